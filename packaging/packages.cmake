@@ -1,9 +1,6 @@
-# Debian packages: what is installed where, in three components. `scripts/package` builds them.
+# Debian packages in three components: the installed files and their paths. `scripts/package` builds them.
 #
-# Programs come from the build folder as they are; man pages and completions are made from the programs themselves when
-# the packages are made (packaging/generate), so that --help stays the only source.
-file(STRINGS "${PROJECT_SOURCE_DIR}/common/base/version.h" version_line REGEX "kVersionNumber")
-string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" ratchet_version "${version_line}")
+# Man pages and completions are generated from the programs' own --help when the packages are built (packaging/generate).
 set(generated "${PROJECT_BINARY_DIR}/packaging")
 set(packaging "${PROJECT_SOURCE_DIR}/packaging")
 
@@ -24,6 +21,7 @@ install(TARGETS ratchet ratchet-wal ratchet-storage-check DESTINATION bin COMPON
 install(FILES "${generated}/ratchet.1.gz" "${generated}/ratchet-wal.1.gz" "${generated}/ratchet-storage-check.1.gz" DESTINATION share/man/man1 COMPONENT tools)
 install(PROGRAMS scripts/ceph/mount scripts/ceph/run scripts/ceph/evict DESTINATION share/ratchet/ceph COMPONENT tools)
 install(FILES scripts/ceph/common.sh scripts/ceph/evict_sessions.py DESTINATION share/ratchet/ceph COMPONENT tools)
+install(FILES "${packaging}/systemd/ratchet-ceph@.service" DESTINATION /usr/lib/systemd/system COMPONENT tools)
 install(FILES "${packaging}/prometheus/ratchet.rules.yml" "${packaging}/prometheus/prometheus.yml" DESTINATION share/ratchet/prometheus COMPONENT tools)
 install(FILES "${packaging}/grafana/ratchet.json" DESTINATION share/ratchet/grafana COMPONENT tools)
 install(FILES "${generated}/ratchet.bash" DESTINATION share/bash-completion/completions RENAME ratchet COMPONENT tools)
@@ -32,14 +30,15 @@ install(FILES "${generated}/ratchet.fish" DESTINATION share/fish/vendor_completi
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ratchet)
-set(CPACK_PACKAGE_VERSION "${ratchet_version}")
+set(CPACK_RATCHET_GENERATED "${generated}")
+set(CPACK_PROJECT_CONFIG_FILE "${packaging}/version.cmake")  # the version
 set(CPACK_PACKAGE_CONTACT "Ratchet maintainers <ratchet@ratchet.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_OUTPUT_FILE_PREFIX "${PROJECT_BINARY_DIR}/packages")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_COMPONENTS_ALL master regionserver tools)
+set(CPACK_COMPONENTS_ALL master regionserver tools master_debug regionserver_debug tools_debug)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION database)
@@ -48,6 +47,12 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 foreach(component master regionserver tools)
   string(TOUPPER ${component} upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ratchet-${component})
+  # The debug information of the programs, found by their build ids (packaging/generate).
+  install(DIRECTORY "${generated}/debug/${component}/" DESTINATION lib/debug COMPONENT ${component}_debug)
+  set(CPACK_DEBIAN_${upper}_DEBUG_PACKAGE_NAME ratchet-${component}-dbgsym)
+  set(CPACK_DEBIAN_${upper}_DEBUG_PACKAGE_SECTION debug)
+  set(CPACK_DEBIAN_${upper}_DEBUG_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_COMPONENT_${upper}_DEBUG_DESCRIPTION "debug symbols for ratchet-${component}")
 endforeach()
 foreach(component master regionserver)
   string(TOUPPER ${component} upper)

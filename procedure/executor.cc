@@ -1,14 +1,14 @@
-// The executor's members (executor.h): each opens a session, or hands the request to the part that does. On top of all
-// parts, which is why it is a unit of its own: the parts below use the types of executor.h.
+// The executor's members (executor.h): each takes the executor's lock, or hands the request to the part that implements
+// it. It is a library target of its own because it uses all parts, and the parts use the types of executor.h.
 #include "procedure/executor.h"
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/check.h"
-#include "common/base/mutant.h"
 #include "common/base/mutex.h"
 #include "procedure/engine/abort.h"
 #include "procedure/engine/operator_verbs.h"
@@ -21,7 +21,9 @@
 #include "procedure/engine/stuck_monitor.h"
 #include "procedure/engine/submitter.h"
 #include "procedure/session/awaited.h"
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
+#include "procedure/session/lowest_live.h"
+#include "procedure/session/procedure_listener.h"
 #include "procedure/session/waiting.h"
 #include "procedure/views/activity_watch.h"
 #include "procedure/views/views.h"
@@ -39,15 +41,15 @@ struct Executor::Parts {
 namespace {
 
 // Calls `work` every `interval` until the executor stops.
-void Every(const std::shared_ptr<Core>& core, Millis interval, void (*work)(Session&)) {
+void Every(const std::shared_ptr<Core>& core, Millis interval, void (*work)(ExecutorLock&)) {
   if (interval.count() <= 0) return;
   core->deps.timers.After(interval, [weak = std::weak_ptr<Core>(core), interval, work] {
     const std::shared_ptr<Core> alive = weak.lock();
     if (alive == nullptr) return;
     {
-      Session session(*alive);
-      if (session->stopping || session->halted) return;
-      work(session);
+      ExecutorLock held(*alive);
+      if (held->stopping || held->halted) return;
+      work(held);
     }
     Every(alive, interval, work);
   });
@@ -63,10 +65,10 @@ Result<Epoch> Executor::Recover() { return RecoverAll(*parts_->core); }
 
 void Executor::Start() {
   {
-    Session session(*parts_->core);
-    RATCHET_CHECK(session->recovered && !session->started, "Start comes once, after Recover");
-    session->started = true;
-    for (std::size_t i = 0; i < session->scheduler.size(); ++i) session.NotifyWorkers(false);
+    ExecutorLock held(*parts_->core);
+    RATCHET_CHECK(held->recovered && !held->started, "Start must be called once, after Recover");
+    held->started = true;
+    for (std::size_t i = 0; i < held->scheduler.size(); ++i) held.NotifyWorkers(false);
   }
   parts_->core->deps.workers.Start(parts_->runner);
   Every(parts_->core, parts_->core->options.evict_interval, EvictResults);
@@ -76,38 +78,38 @@ void Executor::Start() {
 void Executor::Stop() {
   bool was_started = false;
   {
-    Session session(*parts_->core);
-    if (session->stopping) return;
-    session->stopping = true;
-    AnswerBarriers(session);
-    AnswerWatches(session);
-    was_started = session->started;
+    ExecutorLock held(*parts_->core);
+    if (held->stopping) return;
+    held->stopping = true;
+    AnswerBarriers(held);
+    AnswerWatches(held);
+    was_started = held->started;
   }
   if (was_started) parts_->core->deps.workers.Stop();
-  Session session(*parts_->core);
-  // A store that has died may never complete what it was given: then nothing is completed from here on.
-  session.WaitUntil([&session, this] {
-    if (session->commits_in_flight > 0 && !parts_->core->deps.store.Check().ok()) session->halted = true;
-    return (session->halted || session->commits_in_flight == 0) && session.CallsAreOver();
+  ExecutorLock held(*parts_->core);
+  // A store that has failed may never complete a commit: then nothing is completed from here on.
+  held.WaitUntil([&held, this] {
+    if (held->commits_in_flight > 0 && !parts_->core->deps.store.Check().ok()) held->halted = true;
+    return (held->halted || held->commits_in_flight == 0) && held.CallsAreOver();
   });
-  session->tree.ForEach([](ProcNode& node) {
-    if (node.once != nullptr) node.once->Forget();
+  held->tree.ForEach([](ProcNode& node) {
+    if (node.async_results != nullptr) node.async_results->Forget();
   });
 }
 
 namespace {
 
 bool Halted(Core& core) {
-  Session session(core);
-  return session->halted;
+  ExecutorLock held(core);
+  return held->halted;
 }
 
 }  // namespace
 
 Result<ProcId> Executor::Submit(ProcedurePtr root, SubmitOptions options) {
-  if (Session::InCallOf(*parts_->core)) {
+  if (ExecutorLock::InCallOf(*parts_->core)) {
     return Error(Code::kFailedPrecondition,
-                 "Submit waits for a commit that this callback may stand in the way of: SubmitAsync");
+                 "Submit would deadlock inside a callback that its commit may wait for; use SubmitAsync");
   }
   const auto answer = std::make_shared<Awaited<Result<ProcId>>>();
   SubmitAsync(std::move(root), std::move(options), [answer](Result<ProcId> pid) { answer->Set(std::move(pid)); });
@@ -116,17 +118,18 @@ Result<ProcId> Executor::Submit(ProcedurePtr root, SubmitOptions options) {
 }
 
 Result<ProcedureResult> Executor::Await(ProcId pid) {
-  if (Session::InCallOf(*parts_->core))
-    return Error(Code::kFailedPrecondition, "Await waits for what this callback may stand in the way of: OnFinished");
+  if (ExecutorLock::InCallOf(*parts_->core))
+    return Error(Code::kFailedPrecondition,
+                 "Await would deadlock inside a callback that the procedure may wait for; use OnFinished");
   const auto answer = std::make_shared<Awaited<ProcedureResult>>();
   OnFinished(pid, [answer](ProcedureResult result) { answer->Set(std::move(result)); });
   auto result = answer->Wait([this] {
-    Session session(*parts_->core);
-    return session->halted || session->stopping;
+    ExecutorLock held(*parts_->core);
+    return held->halted || held->stopping;
   });
   if (result) return *std::move(result);
   return Error(Code::kFenced,
-               "the executor has stopped or its store has failed; the procedure goes on under the next one");
+               "the executor has stopped or its store has failed; the procedure resumes under the next executor");
 }
 
 void Executor::SubmitAsync(ProcedurePtr root, SubmitOptions options, std::function<void(Result<ProcId>)> done) {
@@ -134,8 +137,8 @@ void Executor::SubmitAsync(ProcedurePtr root, SubmitOptions options, std::functi
 }
 
 std::optional<ProcId> Executor::FindNonce(Nonce nonce) const {
-  Session session(*parts_->core);
-  return session->nonces.Find({nonce.group, nonce.nonce});
+  ExecutorLock held(*parts_->core);
+  return held->nonces.Find({nonce.group, nonce.nonce});
 }
 
 void Executor::Deliver(ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
@@ -143,19 +146,19 @@ void Executor::Deliver(ProcId pid, std::string message, std::function<void(Resul
 }
 
 void Executor::Wake(const EventKey& event) {
-  Session session(*parts_->core);
-  if (session->stopping || session->halted) return;
+  ExecutorLock held(*parts_->core);
+  if (held->stopping || held->halted) return;
   std::vector<ProcId> woken;
-  session->waits.Wake(event, woken);
+  held->waits.Wake(event, woken);
   for (const ProcId pid : woken) {
-    if (ProcNode* node = session->tree.Find(pid)) EndWait(session, *node, /*timed_out=*/false);
+    if (ProcNode* node = held->tree.Find(pid)) EndWait(held, *node, /*timed_out=*/false);
   }
 }
 
 bool Executor::Kick(ProcId pid) {
-  Session session(*parts_->core);
-  ProcNode* node = session->tree.Find(pid);
-  return node != nullptr && !session->stopping && !session->halted && EndWait(session, *node, /*timed_out=*/false);
+  ExecutorLock held(*parts_->core);
+  ProcNode* node = held->tree.Find(pid);
+  return node != nullptr && !held->stopping && !held->halted && EndWait(held, *node, /*timed_out=*/false);
 }
 
 void Executor::Abort(ProcId pid, OperatorNote note, std::function<void(Status)> done) {
@@ -191,38 +194,38 @@ void Executor::Resume(PauseScope scope, OperatorNote note, std::function<void(St
 }
 
 ProcedureResult Executor::GetResult(ProcId pid) const {
-  Session session(*parts_->core);
-  const ProcNode* node = session->tree.Find(pid);
+  ExecutorLock held(*parts_->core);
+  const ProcNode* node = held->tree.Find(pid);
   return node == nullptr ? ProcedureResult{} : ResultOf(*node);
 }
 
 void Executor::Ack(ProcId pid) {
-  Session session(*parts_->core);
-  Acknowledge(session, pid);
+  ExecutorLock held(*parts_->core);
+  Acknowledge(held, pid);
 }
 
 void Executor::OnFinished(ProcId pid, std::function<void(ProcedureResult)> done) {
-  Session session(*parts_->core);
-  ProcNode* node = session->tree.Find(pid);
+  ExecutorLock held(*parts_->core);
+  ProcNode* node = held->tree.Find(pid);
   ProcedureResult result = node == nullptr ? ProcedureResult{} : ResultOf(*node);
   if (result.status == ProcedureResult::Status::kRunning) {
     node->finish_waiters.push_back(std::move(done));
     return;
   }
-  session.Later([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
+  held.Later([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
 }
 
 std::vector<ProcedureInfo> Executor::List() const {
-  Session session(*parts_->core);
+  ExecutorLock held(*parts_->core);
   std::vector<ProcedureInfo> all;
-  for (const ProcNode* node : session->tree.Sorted()) all.push_back(InfoOf(session, *node));
+  for (const ProcNode* node : held->tree.Sorted()) all.push_back(InfoOf(held, *node));
   return all;
 }
 
 ProcedureCounts Executor::Count(std::uint32_t stuck_attempts) const {
-  Session session(*parts_->core);
+  ExecutorLock held(*parts_->core);
   ProcedureCounts counts;
-  session->tree.ForEach([&](const ProcNode& node) {
+  held->tree.ForEach([&](const ProcNode& node) {
     ++counts.all;
     if (IsTerminal(node.durable.state)) return;
     ++counts.unfinished;
@@ -232,70 +235,70 @@ ProcedureCounts Executor::Count(std::uint32_t stuck_attempts) const {
 }
 
 WorkersInfo Executor::Workers() const {
-  Session session(*parts_->core);
-  return LookAtWorkers(session);
+  ExecutorLock held(*parts_->core);
+  return LookAtWorkers(held);
 }
 
 std::vector<ProcedureInfo> Executor::Tree(ProcId pid) const {
-  Session session(*parts_->core);
+  ExecutorLock held(*parts_->core);
   std::vector<ProcedureInfo> members;
-  const ProcNode* node = session->tree.Find(pid);
+  const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr) return members;
-  for (const ProcNode* member : ProcedureTree::Subtree(*node->root)) members.push_back(InfoOf(session, *member));
+  for (const ProcNode* member : ProcedureTree::Subtree(*node->root)) members.push_back(InfoOf(held, *member));
   return members;
 }
 
 Result<std::uint32_t> Executor::AwaitedAttempt(ProcId pid) const {
-  Session session(*parts_->core);
-  return AwaitedAttemptOf(session, pid);
+  ExecutorLock held(*parts_->core);
+  return AwaitedAttemptOf(held, pid);
 }
 
 std::optional<ProcedureInfo> Executor::Get(ProcId pid) const {
-  Session session(*parts_->core);
-  const ProcNode* node = session->tree.Find(pid);
+  ExecutorLock held(*parts_->core);
+  const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr) return std::nullopt;
-  return InfoOf(session, *node);
+  return InfoOf(held, *node);
 }
 
 std::vector<LockInfo> Executor::Locks() const {
-  Session session(*parts_->core);
-  return session->locks.List();
+  ExecutorLock held(*parts_->core);
+  return held->locks.List();
 }
 
 std::vector<LimitInfo> Executor::Limits() const {
-  Session session(*parts_->core);
-  return LimitsOf(session);
+  ExecutorLock held(*parts_->core);
+  return LimitsOf(held);
 }
 
 std::vector<PauseInfo> Executor::Pauses() const {
-  Session session(*parts_->core);
-  return session->pauses.active;
+  ExecutorLock held(*parts_->core);
+  return held->pauses.active;
 }
 
 std::vector<PauseLogEntry> Executor::PauseLog() const {
-  Session session(*parts_->core);
-  return session->pauses.log;
+  ExecutorLock held(*parts_->core);
+  return held->pauses.log;
 }
 
 WaitForGraph Executor::WaitFor() const {
-  Session session(*parts_->core);
-  return BuildWaitForGraph(session);
+  ExecutorLock held(*parts_->core);
+  return BuildWaitForGraph(held);
 }
 
 std::vector<StepHistoryEntry> Executor::History(ProcId pid) const {
-  Session session(*parts_->core);
-  const ProcNode* node = session->tree.Find(pid);
+  ExecutorLock held(*parts_->core);
+  const ProcNode* node = held->tree.Find(pid);
   return node == nullptr ? std::vector<StepHistoryEntry>{} : HistoryOf(*node);
 }
 
 std::vector<TypeMetrics> Executor::Metrics() const {
-  Session session(*parts_->core);
-  return session->metrics.List();
+  ExecutorLock held(*parts_->core);
+  return held->metrics.List();
 }
 
 ActivityBatch Executor::Activities(std::uint64_t after, std::size_t limit) const {
-  Session session(*parts_->core);
-  return session->events.After(after, limit);
+  ExecutorLock held(*parts_->core);
+  return held->events.After(after, limit);
 }
 
 void Executor::WatchActivity(std::uint64_t after, std::size_t limit, Millis patience,
@@ -304,8 +307,8 @@ void Executor::WatchActivity(std::uint64_t after, std::size_t limit, Millis pati
 }
 
 Result<StepNo> Executor::FindStep(ProcId pid, std::string_view name_or_number) const {
-  Session session(*parts_->core);
-  const ProcNode* node = session->tree.Find(pid);
+  ExecutorLock held(*parts_->core);
+  const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr) return Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid));
   if (node->procedure == nullptr) return Error(Code::kFailedPrecondition, node->durable.parked);
   std::string names;
@@ -318,9 +321,9 @@ Result<StepNo> Executor::FindStep(ProcId pid, std::string_view name_or_number) c
 }
 
 std::vector<ProcId> Executor::FindUnfinished(std::string_view type) const {
-  Session session(*parts_->core);
+  ExecutorLock held(*parts_->core);
   std::vector<ProcId> pids;
-  session->tree.ForEach([&pids, type](const ProcNode& node) {
+  held->tree.ForEach([&pids, type](const ProcNode& node) {
     if (node.id.type == type && !IsTerminal(node.durable.state)) pids.push_back(node.id.pid);
   });
   std::sort(pids.begin(), pids.end());
@@ -330,11 +333,11 @@ std::vector<ProcId> Executor::FindUnfinished(std::string_view type) const {
 void Executor::ForEach(const std::function<void(const Procedure&, const ProcedureInfo&)>& visit) const {
   std::vector<std::pair<const Procedure*, ProcedureInfo>> live;
   {
-    Session session(*parts_->core);
-    RATCHET_CHECK(!session->started, "ForEach is for the time between Recover and Start");
-    for (const ProcNode* node : session->tree.Sorted()) {
+    ExecutorLock held(*parts_->core);
+    RATCHET_CHECK(!held->started, "ForEach may be called only between Recover and Start");
+    for (const ProcNode* node : held->tree.Sorted()) {
       if (node->procedure != nullptr && !IsTerminal(node->durable.state)) {
-        live.emplace_back(node->procedure.get(), InfoOf(session, *node));
+        live.emplace_back(node->procedure.get(), InfoOf(held, *node));
       }
     }
   }
@@ -342,46 +345,54 @@ void Executor::ForEach(const std::function<void(const Procedure&, const Procedur
 }
 
 std::map<std::string, std::string> Executor::SystemRecords() const {
-  Session session(*parts_->core);
-  return session->system_records;
+  ExecutorLock held(*parts_->core);
+  return held->system_records;
 }
 
 std::optional<std::string> Executor::SystemRecord(const std::string& key) const {
-  Session session(*parts_->core);
-  const auto found = session->system_records.find(key);
-  if (found == session->system_records.end()) return std::nullopt;
+  ExecutorLock held(*parts_->core);
+  const auto found = held->system_records.find(key);
+  if (found == held->system_records.end()) return std::nullopt;
   return found->second;
 }
 
 std::vector<std::string> Executor::LoadProblems() const {
-  Session session(*parts_->core);
-  return session->load_problems;
+  ExecutorLock held(*parts_->core);
+  return held->load_problems;
 }
 
 Epoch Executor::epoch() const {
-  Session session(*parts_->core);
-  return session->epoch;
+  ExecutorLock held(*parts_->core);
+  return held->epoch;
 }
 
 ProcId Executor::LowestLivePid() const {
-  Session session(*parts_->core);
-  ProcId& lowest = session->lowest_live;
-  while (lowest <= session->max_pid) {
-    const ProcNode* node = session->tree.Find(lowest);
-    if (node != nullptr && !IsTerminal(node->durable.state)) break;
-    if (session->inserting.contains(lowest) && !RATCHET_MUTANT("procedure.floor_passes_inserts")) break;
-    lowest = lowest.Next();
-  }
-  return lowest;
+  ExecutorLock held(*parts_->core);
+  return LowestLive(held);
+}
+
+ProcId Executor::LargestPid() const {
+  ExecutorLock held(*parts_->core);
+  return held->max_pid;
 }
 
 bool Executor::Idle() const {
-  Session session(*parts_->core);
-  return session->commits_in_flight == 0 && session->running.empty() && session->scheduler.size() == 0;
+  ExecutorLock held(*parts_->core);
+  return held->commits_in_flight == 0 && held->running.empty() && held->resumed.empty() &&
+         held->resumed_urgent.empty() && held->scheduler.size() == 0;
 }
 
 void Executor::AddListener(std::shared_ptr<ProcedureListener> listener) {
-  parts_->core->listeners.push_back(std::move(listener));
+  ExecutorLock held(*parts_->core);
+  held->listeners.push_back(std::make_shared<RegisteredListener>(std::move(listener)));
+}
+
+void Executor::RemoveListener(const std::shared_ptr<ProcedureListener>& listener) {
+  ExecutorLock held(*parts_->core);
+  std::erase_if(held->listeners, [&listener](const auto& each) {
+    if (each->listener == listener) each->removed.store(true);
+    return each->listener == listener;
+  });
 }
 
 }  // namespace ratchet::procedure

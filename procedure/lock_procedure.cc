@@ -34,8 +34,8 @@ LockSet LockProcedure::Locks() const {
 }
 
 Status LockProcedure::CheckInitial() const {
-  if (data_.locks_size() == 0) return Error(Code::kInvalidArgument, "a lock without a resource");
-  if (data_.timeout_ms() == 0) return Error(Code::kInvalidArgument, "a lock without a time-out");
+  if (data_.locks_size() == 0) return Error(Code::kInvalidArgument, "a lock must name a resource");
+  if (data_.timeout_ms() == 0) return Error(Code::kInvalidArgument, "a lock must have a time-out");
   for (const pb::LockRecord& record : data_.locks()) {
     if (record.kind() < 1 || record.kind() > 7)
       return Error(Code::kInvalidArgument, "a lock on an unknown kind of resource");
@@ -44,7 +44,7 @@ Status LockProcedure::CheckInitial() const {
 }
 
 Absorbed LockProcedure::Absorb(std::string_view message) {
-  if (message != kRelease) return Absorbed::Stale("a lock takes nothing but its release");
+  if (message != kRelease) return Absorbed::Stale("a lock procedure accepts only its release");
   data_.set_released(true);
   return Absorbed::Taken();
 }
@@ -58,11 +58,11 @@ std::string LockProcedure::Describe() const {
   return text + fmt::format("timeout={}ms; {}", data_.timeout_ms(), data_.description());
 }
 
-// A heartbeat cuts the wait short (Executor::Kick) and it begins anew, without a commit.
+// A heartbeat ends the wait (Executor::Kick), and the wait starts again, without a commit.
 StepOutcome LockProcedure::Hold(StepContext& ctx) {
   if (data_.released()) return Done{"released"};
   if (ctx.timed_out()) return Done{fmt::format("no heartbeat for {} ms", data_.timeout_ms())};
-  return ctx.AwaitOnce(Millis(data_.timeout_ms()));
+  return ctx.AwaitAsync(Millis(data_.timeout_ms()));
 }
 
 LockBeat BeatLock(Executor& executor, ProcId pid) {
@@ -72,7 +72,7 @@ LockBeat BeatLock(Executor& executor, ProcId pid) {
   pb::LockProcedureData data;
   if (data.ParseFromString(info->data)) beat.timeout = Millis(data.timeout_ms());
   if (data.released()) return {};
-  // A grant, its end and its release are not on record before their commits.
+  // A grant, its end and its release are not durable before their commits.
   beat.held = !info->locks.empty() && info->waiting.kind != WaitingOn::Kind::kCommit;
   if (beat.held) executor.Kick(pid);
   return beat;
@@ -85,7 +85,7 @@ void ReleaseLock(Executor& executor, ProcId pid, std::function<void(Status)> don
     return;
   }
   executor.Deliver(pid, std::string(kRelease), [done = std::move(done)](const Result<Absorbed>& absorbed) {
-    // Not found: it has ended meanwhile.
+    // kNotFound: the procedure has ended meanwhile.
     const bool gone = absorbed.ok() || absorbed.error().code() == Code::kNotFound;
     done(gone ? Ok() : Status(absorbed.error()));
   });

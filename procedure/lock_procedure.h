@@ -21,7 +21,7 @@ class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::Lock
   static constexpr auto Steps() { return std::array{On(State::kHold, "HOLD", &LockProcedure::Hold, kNothingToUndo)}; }
 
   using StateMachineProcedure::StateMachineProcedure;
-  // `timeout`: it lets go when no heartbeat has come for this long.
+  // `timeout`: the lock is released when no heartbeat has come for this long.
   static ProcedurePtr Make(const std::vector<LockRequest>& locks, std::string description, Millis timeout);
 
   [[nodiscard]] LockSet Locks() const override;
@@ -34,14 +34,14 @@ class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::Lock
   StepOutcome Hold(StepContext& ctx);
 };
 
-// The holder is alive. True: the lock is held; false: it is still in line, or gone for good. `timeout`: of the lock, 0
-// when it is unknown or gone.
+// The holder is alive. Returns true if the lock is held, false if it is still queued or permanently gone. `timeout`: of
+// the lock, 0 when it is unknown or gone.
 struct LockBeat {
   bool held = false;
   Millis timeout{0};
 };
 [[nodiscard]] LockBeat BeatLock(Executor& executor, ProcId pid);
-// Lets go; `done` when that is on record. Releasing what is gone is no error.
+// Releases the lock; `done` is called when that is durable. Releasing a lock that is gone is not an error.
 void ReleaseLock(Executor& executor, ProcId pid, std::function<void(Status)> done);
 
 }  // namespace ratchet::procedure

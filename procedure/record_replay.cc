@@ -10,7 +10,7 @@
 namespace ratchet::procedure {
 namespace {
 
-// Empty: the table can have done all of it.
+// Empty: the history agrees with the table.
 std::string WrongPast(const Procedure& procedure, const std::vector<StepHistoryEntry>& past) {
   for (const StepHistoryEntry& entry : past) {
     const StepRow* row = procedure.FindRow(entry.step);
@@ -32,7 +32,7 @@ class Replay {
     ++report_.records;
     const Result<DecodedRecord> decoded = DecodeRecord(stored.bytes);
     if (!decoded.ok()) {
-      ++report_.unfinished;  // nothing tells that it has ended
+      ++report_.unfinished;  // no end is recorded
       return Add({stored.pid, "", "its record cannot be read: " + decoded.error().message(), true});
     }
     const auto& [id, durable] = *decoded;

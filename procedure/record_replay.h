@@ -1,4 +1,4 @@
-// The records of a store against the step tables of this program: the check before an upgrade. Reads only.
+// Compares the records of a store with the step tables of this program: the check before an upgrade. Reads only.
 #pragma once
 
 #include <cstddef>
@@ -15,22 +15,22 @@ struct ReplayFinding {
   ProcId pid;
   std::string type;  // empty: the record cannot be read
   std::string why;
-  bool would_park = true;  // false: the procedure has ended, or goes on; only its past is told wrongly
+  bool would_park = true;  // false: the procedure has ended, or continues; only its history disagrees with the table
 };
 
 struct ReplayReport {
   std::size_t records = 0;
   std::size_t unfinished = 0;
-  std::size_t steps = 0;                // of recorded histories
+  std::size_t steps = 0;                // steps in the recorded histories
   std::vector<ReplayFinding> findings;  // in the order of pids, at most kMostFindings
-  std::size_t parked = 0;               // that would be parked, of all
+  std::size_t parked = 0;               // number of all procedures that would be parked
   std::size_t told_wrongly = 0;         // of all
 };
 inline constexpr std::size_t kMostFindings = 1000;
 
-// What would be parked at a load: a type that is unknown, data of a newer version or that cannot be read or used, a
-// state, to run or to undo, that the table does not have. And what would be told wrongly: a step of the history that
-// the table does not have, or that has ended in a way in which such a step cannot end.
+// Reports procedures that a load would park: an unknown type, data of a newer version or that cannot be read or used, a
+// state (to run or to undo) that the table does not have. Also reports histories that disagree with the table: a step
+// that the table does not have, or an outcome that such a step cannot have.
 [[nodiscard]] ReplayReport ReplayRecords(const ProcedureRegistry& registry, const StoreContents& contents);
 
 }  // namespace ratchet::procedure

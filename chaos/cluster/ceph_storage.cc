@@ -15,7 +15,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr const char* kObserver = "observer";
-constexpr int kSkipped = 3;  // as scripts/ceph/common.sh
+constexpr int kSkipped = 3;  // same code as in scripts/ceph/common.sh
 constexpr Millis kUpLimit{180'000};
 constexpr Millis kLimit{90'000};
 
@@ -56,7 +56,8 @@ Result<std::filesystem::path> FindCephScripts(const std::filesystem::path& bin) 
     std::error_code failed;
     if (std::filesystem::exists(above / "scripts/ceph/up", failed)) return above / "scripts/ceph";
   }
-  return Error(Code::kNotFound, "no scripts/ceph above " + bin.string() + "; name it in RATCHET_CEPH_SCRIPTS");
+  return Error(Code::kNotFound,
+               "cannot find scripts/ceph above " + bin.string() + "; set RATCHET_CEPH_SCRIPTS to its path");
 }
 
 CephStorage::CephStorage(std::filesystem::path scripts, std::filesystem::path dir)
@@ -66,10 +67,11 @@ Status CephStorage::Run(const std::string& script, const std::vector<std::string
   LaunchSpec launch;
   launch.arguments = {(scripts_ / script).string(), "--dir", dir_.string()};
   launch.arguments.insert(launch.arguments.end(), arguments.begin(), arguments.end());
-  // Beside the directory, which `down` removes; one file a call, as several may run at the same time.
+  // The output goes next to the directory, which `down` removes. Each call has its own file, because several may run at
+  // once.
   const std::string of = arguments.empty() ? script : script + "-" + arguments.back();
   launch.output = dir_.parent_path() / fmt::format("{}-{}.out", dir_.filename().string(), of);
-  launch.dies_with_us = false;  // half of its work done would be worse than its end awaited
+  launch.dies_with_us = false;  // a script must not be interrupted half way, so its end is awaited
   std::error_code failed;
   std::filesystem::remove(launch.output, failed);
   RATCHET_ASSIGN(const ProcessId id, Launch(launch));
@@ -112,7 +114,7 @@ bool CephStorage::CanCut() {
 
 Status CephStorage::StartDaemon(const std::string& name) const { return Run("up", {"start", name}, kLimit); }
 
-// The script wrote the number; another process may have it by now.
+// The script wrote this pid; another process may have it now.
 Result<ProcessId> CephStorage::Find(const std::string& name) const {
   std::ifstream stream(dir_ / "pid" / name);
   int pid = 0;

@@ -20,9 +20,9 @@
 #include <set>
 #include <sstream>
 
+#include "common/base/fault_env.h"
 #include "common/base/mutex.h"
 #include "common/base/prng.h"
-#include "common/base/proving.h"
 
 extern char** environ;
 
@@ -34,7 +34,7 @@ struct KernelView {
   std::uint64_t start = 0;
 };
 
-// Fields 3 and 22 of /proc/<pid>/stat; the second field may hold spaces and parentheses.
+// Reads fields 3 and 22 of /proc/<pid>/stat; the second field may hold spaces and parentheses.
 std::optional<KernelView> ReadStat(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -49,17 +49,6 @@ std::optional<KernelView> ReadStat(int pid) {
     if (number == 22) std::from_chars(field.data(), field.data() + field.size(), view.start);
   }
   return view;
-}
-
-std::string FindProgram(const std::string& name) {
-  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string candidate = folder + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return "";
 }
 
 std::vector<std::string> MergeEnvironment(const Environment& extra) {
@@ -82,9 +71,9 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// In the child, between fork and exec: only calls that are safe there.
+// Runs in the child between fork and exec, so it makes only async-signal-safe calls.
 [[noreturn]] void BecomeProgram(const char* program, char* const* arguments, char* const* environment,
-                                const char* directory, int output, int parent) {
+                                const char* directory, int conversation, int output, int parent) {
   setsid();
   if (parent != 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -95,8 +84,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
   const int null = open("/dev/null", O_RDONLY);
-  dup2(null, STDIN_FILENO);
-  dup2(output, STDOUT_FILENO);
+  dup2(conversation >= 0 ? conversation : null, STDIN_FILENO);
+  dup2(conversation >= 0 ? conversation : output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   syscall(SYS_close_range, 3U, ~0U, 0U);
   if (directory != nullptr && chdir(directory) != 0) _exit(127);
@@ -120,14 +109,25 @@ bool CanListen(std::uint16_t port) {
 
 }  // namespace
 
+std::string FindProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
 Environment ArmedWith(std::string faults) {
   return {{kFaultsVariable, std::move(faults)}, {kAllowFaultPointsVariable, "true"}};
 }
 
 Result<ProcessId> Launch(const LaunchSpec& spec) {
-  RATCHET_CHECK(!spec.arguments.empty(), "nothing to launch");
+  RATCHET_CHECK(!spec.arguments.empty(), "cannot start a process: the command is empty");
   const std::string program = FindProgram(spec.arguments.front());
-  if (program.empty()) return Error(Code::kNotFound, fmt::format("no program '{}'", spec.arguments.front()));
+  if (program.empty()) return Error(Code::kNotFound, fmt::format("program '{}' not found", spec.arguments.front()));
   auto arguments = spec.arguments;
   auto environment = MergeEnvironment(spec.environment);
   const auto argument_pointers = Pointers(arguments);
@@ -140,12 +140,12 @@ Result<ProcessId> Launch(const LaunchSpec& spec) {
   const int pid = fork();
   if (pid == 0) {
     BecomeProgram(program.c_str(), argument_pointers.data(), environment_pointers.data(),
-                  directory.empty() ? nullptr : directory.c_str(), output, parent);
+                  directory.empty() ? nullptr : directory.c_str(), spec.conversation, output, parent);
   }
   close(output);
   if (pid < 0) return Error(Code::kIo, fmt::format("cannot fork: {}", std::strerror(errno)));
   const auto view = ReadStat(pid);
-  if (!view) return Error(Code::kIo, fmt::format("process {} vanished at once", pid));
+  if (!view) return Error(Code::kIo, fmt::format("process {} ended at once", pid));
   return ProcessId{pid, view->start};
 }
 
@@ -157,7 +157,7 @@ char KernelState(const ProcessId& id) {
 
 Result<ProcessId> IdOf(int pid) {
   const auto view = ReadStat(pid);
-  if (!view) return Error(Code::kNotFound, fmt::format("no process {}", pid));
+  if (!view) return Error(Code::kNotFound, fmt::format("process {} does not exist", pid));
   return ProcessId{pid, view->start};
 }
 
@@ -176,14 +176,14 @@ std::optional<Ended> CheckEnded(const ProcessId& id) {
 }
 
 Status Signal(const ProcessId& id, int signal) {
-  if (!IsAlive(id)) return Error(Code::kNotFound, fmt::format("process {} does not run any more", id.pid));
+  if (!IsAlive(id)) return Error(Code::kNotFound, fmt::format("process {} has ended", id.pid));
   if (kill(id.pid, signal) != 0)
     return Error(Code::kIo, fmt::format("signal {} to {}: {}", signal, id.pid, std::strerror(errno)));
   return Ok();
 }
 
 Result<std::uint16_t> PickFreePort() {
-  // Linux takes outgoing ports from 32768 on.
+  // Linux uses ports from 32768 on for outgoing connections.
   constexpr std::int64_t kLow = 20'000;
   constexpr std::int64_t kHigh = 32'000;
   static Mutex mutex;

@@ -1,8 +1,7 @@
-// Starting, watching and signalling processes, so that nothing is ever done to a process that we did not start.
+// Starts, watches and signals processes, and never touches a process that this program did not start.
 //
-// A pid alone may belong to another process by now; a pid together with its start time in the kernel does not. Every
-// signal checks both. Functions are thread-safe; a child that dies with its parent dies with the THREAD that launched
-// it.
+// The kernel may reuse a pid, but not a pid together with its start time. Every signal checks both. Functions are
+// thread-safe; a child that dies with its parent dies with the THREAD that launched it.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +18,11 @@ namespace ratchet::chaos {
 
 using Environment = std::map<std::string, std::string>;
 
-// Of a server that is to break at these fault points (FaultPoints::ArmFromText), and may.
+// Environment of a server that arms these fault points (FaultPoints::ArmFromText) and is allowed to.
 [[nodiscard]] Environment ArmedWith(std::string faults);
 
 struct ProcessId {
-  int pid = 0;                     // 0: none
+  int pid = 0;                     // 0: no process
   std::uint64_t kernel_start = 0;  // field 22 of /proc/<pid>/stat, clock ticks since boot
   auto operator<=>(const ProcessId&) const = default;
 };
@@ -32,35 +31,39 @@ struct LaunchSpec {
   std::vector<std::string> arguments;  // arguments[0]: the program, found through PATH when it has no '/'
   Environment environment;             // added to ours
   std::filesystem::path output;        // stdout and stderr are appended here
+  int conversation = -1;               // a socket that becomes stdin and stdout instead; -1: none
   std::filesystem::path directory;     // working directory; empty: ours
   bool dies_with_us = true;            // SIGKILL when the launching thread ends
 };
 
+// Returns the program that Launch starts for this name: found through PATH when it has no '/'; empty if there is none.
+[[nodiscard]] std::string FindProgram(const std::string& name);
+
 // Errors: kNotFound when there is no such program, kIo otherwise.
 [[nodiscard]] Result<ProcessId> Launch(const LaunchSpec& spec);
 
-// Of a process that another program has started; kNotFound.
+// Returns the id of a process that another program has started; kNotFound.
 [[nodiscard]] Result<ProcessId> IdOf(int pid);
-// Exists, is the very same process, and is not a zombie.
+// True if the process exists, is the same process, and is not a zombie.
 [[nodiscard]] bool IsAlive(const ProcessId& id);
-// 'R', 'S', 'D', 'T' (stopped), 'Z' as in /proc; 0 when it is gone.
+// Returns 'R', 'S', 'D', 'T' (stopped), 'Z' as in /proc; 0 when the process is gone.
 [[nodiscard]] char KernelState(const ProcessId& id);
-// A process that has ended; `code` (128 + signal when killed) is known of our own children only.
+// The end of a process; `code` (128 + signal when killed) is known only for our own children.
 struct Ended {
   std::optional<int> code;
 };
-// nullopt while it lives. Our child has ended when the kernel gives its code, which is a moment after /proc calls it a
-// zombie.
+// Returns nullopt while the process lives. A child has ended when the kernel returns its exit code, shortly after /proc
+// shows it as a zombie.
 [[nodiscard]] std::optional<Ended> CheckEnded(const ProcessId& id);
-// kNotFound when the process is gone or is another one.
+// kNotFound when the process is gone or its pid belongs to another one.
 [[nodiscard]] Status Signal(const ProcessId& id, int signal);
 
-// A port on the loopback that no process listens on, outside the range from which the kernel takes ports for outgoing
-// connections, so that a process can be restarted on it. Never the same one twice in one process.
+// Returns a loopback port on which no process listens, outside the range from which the kernel takes ports for outgoing
+// connections, so that a process can be restarted on it. A process never returns the same port twice.
 [[nodiscard]] Result<std::uint16_t> PickFreePort();
 
-// Polls `condition` every few milliseconds until it is true: the one kind of waiting that tests and tools do. On
-// time-out the error names `what`.
+// Polls `condition` every few milliseconds until it is true: the only way in which tests and tools wait. The error of a
+// timeout names `what`.
 template <class Condition>
 [[nodiscard]] Status WaitUntil(const std::string& what, Millis timeout, Condition&& condition);
 

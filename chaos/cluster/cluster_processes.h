@@ -1,4 +1,4 @@
-// What the parts of ProcessCluster share; included by them alone.
+// The state shared by the parts of ProcessCluster; included by them alone.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,9 @@
 #include "chaos/cluster/ceph_storage.h"
 #include "chaos/cluster/cluster_state.h"
 #include "chaos/cluster/cluster_view.h"
+#include "chaos/cluster/kept_settings.h"
 #include "chaos/cluster/log_file.h"
+#include "chaos/cluster/released_programs.h"
 #include "chaos/cluster/zookeeper_ensemble.h"
 
 namespace ratchet::chaos {
@@ -20,7 +22,8 @@ struct ClusterProcesses {
   ClusterState state;
   ZooKeeperEnsemble zookeepers;
   std::unique_ptr<ClusterView> view;
-  std::unique_ptr<CephStorage> ceph;  // null: the root is a local directory
+  std::unique_ptr<CephStorage> ceph;           // null: the root is a local directory
+  std::unique_ptr<ReleasedPrograms> released;  // null: none
   bool leave_running = false;
 
   ClusterSpec& spec() { return state.spec; }
@@ -44,7 +47,7 @@ struct ClusterProcesses {
     return info;
   }
 
-  // Notes when a process has ended.
+  // Notices when a process has ended.
   void Refresh(ProcessInfo& info) {
     if (info.id.pid == 0) return;
     const auto ended = CheckEnded(info.id);
@@ -55,7 +58,7 @@ struct ClusterProcesses {
     Save();
   }
 
-  // What a server has said of itself since the last look: a process that comes again by itself keeps its pid.
+  // Reads the server's new log lines. A process that restarts itself keeps its pid.
   static void FollowLog(ProcessInfo& info) {
     if (info.role == Role::kZooKeeper) return;
     const std::string serving = "Start: serving as ";
@@ -69,7 +72,7 @@ struct ClusterProcesses {
     });
   }
 
-  void Save() { IgnoreResult(SaveState(state), "the processes of this run are known in memory"); }
+  void Save() { IgnoreResult(SaveState(state), "the state of this run is in memory"); }
 
   Result<std::uint16_t> AddProcess(const std::string& name, Role role) {
     ProcessInfo info;
@@ -81,16 +84,16 @@ struct ClusterProcesses {
     return info.port;
   }
 
-  // As the process of this name sees it; "observer" is any other program.
+  // Returns the root as the process of this name sees it; "observer" is any other program.
   [[nodiscard]] std::filesystem::path RootOf(const std::string& name) {
     return ceph != nullptr ? ceph->RootOf(name) : spec().dir / "root";
   }
 
-  // Once per cluster; its scripts stand in the spec then.
+  // Finds the storage's scripts once per cluster, and stores the path in the spec.
   Status FindStorage() {
     if (spec().storage == "local") return Ok();
     if (spec().storage != "ceph")
-      return Error(Code::kInvalidArgument, fmt::format("no storage '{}': local or ceph", spec().storage));
+      return Error(Code::kInvalidArgument, fmt::format("unknown storage '{}': expected local or ceph", spec().storage));
     if (spec().ceph_scripts.empty()) {
       RATCHET_ASSIGN(spec().ceph_scripts, FindCephScripts(spec().bin));
     }
@@ -109,7 +112,7 @@ struct ClusterProcesses {
                         "--port",
                         std::to_string(info.port),
                         "--info-port",
-                        "0",  // any free one: many processes live on this machine
+                        "0",  // any free port, because many processes live on this machine
                         "--zk-session-ms",
                         std::to_string(spec().session_timeout.count())};
     const std::vector<std::string>& always = master ? spec().master_flags : spec().server_flags;
@@ -121,9 +124,11 @@ struct ClusterProcesses {
     launch.arguments.insert(launch.arguments.end(), flags.begin(), flags.end());
     launch.environment = {{"RATCHET_ZOOKEEPER", zookeepers.addresses()}};  // `extra` may lead through a proxy
     launch.environment.insert(spec().environment.begin(), spec().environment.end());
+    launch.environment.merge(Inherited(state.settings, ShellSettings()));
     for (const auto& [name, value] : extra) launch.environment[name] = value;
-    launch.output = info.log;  // log lines go to standard error, and so do a sanitizer's last words
+    launch.output = info.log;  // log lines and reports of sanitizers go to standard error
     launch.dies_with_us = !spec().detached;
+    if (info.released) released->Adapt(launch);
     return launch;
   }
 
@@ -145,7 +150,7 @@ struct ClusterProcesses {
     return from == kThisRun ? info.log_start : from;
   }
 
-  // Once its members are known: what they need to run.
+  // Prepares the members once their ports are known.
   Status PrepareZooKeepers() {
     std::vector<ZooKeeperMember> members;
     for (const auto& info : state.processes) {
@@ -160,13 +165,14 @@ struct ClusterProcesses {
     return Ok();
   }
 
-  // Side by side: a JVM takes its time. Each answers then, and serves once more than half of all do.
+  // Starts the members at the same time, because a JVM starts slowly. Each answers then, and serves once a majority
+  // answers.
   Status StartZooKeepers(const std::vector<std::string>& names) {
     for (const auto& name : names) {
       RATCHET_ASSIGN(ProcessInfo * info, Require(name));
       if (info->id.pid != 0) return Error(Code::kFailedPrecondition, name + " runs already");
       ZooKeeperProcess* process = zookeepers.Find(name);
-      if (process == nullptr) return Error(Code::kInvalidArgument, name + " is no ZooKeeper member");
+      if (process == nullptr) return Error(Code::kInvalidArgument, name + " is not a ZooKeeper member");
       NoteStart(*info);
       RATCHET_TRY(process->Launch());
       info->id = process->id();
@@ -190,7 +196,7 @@ struct ClusterProcesses {
     return all.ok() ? all : all.error().Annotate(joined.error().message());
   }
 
-  // Each member that could serve does.
+  // Checks that each running member serves.
   Status CheckZooKeepers() {
     for (auto& info : state.processes) {
       Refresh(info);

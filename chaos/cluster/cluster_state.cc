@@ -83,6 +83,10 @@ Status ParseLine(const std::string& line, ClusterState& state) {
     state.spec.ceph_scripts = fields[1];
   } else if (key == "master-flag") {
     state.spec.master_flags.push_back(fields[1]);
+  } else if (key == "setting") {
+    const std::size_t equals = fields[1].find('=');
+    if (equals == std::string::npos) return Error(Code::kCorruption, "a setting without '='");
+    state.settings[fields[1].substr(0, equals)] = fields[1].substr(equals + 1);
   } else if (key == "server-flag") {
     state.spec.server_flags.push_back(fields[1]);
   } else {
@@ -103,6 +107,11 @@ Status SaveState(const ClusterState& state) {
   }
   for (const auto& flag : state.spec.master_flags) text += "master-flag\t" + flag + "\n";
   for (const auto& flag : state.spec.server_flags) text += "server-flag\t" + flag + "\n";
+  for (const auto& [name, value] : state.settings) {
+    if (value.find_first_of("\t\n") != std::string::npos)
+      return Error(Code::kInvalidArgument, fmt::format("{} has a tab or the end of a line in its value", name));
+    text += fmt::format("setting\t{}={}\n", name, value);
+  }
   for (const auto& peer : state.zookeeper_peers) {
     text += fmt::format("zookeeper-peer\t{}\t{}\n", peer.quorum_port, peer.election_port);
   }
@@ -134,7 +143,7 @@ Result<ClusterState> LoadState(const std::filesystem::path& dir) {
     return Error(Code::kNotFound, fmt::format("{} holds no cluster (no cluster.state)", state.spec.dir.string()));
   std::string line;
   if (!std::getline(stream, line) || line != kFormat)
-    return Error(Code::kCorruption, "cluster.state is of another version");
+    return Error(Code::kCorruption, "cluster.state was written by another version");
   for (int number = 2; std::getline(stream, line); ++number) {
     if (auto parsed = ParseLine(line, state); !parsed.ok()) {
       return parsed.error().Annotate(fmt::format("cluster.state:{}", number));

@@ -1,6 +1,6 @@
-// The file cluster.state: what a cluster in a directory consists of, so that a later run finds it again.
+// The file cluster.state: configuration and processes of a cluster in a directory, so that a later run finds it again.
 //
-// Plain text, one "key<TAB>value..." a line, replaced as a whole by rename. Not thread-safe.
+// Plain text, one "key<TAB>value..." per line, replaced as a whole by rename. Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,8 @@
 namespace ratchet::chaos {
 
 struct ClusterState {
-  ClusterSpec spec;  // without the environment: that of one run is not that of the next
+  ClusterSpec spec;      // without the environment, which differs from run to run
+  Environment settings;  // RATCHET_... variables of the shells that ran `ratchet-cluster up`
   std::vector<ProcessInfo> processes;
   std::vector<ZooKeeperPeer> zookeeper_peers;  // in the order of the members; none when there is only one
 };

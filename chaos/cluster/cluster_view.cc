@@ -51,13 +51,25 @@ Result<pb::GetStatusResponse> ClusterView::StatusAt(std::uint16_t port) {
   return std::move(reply.message);
 }
 
-Status CheckServing(const pb::GetStatusResponse& status, const std::vector<ProcessInfo>& processes) {
+Result<TransitionWatch::Transitions> ClusterView::TransitionsAt(std::uint16_t port) {
+  rpc::CallOptions options;
+  options.timeout = kCallTimeout;
+  pb::ListRegionsRequest request;
+  request.set_in_transition_only(true);
+  RATCHET_ASSIGN(const auto reply, impl_->pool.CallSync(methods::kListRegions, {"127.0.0.1", port}, request, options));
+  TransitionWatch::Transitions transitions;
+  for (const auto& region : reply.message.region()) transitions.emplace(region.encoded_name(), region.procedure());
+  return transitions;
+}
+
+Status CheckServing(const pb::GetStatusResponse& status, const std::vector<ProcessInfo>& processes,
+                    bool none_in_transition) {
   const auto wrong = [](std::string what) { return Error(Code::kUnavailable, std::move(what)); };
   if (status.role() != pb::GetStatusResponse::ACTIVE) return wrong("the master is still starting");
   if (status.meta_state() != "OPEN") return wrong("meta is " + status.meta_state());
   if (status.dead_server_size() > 0)
     return wrong(fmt::format("{} crashes are being handled", status.dead_server_size()));
-  if (status.regions_in_transition() > 0)
+  if (none_in_transition && status.regions_in_transition() > 0)
     return wrong(fmt::format("{} regions in transition", status.regions_in_transition()));
   std::set<std::uint16_t> live;
   std::set<std::string> names;
@@ -68,9 +80,10 @@ Status CheckServing(const pb::GetStatusResponse& status, const std::vector<Proce
   for (const auto& info : processes) {
     if (info.role != Role::kRegionServer || info.paused) continue;
     const bool runs = info.id.pid != 0;
-    // By name: after a quick restart the master may still count the one before, which had the same port.
+    // Compare by name: after a quick restart the master may still count the previous incarnation, which had the same
+    // port.
     if (runs && !names.contains(info.serving_as)) return wrong(info.name + " has not reported");
-    if (!runs && live.contains(info.port)) return wrong(info.name + " has ended and is still counted as alive");
+    if (!runs && live.contains(info.port)) return wrong(info.name + " has ended but is still counted as alive");
   }
   return Ok();
 }

@@ -1,4 +1,4 @@
-// What a cluster says of itself, seen from outside: what is registered in ZooKeeper, what a master answers.
+// The state of a cluster as seen from outside: registrations in ZooKeeper and answers of a master.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "chaos/cluster/cluster_spec.h"
+#include "chaos/cluster/transition_watch.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/model/proto/ratchet.pb.h"
@@ -14,7 +15,7 @@
 
 namespace ratchet::chaos {
 
-// One attempt a call, with a short time-out: callers poll. Not thread-safe.
+// Makes one attempt per call, with a short timeout, because callers poll. Not thread-safe.
 class ClusterView {
  public:
   explicit ClusterView(std::string zookeeper);
@@ -22,17 +23,22 @@ class ClusterView {
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
 
-  // The registered active master; kNotFound when there is none.
+  // Returns the registered active master; kNotFound when there is none.
   [[nodiscard]] Result<ServerName> RegisteredMaster();
-  // GetStatus of the master at this port of the loopback.
+  // Calls GetStatus of the master at this loopback port.
   [[nodiscard]] Result<pb::GetStatusResponse> StatusAt(std::uint16_t port);
+  // Asks the active master at this loopback port for the transitions in progress.
+  [[nodiscard]] Result<TransitionWatch::Transitions> TransitionsAt(std::uint16_t port);
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-// OK when the master's status says what ProcessCluster::WaitServing waits for; `processes` is what really runs.
-[[nodiscard]] Status CheckServing(const pb::GetStatusResponse& status, const std::vector<ProcessInfo>& processes);
+// OK when the master's status fulfils the conditions of ProcessCluster::WaitServing; `processes` are those that really
+// run.
+// `none_in_transition`: false leaves out the condition on transitions.
+[[nodiscard]] Status CheckServing(const pb::GetStatusResponse& status, const std::vector<ProcessInfo>& processes,
+                                  bool none_in_transition = true);
 
 }  // namespace ratchet::chaos

@@ -11,9 +11,9 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr int kPauseRound = 4;  // a few ms between two operations of a thread: the cluster is to have room for others
+constexpr int kPauseRound = 4;  // a few ms between two operations of a thread, which leaves the cluster capacity
 
-constexpr std::uint64_t kTurnsToConnect = 2;  // not counted: they look for the region and connect to its server
+constexpr std::uint64_t kTurnsToConnect = 2;  // not counted, because they locate the region and connect to its server
 
 std::string KeyOf(int region) { return fmt::format("{:03}", region); }
 

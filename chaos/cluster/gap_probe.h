@@ -1,8 +1,8 @@
-// What a client sees meanwhile: puts and gets all the time, one thread a region of a table of its own; kept is the
-// longest one, with what was going on when it began.
+// Measures unavailability as a client sees it: it puts and gets continuously, with one thread for each region of a
+// table of its own, and keeps the longest operation with the event during which it began.
 //
-// An operation is repeated by the client until it is answered, so that its length is the time in which the region could
-// not be used. Begin, Now and End by one thread.
+// The client repeats an operation until it is answered, so its duration is the time in which the region was
+// unavailable. Begin, Now and End by one thread.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@ namespace ratchet::chaos {
 
 struct LongestOperation {
   Millis length{0};
-  std::string meanwhile;         // as Now said when it began
-  std::uint64_t operations = 0;  // of all threads
-  std::string failed;            // an operation that was not answered in time; empty: there was none
+  std::string meanwhile;         // the text of Now at its beginning
+  std::uint64_t operations = 0;  // operations of all threads
+  std::string failed;            // an operation without an answer in time; empty: none
 };
 
 class GapProbe {
@@ -32,9 +32,9 @@ class GapProbe {
   GapProbe(const GapProbe&) = delete;
   GapProbe& operator=(const GapProbe&) = delete;
 
-  // Makes the table and starts the threads.
+  // Creates the table and starts the threads.
   [[nodiscard]] Status Begin();
-  // What is going on from now on.
+  // Sets the description of the current event.
   void Now(const std::string& what);
   // Ends the threads and drops the table.
   [[nodiscard]] Result<LongestOperation> End();

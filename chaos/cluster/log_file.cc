@@ -26,7 +26,7 @@ std::uint64_t FollowLines(const std::filesystem::path& file, std::uint64_t from_
                           const std::function<void(const std::string& line)>& line) {
   std::ifstream stream(file);
   stream.seekg(static_cast<std::streamoff>(from_byte));
-  for (std::string text; std::getline(stream, text) && !stream.eof();) {  // the last one may be half written
+  for (std::string text; std::getline(stream, text) && !stream.eof();) {  // the last line may be half written
     from_byte += text.size() + 1;
     line(text);
   }

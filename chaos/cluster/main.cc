@@ -3,15 +3,17 @@
 #include <fstream>
 #include <iostream>
 
+#include "chaos/cluster/kept_settings.h"
 #include "chaos/cluster/process_cluster.h"
 #include "chaos/cluster/rolling_restart.h"
 #include "chaos/cluster/zookeeper_config.h"
 #include "common/base/config.h"
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
+#include "common/base/host_port.h"
 #include "common/base/log.h"
+#include "common/base/resource_failure.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
 #include "common/model/proto/ratchet.pb.h"
 
 namespace ratchet::chaos {
@@ -22,7 +24,7 @@ struct Flags {
   std::int64_t zookeepers = 0;  // 0, also below: not given
   std::int64_t masters = 0;
   std::int64_t servers = 0;
-  std::string storage;  // of a new cluster
+  std::string storage;  // for a new cluster
   Millis session{2000};
   Millis timeout{60'000};
   std::int64_t lines = 20;
@@ -31,7 +33,8 @@ struct Flags {
 };
 
 constexpr const char* kWords =
-    "up | down | status | rolling-restart | logs [NAME ...] | start NAME | stop NAME | kill NAME | pause NAME | resume "
+    "up | down | status | env | rolling-restart | logs [NAME ...] | start NAME | stop NAME | kill NAME | pause NAME | "
+    "resume "
     "NAME";
 
 void Say(const std::string& line) { std::cout << line << std::endl; }
@@ -41,7 +44,13 @@ std::string StateOf(const ProcessInfo& info) {
   return info.paused ? "paused" : "up";
 }
 
-// What is not the same for each of its kind.
+std::string ShellQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char each : text) quoted += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return quoted + "'";
+}
+
+// Describes the state that depends on the role.
 std::string RoleOf(ProcessCluster& cluster, const ProcessInfo& info, const std::string& active) {
   if (info.name == active) return "  (active)";
   if (info.role != Role::kZooKeeper || info.id.pid == 0 || cluster.spec().zookeepers == 1) return "";
@@ -63,8 +72,9 @@ Status ShowStatus(ProcessCluster& cluster) {
       "\nepoch {}, meta {} on {}, {} region servers alive, {} regions ({} open, {} in transition), {} procedures "
       "unfinished",
       status.epoch(), status.meta_state(),
-      status.meta_server().host_name() + ":" + std::to_string(status.meta_server().port()), status.live_server_size(),
-      status.regions(), status.regions_open(), status.regions_in_transition(), status.procedures_unfinished()));
+      JoinHostPort(status.meta_server().host_name(), static_cast<std::uint16_t>(status.meta_server().port())),
+      status.live_server_size(), status.regions(), status.regions_open(), status.regions_in_transition(),
+      status.procedures_unfinished()));
   return cluster.WaitServing(Millis(0));
 }
 
@@ -74,7 +84,14 @@ void SayWhatNext(const ProcessCluster& cluster) {
                   cluster.spec().dir.string()));
 }
 
-// `down --erase` removes the whole directory: it must never have held anything else.
+// Prints lines for the shell's eval command: the programs on PATH, and the cluster's address for clients.
+Status ShowEnvironment(const ProcessCluster& cluster) {
+  Say(fmt::format("export PATH={}:\"$PATH\"", ShellQuoted(cluster.spec().bin.string())));
+  Say(fmt::format("export RATCHET_ZOOKEEPER={}", ShellQuoted(cluster.zookeeper())));
+  return Ok();
+}
+
+// `down --erase` removes the whole directory, so it must be empty at first.
 Status CheckVacant(const std::filesystem::path& dir) {
   std::error_code failed;
   if (!std::filesystem::exists(dir, failed) || std::filesystem::is_empty(dir, failed)) return Ok();
@@ -82,14 +99,14 @@ Status CheckVacant(const std::filesystem::path& dir) {
                fmt::format("{} is not empty and holds no cluster; choose another --dir", dir.string()));
 }
 
-// A cluster keeps the size that it was made with: what asks for another one is refused, not ignored.
+// A cluster keeps its size: a request for another size is refused, not ignored.
 Status CheckSameSize(const ClusterSpec& is, const Flags& asked) {
   const auto check = [&](const char* what, int has, std::int64_t wanted) -> Status {
     if (wanted == 0 || wanted == has) return Ok();
     return Error(
         Code::kFailedPrecondition,
         fmt::format(
-            "the cluster in {} was made with {} {}, not {}; `down --erase` and `up` make another one, or choose "
+            "the cluster in {} was made with {} {}, not {}; run `down --erase` and `up` to make a new one, or choose "
             "another --dir",
             is.dir.string(), has, what, wanted));
   };
@@ -121,6 +138,7 @@ Status Up(const Flags& flags) {
     cluster = ProcessCluster::Create(spec);
     if (!cluster.ok()) return cluster.error();
   }
+  RATCHET_TRY((*cluster)->KeepSettings(ShellSettings()));
   RATCHET_TRY((*cluster)->StartAll(flags.timeout));
   RATCHET_TRY(ShowStatus(**cluster));
   Say(fmt::format("\nup after {} ms", SystemClock().WallMillis() - start));
@@ -130,7 +148,7 @@ Status Up(const Flags& flags) {
 
 Status Down(ProcessCluster& cluster, const Flags& flags) {
   RATCHET_TRY(cluster.StopAll(flags.timeout));
-  Say(flags.erase ? "stopped; the directory is removed" : "stopped; the data stays, `up` starts it again");
+  Say(flags.erase ? "stopped; the directory is removed" : "stopped; the data stays, and `up` restarts it");
   if (flags.erase) {
     RATCHET_TRY(cluster.RemoveStorage());
     std::error_code failed;
@@ -157,7 +175,7 @@ Status ShowLogs(ProcessCluster& cluster, const Flags& flags) {
   return Ok();
 }
 
-// A goal, not a limit: what a busy machine adds is in the figure.
+// The gap is reported, not limited, because a busy machine lengthens it.
 Status Roll(ProcessCluster& cluster, const Flags& flags) {
   RATCHET_ASSIGN(const auto longest, RollingRestart(cluster, {flags.timeout, Say}));
   Say(fmt::format("\nthe longest of {} puts and gets took {} ms, while {}", longest.operations, longest.length.count(),
@@ -172,6 +190,7 @@ Status Execute(const Flags& flags) {
   RATCHET_ASSIGN(auto cluster, ProcessCluster::Attach(flags.dir));
   if (word == "down") return Down(*cluster, flags);
   if (word == "status") return ShowStatus(*cluster);
+  if (word == "env") return ShowEnvironment(*cluster);
   if (word == "rolling-restart") return Roll(*cluster, flags);
   if (word == "logs") return ShowLogs(*cluster, flags);
   if (flags.words.size() != 2) return Error(Code::kInvalidArgument, fmt::format("expected one of: {}", kWords));
@@ -188,17 +207,18 @@ int Main(int argc, char** argv) {
   Flags flags;
   Settings settings("ratchet-cluster",
                     fmt::format("A cluster of real processes in one directory.\nCommands: {}", kWords));
-  settings.AddText({"dir", "where the cluster lives", {}}, &flags.dir, Presence::kRequired);
+  settings.AddText({"dir", "directory of the cluster", {}}, &flags.dir, Presence::kRequired);
   settings.AddInt({"zookeepers", "ZooKeeper members of a new cluster: 1, 3 or 5; 0: 1", {}}, &flags.zookeepers, {0, 5});
   settings.AddInt({"masters", "masters of a new cluster; 0: 2", {}}, &flags.masters, {0, 9});
   settings.AddInt({"servers", "region servers of a new cluster; 0: 3", {}}, &flags.servers, {0, 50});
-  settings.AddText({"storage", "of a new cluster's root: local, or ceph (a mini Ceph in DIR/ceph, scripts/ceph)", {}},
-                   &flags.storage, Presence::kOptional, {"", "local", "ceph"});
-  settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session,
+  settings.AddText(
+      {"storage", "storage of a new cluster's root: local, or ceph (a mini Ceph in DIR/ceph, scripts/ceph)", {}},
+      &flags.storage, Presence::kOptional, {"", "local", "ceph"});
+  settings.AddMillis({"session-ms", "ZooKeeper session timeout of the servers of a new cluster", {}}, &flags.session,
                      Millis(400), Millis(60'000));
-  settings.AddMillis({"timeout-ms", "how long `up`, `down`, `stop` and each step of `rolling-restart` may take", {}},
+  settings.AddMillis({"timeout-ms", "time limit of `up`, `down`, `stop` and each step of `rolling-restart`", {}},
                      &flags.timeout, Millis(100), Millis(3'600'000));
-  settings.AddInt({"lines", "how many lines `logs` shows of each process", {}}, &flags.lines, {1, 1'000'000});
+  settings.AddInt({"lines", "number of lines that `logs` shows of each process", {}}, &flags.lines, {1, 1'000'000});
   settings.AddBool({"erase", "`down` also removes the directory", {}}, &flags.erase);
   settings.AllowPositionals("COMMAND", &flags.words);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
@@ -218,7 +238,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-cluster", argc, argv)) return 0;
-  ratchet::EndWithoutResources("ratchet-cluster", ratchet::exit_code::kFailed);
+  ratchet::HandleResourceFailure("ratchet-cluster", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -20,7 +20,7 @@ ProcessCluster::ProcessCluster(std::unique_ptr<ClusterProcesses> processes) : im
 ProcessCluster::~ProcessCluster() {
   if (impl_->leave_running) return;
   KillAll();
-  IgnoreResult(RemoveStorage(), "its directory says what is left");
+  IgnoreResult(RemoveStorage(), "its directory lists what is left");
 }
 
 Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec) {
@@ -51,7 +51,7 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec)
   RATCHET_TRY(impl->FindStorage());
   if (impl->ceph != nullptr) {
     if (const Status up = impl->ceph->Up(); !up.ok()) {
-      IgnoreResult(impl->ceph->Down(), "what failed before is said");
+      IgnoreResult(impl->ceph->Down(), "the earlier error is returned");
       return up.error();
     }
   }
@@ -82,6 +82,11 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Attach(const std::filesy
   return std::unique_ptr<ProcessCluster>(new ProcessCluster(std::move(impl)));
 }
 
+Status ProcessCluster::KeepSettings(const Environment& settings) {
+  for (const auto& [name, value] : settings) impl_->state.settings[name] = value;
+  return SaveState(impl_->state);
+}
+
 Status ProcessCluster::StartAll(Millis timeout) {
   const auto until = std::chrono::steady_clock::now() + timeout;
   RATCHET_TRY(impl_->StartAllZooKeepers());
@@ -109,6 +114,24 @@ Status ProcessCluster::Start(const std::string& name, const Environment& extra, 
   ClusterProcesses::NoteStart(*info);
   RATCHET_ASSIGN(info->id, Launch(impl_->ServerLaunch(*info, extra, flags)));
   return SaveState(impl_->state);
+}
+
+Status ProcessCluster::FindReleased(const std::filesystem::path& directory) {
+  RATCHET_ASSIGN(ReleasedPrograms found, ReleasedPrograms::Find(directory));
+  impl_->released = std::make_unique<ReleasedPrograms>(std::move(found));
+  return Ok();
+}
+
+const ReleasedPrograms* ProcessCluster::released() const { return impl_->released.get(); }
+
+Status ProcessCluster::UseReleased(const std::string& name, bool released) {
+  RATCHET_ASSIGN(ProcessInfo * info, impl_->Require(name));
+  if (info->role == Role::kZooKeeper) return Error(Code::kInvalidArgument, name + " has no other version");
+  if (released && impl_->released == nullptr) {
+    return Error(Code::kFailedPrecondition, "no servers of a release are known: FindReleased");
+  }
+  info->released = released;
+  return Ok();
 }
 
 Status ProcessCluster::Kill9(const std::string& name) { return impl_->SignalAndAwait(name, SIGKILL, kKillPatience); }
@@ -154,8 +177,7 @@ Status ProcessCluster::StopAll(Millis timeout) {
       if (!Running(name)) continue;
       ProcessInfo* info = impl_->Find(name);
       if (Signal(info->id, SIGTERM).ok()) stopping.push_back(info);
-      if (KernelState(info->id) == 'T')
-        IgnoreResult(Signal(info->id, SIGCONT), "it is checked below whether it has ended");
+      if (KernelState(info->id) == 'T') IgnoreResult(Signal(info->id, SIGCONT), "the end is checked below");
     }
     for (ProcessInfo* info : stopping) {
       const auto ended = impl_->AwaitEnd(*info, timeout);

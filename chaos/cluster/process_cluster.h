@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "chaos/cluster/cluster_spec.h"
+#include "chaos/cluster/transition_watch.h"
 #include "chaos/cluster/zookeeper_config.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
@@ -31,24 +32,32 @@ namespace ratchet::chaos {
 
 struct ClusterProcesses;
 class CephStorage;
+class ReleasedPrograms;
 
 class ProcessCluster {
  public:
-  // Makes `spec.dir` (must not hold another cluster) and starts ZooKeeper, all members, and waits until it serves; no
-  // server yet.
+  // Makes `spec.dir` (which must not hold another cluster), starts all ZooKeeper members, and waits until ZooKeeper
+  // serves; starts no server.
   [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Create(ClusterSpec spec);
-  // Attaches to the cluster of a state file. Its processes are left alone at the end.
+  // Attaches to the cluster of a state file. The destructor leaves its processes running.
   [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Attach(const std::filesystem::path& dir);
   ~ProcessCluster();
   ProcessCluster(const ProcessCluster&) = delete;
   ProcessCluster& operator=(const ProcessCluster&) = delete;
 
+  // Passes `settings` (kept_settings.h) to every process that is started from now on, also after a later Attach.
+  [[nodiscard]] Status KeepSettings(const Environment& settings);
   // Starts all masters and region servers and waits until meta is online and all servers have reported.
   [[nodiscard]] Status StartAll(Millis timeout);
-  // Starts one process that does not run. `extra` environment and flags are for this run only.
+  // Starts one process that does not run. The `extra` environment and flags apply to this run only.
   [[nodiscard]] Status Start(const std::string& name, const Environment& extra = {},
                              const std::vector<std::string>& flags = {});
-  // The same of ZooKeeper members, side by side: a JVM takes its time.
+  // Makes the servers in `directory` available to UseReleased.
+  [[nodiscard]] Status FindReleased(const std::filesystem::path& directory);
+  [[nodiscard]] const ReleasedPrograms* released() const;  // null: none
+  // Lets the master or region server `name` start as the release's program from now on, or as this tree's again.
+  [[nodiscard]] Status UseReleased(const std::string& name, bool released);
+  // Starts ZooKeeper members at the same time, because a JVM starts slowly.
   [[nodiscard]] Status StartZooKeepers(const std::vector<std::string>& names);
   [[nodiscard]] Status Kill9(const std::string& name);                 // waits until it is gone
   [[nodiscard]] Status Stop(const std::string& name, Millis timeout);  // SIGTERM; SIGKILL and kTimeout after `timeout`
@@ -56,10 +65,10 @@ class ProcessCluster {
   [[nodiscard]] Status Resume(const std::string& name);
   // Kill9 if it runs, then Start on the same port.
   [[nodiscard]] Status Restart(const std::string& name, const Environment& extra = {});
-  // Adds a region server or master to the set and starts it; returns its name.
+  // Adds a region server or master to the cluster and starts it; returns its name.
   [[nodiscard]] Result<std::string> AddServer(const Environment& extra = {},
                                               const std::vector<std::string>& flags = {});
-  // Stops everything: masters first, so that no master reassigns what the region servers put down; ZooKeeper last.
+  // Stops everything: masters first, so that no master reassigns regions of region servers that stop; ZooKeeper last.
   [[nodiscard]] Status StopAll(Millis timeout);
   void KillAll();
 
@@ -70,18 +79,21 @@ class ProcessCluster {
   [[nodiscard]] std::vector<ProcessInfo> Processes();
   [[nodiscard]] std::vector<std::string> Names(Role role);
 
-  // Roles, read from ZooKeeper and the active master's answers. A master that is registered but does not run (its
-  // session has not ended yet) is not active.
+  // Roles, according to ZooKeeper and the active master. A master that is registered but does not run (its session has
+  // not ended yet) is not active.
   [[nodiscard]] Result<std::string> ActiveMaster();  // "master-2"; kNotFound when none is
   [[nodiscard]] Result<std::string> MetaHolder();    // "rs-1"
   [[nodiscard]] Result<std::string> WaitActiveMaster(Millis timeout, const std::string& not_this = "");
-  // Meta is online, nothing is in transition, no crash is being handled, the master counts exactly the region servers
-  // that run now as alive, and every ZooKeeper member that runs belongs to the ensemble. The error says what was
-  // missing last.
+  // Waits until meta is online, nothing is in transition, no crash is being handled, the master counts exactly the
+  // region servers that run now as alive, and every ZooKeeper member that runs belongs to the ensemble. The error names
+  // the last missing condition.
   [[nodiscard]] Status WaitServing(Millis timeout);
-  // What a ZooKeeper member is now; without a mode when it does not serve, or is no member.
+  // Checks this once, for a cluster in which loads begin transitions all the time: each transition that the first check
+  // of `watch` must have ended. Resets `watch` when another condition does not hold.
+  [[nodiscard]] Status CheckRecovered(TransitionWatch& watch);
+  // Returns the state of a ZooKeeper member; without a mode when it does not serve, or is not a member.
   [[nodiscard]] ZooKeeperState ZooKeeperStateOf(const std::string& name);
-  // What the process (a master) says of the cluster; a short time-out, no retries.
+  // Returns the status according to this master; short timeout, no retries.
   [[nodiscard]] Result<pb::GetStatusResponse> StatusOf(const std::string& name);
 
   // Waits until a line of the process's log contains `text`, from `from_byte` on; returns that line.
@@ -91,20 +103,22 @@ class ProcessCluster {
   [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing,
                                                   std::uint64_t from_byte = kThisRun);
 
-  // Polls `condition` until it is true: the only waiting that tests do. `what` is for the error text.
+  // Polls `condition` until it is true: the only way in which tests wait. The error names `what`.
   [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout,
                                         const std::function<bool()>& condition);
 
-  [[nodiscard]] std::string zookeeper() const;  // "127.0.0.1:40001", of an ensemble all, with commas
+  [[nodiscard]] std::string zookeeper() const;  // "127.0.0.1:40001"; of an ensemble all, with commas
   [[nodiscard]] const ClusterSpec& spec() const;
   [[nodiscard]] std::filesystem::path root() const;  // as this program sees it
   [[nodiscard]] const CephStorage* ceph() const;     // null: the storage is local
-  // Ends the mini Ceph, with all data; once no process runs any more. Nothing where the storage is local.
+  // Ends the mini Ceph and deletes its data; call when no process runs. No effect on local storage.
   [[nodiscard]] Status RemoveStorage();
   void Detach();  // the destructor leaves everything running
 
  private:
   explicit ProcessCluster(std::unique_ptr<ClusterProcesses> processes);
+  // Checks the conditions of WaitServing once, and returns the active master.
+  [[nodiscard]] Result<std::string> ServingMaster(bool none_in_transition);
   std::unique_ptr<ClusterProcesses> impl_;
 };
 

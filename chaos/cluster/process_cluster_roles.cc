@@ -1,4 +1,4 @@
-// Roles of the processes of a ProcessCluster, whether it serves, and what its logs say.
+// Roles of the processes of a ProcessCluster, its readiness, and searches in its logs.
 #include <utility>
 
 #include "chaos/cluster/cluster_processes.h"
@@ -42,22 +42,39 @@ Result<std::string> ProcessCluster::WaitActiveMaster(Millis timeout, const std::
   return active;
 }
 
+Result<std::string> ProcessCluster::ServingMaster(bool none_in_transition) {
+  RATCHET_ASSIGN(std::string active, ActiveMaster());
+  RATCHET_ASSIGN(const auto status, StatusOf(active));
+  RATCHET_TRY(CheckServing(status, Processes(), none_in_transition));
+  RATCHET_TRY(impl_->CheckZooKeepers());
+  return active;
+}
+
 Status ProcessCluster::WaitServing(Millis timeout) {
-  Status last = Error(Code::kUnavailable, "nothing was asked yet");
+  Status last = Error(Code::kUnavailable, "no attempt was made yet");
   const auto served = WaitUntil("a serving cluster", timeout, [&] {
-    const auto active = ActiveMaster();
-    if (!active.ok()) {
-      last = active.error();
-      return false;
-    }
-    const auto status = StatusOf(*active);
-    last = status.ok() ? CheckServing(*status, Processes()) : status.error();
-    if (last.ok()) last = impl_->CheckZooKeepers();
+    const auto serving = ServingMaster(true);
+    last = serving.ok() ? Ok() : Status(serving.error());
     return last.ok();
   });
   if (!served.ok())
     return Error(Code::kTimeout, fmt::format("{}; last: {}", served.error().message(), last.error().message()));
   return Ok();
+}
+
+Status ProcessCluster::CheckRecovered(TransitionWatch& watch) {
+  const auto look = [&]() -> Result<TransitionWatch::Transitions> {
+    RATCHET_ASSIGN(const std::string active, ServingMaster(false));
+    RATCHET_ASSIGN(const ProcessInfo* master, impl_->RequireRunning(active));
+    return impl_->view->TransitionsAt(master->port);
+  };
+  const auto transitions = look();
+  if (!transitions.ok()) {
+    watch.Reset();
+    return transitions.error();
+  }
+  if (watch.HaveEnded(*transitions)) return Ok();
+  return Error(Code::kUnavailable, "transitions of regions do not end");
 }
 
 Result<std::string> ProcessCluster::WaitLog(const std::string& name, const std::string& text, Millis timeout,

@@ -51,7 +51,7 @@ class Restarts {
     if (alone) {
       RATCHET_TRY(In(cluster_.Start(name), "its start"));
     } else {
-      // The others go on without it; its start does not wait for them.
+      // The other processes do not depend on this one, and its start does not wait for them.
       if (name == active) RATCHET_TRY(Ended(cluster_.WaitActiveMaster(options_.timeout, name)));
       RATCHET_TRY(In(cluster_.Start(name), "its start"));
       RATCHET_TRY(Ended(cluster_.WaitLog(name, "standby", options_.timeout)));
@@ -66,7 +66,7 @@ class Restarts {
     probe_->Now(name + " is drained");
     RATCHET_ASSIGN(const ServerName server, ServerAt(cluster_.Info(name).port));
     RATCHET_ASSIGN(const auto regions, RegionsOn(server));
-    RATCHET_TRY(In(admin_.WaitOk(client::Drain(connection_, admin_, server, false)), "its drain"));
+    RATCHET_TRY(In(admin_.WaitOk(client::Drain(admin_, server, false)), "its drain"));
     const auto drained = Since(begun);
     probe_->Now(name + " is restarted");
     RATCHET_TRY(In(cluster_.Stop(name, options_.timeout), "its stop"));
@@ -75,7 +75,7 @@ class Restarts {
     const auto back = Since(begun);
     probe_->Now(name + " is refilled");
     RATCHET_ASSIGN(const ServerName next, ServerAt(cluster_.Info(name).port));
-    RATCHET_TRY(In(admin_.WaitOk(client::Undrain(connection_, admin_, next, regions)), "its undrain"));
+    RATCHET_TRY(In(admin_.WaitOk(client::Undrain(admin_, next, regions)), "its undrain"));
     RATCHET_TRY(In(cluster_.WaitServing(options_.timeout), "after its undrain"));
     RATCHET_ASSIGN(const auto again, RegionsOn(next));
     Say(fmt::format(
@@ -93,7 +93,7 @@ class Restarts {
     return Error(Code::kNotFound, fmt::format("the master knows no live server at port {}", port));
   }
 
-  // The probe's own regions too.
+  // Includes the probe's own regions.
   Result<std::vector<std::string>> RegionsOn(const ServerName& server) {
     RATCHET_ASSIGN(const auto answer, (admin_.Call(methods::kListRegions, {})));
     std::vector<std::string> regions;
@@ -126,7 +126,7 @@ class Restarts {
 Result<LongestOperation> RollingRestart(ProcessCluster& cluster, const RollingRestartOptions& options) {
   if (cluster.Names(Role::kRegionServer).size() < 2) {
     return Error(Code::kFailedPrecondition,
-                 "a rolling restart needs two region servers: the regions of the only one could go nowhere");
+                 "a rolling restart needs two region servers: no other server could take the regions of the only one");
   }
   RATCHET_TRY(In(cluster.WaitServing(options.timeout), "a rolling restart begins with a cluster that serves"));
   client::ConnectionOptions connecting;

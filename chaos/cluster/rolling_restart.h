@@ -1,8 +1,9 @@
-// Restarts every master and every region server of a local cluster, one by one, while clients go on.
+// Restarts every master and every region server of a local cluster, one by one, while clients continue.
 //
-// A standby is stopped, started and waited for, the active master last; a region server is drained, stopped, started,
-// waited for, and taken back with the regions that it had. The first problem ends it: the error says which process and
-// which step, and that process is left as it is; a drained server stays drained, so that the operator can look.
+// Each standby is stopped, started and awaited, the active master last. Each region server is drained, stopped,
+// started, awaited, and taken back with its previous regions. The first problem ends the restart: the error names
+// process and step, and the process stays in its state; a drained server stays drained, so that the operator can
+// examine it.
 #pragma once
 
 #include <functional>
@@ -15,12 +16,12 @@
 namespace ratchet::chaos {
 
 struct RollingRestartOptions {
-  Millis timeout{60'000};                            // of each step of each process
-  std::function<void(const std::string& line)> say;  // progress
+  Millis timeout{60'000};                            // time limit of each step of each process
+  std::function<void(const std::string& line)> say;  // reports progress
 };
 
-// What clients saw during the whole of it: see GapProbe. kFailedPrecondition without starting anything when the cluster
-// does not serve, or has only one region server.
+// Returns the longest operation of clients meanwhile: see GapProbe. kFailedPrecondition, without a restart, when the
+// cluster does not serve or has only one region server.
 [[nodiscard]] Result<LongestOperation> RollingRestart(ProcessCluster& cluster, const RollingRestartOptions& options);
 
 }  // namespace ratchet::chaos

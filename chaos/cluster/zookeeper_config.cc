@@ -9,12 +9,12 @@
 namespace ratchet::chaos {
 namespace {
 
-// Followers give a leader up after so many silent ticks: a second, half of the usual session. A stopped leader that
-// goes on ends all sessions by its own clock before it finds out that it has a successor; by then its clients must have
-// found that one.
+// Followers give up a leader after this number of silent ticks: one second, half of the usual session. A paused leader
+// that continues ends all sessions by its own clock before it learns of its successor; its clients must have found the
+// successor by then.
 constexpr int kSyncTicks = 5;
-// How long a leader waits for a majority to join it. No other member can lead meanwhile, so when a busy follower gives
-// it up too early this is how long there is no service: with 50 ticks that was seen to be 12 s.
+// Time that a leader waits for a majority to join it. No other member can lead meanwhile, so if a busy follower gives
+// the leader up too early, ZooKeeper does not serve for this time: 12 s were seen with 50 ticks.
 constexpr int kInitTicks = 15;
 
 }  // namespace
@@ -37,7 +37,7 @@ std::string ZooKeeperConfiguration(const ZooKeeperSpec& spec) {
       "tickTime={}\ninitLimit={}\nsyncLimit={}\ndataDir={}\nclientPortAddress=127.0.0.1\nclientPort={}\n"
       "admin.enableServer=false\n4lw.commands.whitelist=*\n"
       "minSessionTimeout={}\nmaxSessionTimeout=60000\n"
-      "maxClientCnxns=0\n",  // the default of 60 counts the whole loopback as one client
+      "maxClientCnxns=0\n",  // the default of 60 counts all of the loopback as one client
       spec.tick.count(), kInitTicks, kSyncTicks, (spec.dir / "data").string(), spec.port, 2 * spec.tick.count());
   for (std::size_t i = 0; i < spec.peers.size(); ++i) {
     text += fmt::format("server.{}=127.0.0.1:{}:{}\n", i + 1, spec.peers[i].quorum_port, spec.peers[i].election_port);

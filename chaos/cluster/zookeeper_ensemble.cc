@@ -8,7 +8,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kTick{200};
-constexpr Millis kAsked{200};  // a paused server accepts the question and never answers
+constexpr Millis kAsked{200};  // a paused server accepts the connection and never answers
 
 }  // namespace
 
@@ -28,7 +28,7 @@ Result<ZooKeeperEnsemble> ZooKeeperEnsemble::Prepare(const std::filesystem::path
                                                      const std::vector<ZooKeeperPeer>& peers, bool dies_with_us) {
   if (members.empty() || peers.size() != (members.size() == 1 ? 0 : members.size())) {
     return Error(Code::kInvalidArgument,
-                 fmt::format("{} ZooKeeper members with the ports of {} peers", members.size(), peers.size()));
+                 fmt::format("{} ZooKeeper members cannot use the ports of {} peers", members.size(), peers.size()));
   }
   ZooKeeperEnsemble ensemble;
   for (const auto& member : members) {

@@ -1,8 +1,7 @@
 // The ZooKeeper servers of a cluster on this machine: one, or an ensemble of three or five, each a process with a
 // directory, ports and a log of its own.
 //
-// One driver thread. A member that is to be killed or paused is signalled by its process id, as any other process of
-// the cluster.
+// One driver thread. Members are killed and paused by signals, like all other processes of the cluster.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +12,7 @@
 
 namespace ratchet::chaos {
 
-// A server as the cluster knows it.
+// A member with its name in the cluster.
 struct ZooKeeperMember {
   std::string name;  // "zookeeper", or "zookeeper-2"
   std::filesystem::path log;
@@ -22,20 +21,20 @@ struct ZooKeeperMember {
 
 class ZooKeeperEnsemble {
  public:
-  // Free ports for as many members; none for a server that stands alone.
+  // Returns free ports for this number of members; empty for a standalone server.
   [[nodiscard]] static Result<std::vector<ZooKeeperPeer>> PickPeers(int members);
-  // Writes the configuration of each below `dir`; starts nothing. `peers`: as many as members, or none for the only
-  // one.
+  // Writes the configuration of each below `dir`; starts nothing. `peers` has an entry for each member, or is empty for
+  // a standalone server.
   [[nodiscard]] static Result<ZooKeeperEnsemble> Prepare(const std::filesystem::path& dir,
                                                          const std::vector<ZooKeeperMember>& members,
                                                          const std::vector<ZooKeeperPeer>& peers, bool dies_with_us);
 
   [[nodiscard]] std::size_t size() const { return servers_.size(); }
-  // Of all members, as clients want it: "127.0.0.1:40001,127.0.0.1:40004".
+  // Returns the addresses of all members for clients: "127.0.0.1:40001,127.0.0.1:40004".
   [[nodiscard]] std::string addresses() const;
-  // Null for a name that is no member's.
+  // Returns null if no member has this name.
   [[nodiscard]] ZooKeeperProcess* Find(const std::string& name);
-  // Asked for a moment only.
+  // Asks the member, with a short timeout.
   [[nodiscard]] ZooKeeperState StateOf(const std::string& name) const;
 
  private:

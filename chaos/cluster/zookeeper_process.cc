@@ -12,7 +12,8 @@
 namespace ratchet::chaos {
 namespace {
 
-// Both come with Debian's libzookeeper-java and libslf4j-java; the first names the rest of its class path itself.
+// Both come with Debian's libzookeeper-java and libslf4j-java; the manifest of the first one has the rest of its class
+// path.
 constexpr const char* kClassPath = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar";
 
 bool WriteText(const std::filesystem::path& path, const std::string& text) {

@@ -15,13 +15,13 @@ namespace ratchet::chaos {
 // Not thread-safe.
 class ZooKeeperProcess {
  public:
-  // Writes the configuration; starts nothing.
+  // Writes the configuration without starting the server.
   [[nodiscard]] static Result<ZooKeeperProcess> Prepare(ZooKeeperSpec spec);
 
-  // Starts it and waits until it answers. A member of an ensemble answers before it serves: that takes more than half
-  // of them.
+  // Starts the server and waits until it answers. A member of an ensemble answers before it serves, which needs a
+  // majority.
   [[nodiscard]] Status Start(Millis timeout);
-  // The same in two parts, for several that start side by side.
+  // Start in two parts, to start several servers at the same time.
   [[nodiscard]] Status Launch();
   [[nodiscard]] Status AwaitAnswer(Millis timeout);
   [[nodiscard]] Status Kill9();
@@ -30,7 +30,7 @@ class ZooKeeperProcess {
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(spec_.port); }
   [[nodiscard]] std::uint16_t port() const { return spec_.port; }
   [[nodiscard]] const ProcessId& id() const { return id_; }
-  void Adopt(const ProcessId& id) { id_ = id; }  // one that an earlier run has started
+  void Adopt(const ProcessId& id) { id_ = id; }  // takes over a server that an earlier run started
 
  private:
   explicit ZooKeeperProcess(ZooKeeperSpec spec) : spec_(std::move(spec)) {}
@@ -38,7 +38,7 @@ class ZooKeeperProcess {
   ProcessId id_;
 };
 
-// The answer to a four-letter word ("ruok", "srvr", "dump"); empty when there is none within `timeout`.
+// Returns the answer to a four-letter command ("ruok", "srvr", "dump"); empty when there is none within `timeout`.
 [[nodiscard]] std::string AskZooKeeper(std::uint16_t port, const std::string& word, Millis timeout);
 
 }  // namespace ratchet::chaos

@@ -67,7 +67,7 @@ Finding CheckResumed(const pb::ProcedureInfo& procedure) {
             fmt::format("pid {} committed {} in epoch {} and {} in epoch {}", procedure.pid(), before.step(),
                         before.epoch(), after.step(), after.epoch())};
   }
-  return {false, fmt::format("pid {} ran in one epoch only: the kill did not interrupt it", procedure.pid())};
+  return {false, fmt::format("pid {} ran in a single epoch: the kill did not interrupt it", procedure.pid())};
 }
 
 }  // namespace ratchet::chaos

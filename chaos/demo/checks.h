@@ -1,4 +1,4 @@
-// What must hold when the dust has settled. Each check says in a sentence what it found.
+// Checks of the cluster after it has settled. Each returns a sentence with its finding.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@
 
 namespace ratchet::chaos {
 
-// Scans the table once: every imported row and every acknowledged write is there by value, and nothing else except
-// writes whose outcome the client does not know.
+// Scans the table once: it must have every imported row and every acknowledged write with its value, and no other row
+// except writes of unknown outcome.
 [[nodiscard]] std::vector<Finding> CheckRows(client::Connection& connection, const TableName& table,
                                              const std::vector<UnicodeRow>& imported, const Writer::Account& written);
 
-// The interrupted procedure: a step committed in one epoch and the next one in the following epoch.
+// Checks the interrupted procedure: one step is committed in one epoch, and the next step in the following epoch.
 [[nodiscard]] Finding CheckResumed(const pb::ProcedureInfo& procedure);
 
 }  // namespace ratchet::chaos

@@ -17,8 +17,8 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/base/resource_failure.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
 #include "common/client/admin.h"
 #include "common/rpc/methods/ratchet_service.h"
 
@@ -43,7 +43,7 @@ class Demo {
  public:
   Demo(Flags flags, std::vector<UnicodeRow> rows) : flags_(std::move(flags)), rows_(std::move(rows)) {}
 
-  // Runs all acts; true for PASS.
+  // Runs all acts; returns true for PASS.
   Result<bool> Run() {
     RATCHET_TRY(Boot());
     RATCHET_TRY(Import());
@@ -54,7 +54,7 @@ class Demo {
     RATCHET_TRY(KillMasterInProcedure());
     RATCHET_TRY(WaitForWrites(writer, 200));
     writer.Stop();
-    return Judge(writer.TakeAccount());
+    return Judge(writer.CollectAccount());
   }
 
   ProcessCluster* cluster() { return cluster_.get(); }
@@ -67,7 +67,7 @@ class Demo {
     spec.detached = flags_.keep;
     spec.storage = flags_.storage;
     RATCHET_ASSIGN(cluster_, ProcessCluster::Create(spec));
-    // The first master pauses at the second creation's step, so that the kill meets it exactly there.
+    // The first master pauses at a step of the second creation, so that the kill happens exactly there.
     RATCHET_TRY(cluster_->Start(
         "master-1", ArmedWith(fmt::format("executor.after_commit~CreateTable:{}=pause@1", kInterruptedStep))));
     RATCHET_TRY(cluster_->WaitActiveMaster(Millis{30'000}));
@@ -125,10 +125,9 @@ class Demo {
     RATCHET_TRY(cluster_->WaitServing(Millis{60'000}));
     timeline_.Add(killed, "killed", fmt::format("{} with meta, kill -9", server));
     timeline_.Add(static_cast<std::int64_t>(crash.submitted_wall_ms()), "detected",
-                  fmt::format("session of {} ms ended; ServerCrash pid {}", cluster_->spec().session_timeout.count(),
-                              crash.pid()));
+                  fmt::format("{}; ServerCrash pid {}", HowDetected(crash, killed), crash.pid()));
     const std::map<std::string, std::string> shown = {
-        // A step that waits for children is done when the one behind it commits.
+        // A step that waits for children is done when the following step commits.
         {"FENCE", "fenced"},
         {"SEAL", "logs sealed"},
         {"ASSIGN_META", "meta's log split"},
@@ -140,6 +139,15 @@ class Demo {
     return Ok();
   }
 
+  // A death that is noticed within half of the session was noticed by the server's address (S121: early findings are
+  // positive).
+  [[nodiscard]] std::string HowDetected(const pb::ProcedureInfo& crash, std::int64_t killed) const {
+    const auto session = cluster_->spec().session_timeout.count();
+    if (static_cast<std::int64_t>(crash.submitted_wall_ms()) - killed < session / 2)
+      return "its address refuses connections";
+    return fmt::format("session of {} ms ended", session);
+  }
+
   Status KillMasterInProcedure() {
     RATCHET_ASSIGN(const std::string victim, cluster_->ActiveMaster());
     timeline_.NextAct();
@@ -149,31 +157,31 @@ class Demo {
     client::Admin admin(*connection_);
     RATCHET_ASSIGN(const std::uint64_t pid, admin.CreateTable(descriptor, {"4", "8"}));
     RATCHET_TRY(cluster_->WaitLog(victim, "fault point executor.after_commit pauses", Millis{30'000}));
-    Say(fmt::format("killing {} (the active master) behind step {} of pid {}", victim, kInterruptedStep, pid));
+    Say(fmt::format("killing {} (the active master) after step {} of pid {}", victim, kInterruptedStep, pid));
     const std::int64_t killed = Now();
     RATCHET_TRY(cluster_->Kill9(victim));
     RATCHET_ASSIGN(const std::string successor, cluster_->WaitActiveMaster(Millis{30'000}, victim));
     const Status created = admin.WaitOk(pid);
-    findings_.push_back({created.ok(), created.ok() ? "the client that waited for the creation saw it succeed"
+    findings_.push_back({created.ok(), created.ok() ? "the waiting client got the success of the creation"
                                                     : "the creation failed: " + created.error().ToString()});
     timeline_.Add(killed, "killed", fmt::format("{}, the active master, kill -9", victim));
     AddActivation(successor, killed);
     RATCHET_ASSIGN(interrupted_, GetProcedure(pid));
     findings_.push_back(CheckResumed(interrupted_));
     AddInterrupted(interrupted_);
-    // As before: two masters, three region servers.
+    // Restores the initial set: two masters, three region servers.
     for (const auto& name : {victim, std::string("rs-1"), std::string("rs-2"), std::string("rs-3")}) {
       if (!cluster_->Running(name)) RATCHET_TRY(cluster_->Start(name));
     }
     return Ok();
   }
 
-  // What the successor's log says of its way from the election to serving.
+  // Adds the successor's log lines from the election until it serves.
   void AddActivation(const std::string& successor, std::int64_t killed) {
     const std::pair<const char*, const char*> shown[] = {
         {"elected as active master", "detected: standby elected"},
         {"activation: claim store done", "procedures claimed"},
-        {"activation: find dead servers done", "dead servers looked for"},
+        {"activation: find dead servers done", "search for dead servers done"},
         {"activation: ready", "standby active"}};
     for (const auto& [text, what] : shown) {
       for (const auto& line : cluster_->LogLines(successor, text)) {
@@ -183,7 +191,7 @@ class Demo {
     }
   }
 
-  // The interrupted procedure's steps: which were durable before the kill, where the successor went on.
+  // Adds the interrupted procedure's steps: those that were durable before the kill, and those of the successor.
   void AddInterrupted(const pb::ProcedureInfo& procedure) {
     std::uint64_t epoch = 0;
     for (const auto& step : procedure.history()) {
@@ -196,7 +204,7 @@ class Demo {
     }
   }
 
-  // Steps of a history: those of `shown`, under their names there.
+  // Adds those steps of a history that are in `shown`, under the names there.
   void AddSteps(const pb::ProcedureInfo& procedure, const std::map<std::string, std::string>& shown) {
     for (const auto& step : procedure.history()) {
       const auto found = shown.find(step.step());
@@ -265,12 +273,13 @@ void SayWhatNext(const ProcessCluster& cluster, const std::string& dir) {
 int Main(int argc, char** argv) {
   Flags flags;
   Settings settings("ratchet-demo", "Breaks a real cluster twice and proves that every acknowledged row survived.");
-  settings.AddText({"dir", "where the cluster lives; must not exist yet", {}}, &flags.dir, Presence::kRequired);
+  settings.AddText({"dir", "directory of the cluster; must not exist yet", {}}, &flags.dir, Presence::kRequired);
   settings.AddText({"input", "UnicodeData.txt of Debian's package unicode-data", {}}, &flags.input);
   settings.AddInt({"regions", "regions that the table is split into", {}}, &flags.regions, {1, 1000});
-  settings.AddInt({"seed", "of the writer's choices; 0 draws one", {}}, &flags.seed, {0, INT64_MAX});
-  settings.AddText({"storage", "of the cluster's root: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
-                   &flags.storage, Presence::kOptional, {"local", "ceph"});
+  settings.AddInt({"seed", "seed of the writer's choices; 0 draws one", {}}, &flags.seed, {0, INT64_MAX});
+  settings.AddText(
+      {"storage", "storage of the cluster's root: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
+      &flags.storage, Presence::kOptional, {"local", "ceph"});
   settings.AddBool({"keep", "leave the cluster running", {}}, &flags.keep);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   if (flags.seed == 0) flags.seed = static_cast<std::int64_t>(RandomSeed() >> 1U);
@@ -292,7 +301,7 @@ int Main(int argc, char** argv) {
     if (flags.keep)
       SayWhatNext(*demo.cluster(), flags.dir);
     else
-      IgnoreResult(demo.cluster()->StopAll(Millis{10'000}), "the verdict stands; what is left is killed");
+      IgnoreResult(demo.cluster()->StopAll(Millis{10'000}), "the verdict is complete; remaining processes are killed");
   }
   if (!pass) Say(fmt::format("logs: {}/logs", flags.dir));
   return pass ? exit_code::kOk : exit_code::kFailed;
@@ -303,7 +312,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-demo", argc, argv)) return 0;
-  ratchet::EndWithoutResources("ratchet-demo", ratchet::exit_code::kFailed);
+  ratchet::HandleResourceFailure("ratchet-demo", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -1,4 +1,4 @@
-// The Unicode Character Database's main file as rows: one a code point, one column a field.
+// Rows from the main file of the Unicode Character Database: one row per code point, one column per field.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace ratchet::chaos {
 
 struct UnicodeRow {
   std::string key;                                          // code point, 6 hex digits, so that rows sort by number
-  std::vector<std::pair<std::string, std::string>> fields;  // column name and value, empty ones included
+  std::vector<std::pair<std::string, std::string>> fields;  // column name and value, including empty ones
 };
 
 inline constexpr const char* kUnicodeDataFile = "/usr/share/unicode/UnicodeData.txt";
@@ -20,7 +20,7 @@ inline constexpr const char* kUnicodeDataFile = "/usr/share/unicode/UnicodeData.
 // kNotFound when the file is missing (Debian package unicode-data); kCorruption names a malformed line.
 [[nodiscard]] Result<std::vector<UnicodeRow>> ReadUnicodeData(const std::string& file);
 
-// Keys that cut the rows into `regions` parts of equal size.
+// Returns keys that split the rows into `regions` parts of equal size.
 [[nodiscard]] std::vector<std::string> EvenSplitKeys(const std::vector<UnicodeRow>& rows, std::size_t regions);
 
 [[nodiscard]] client::Mutation PutOf(const UnicodeRow& row);

@@ -28,7 +28,7 @@ std::size_t Writer::acknowledged() const {
   return account_.acknowledged.size();
 }
 
-Writer::Account Writer::TakeAccount() {
+Writer::Account Writer::CollectAccount() {
   MutexLock lock(mutex_);
   return std::move(account_);
 }

@@ -1,4 +1,4 @@
-// Clients that go on writing while the cluster is being broken, and remember what was acknowledged.
+// Clients that continue to write while the cluster is being broken, and record what was acknowledged.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 
 namespace ratchet::chaos {
 
-// Rows "<6 hex digits>~w<thread>-<number>", spread over the whole key space. Start once, Stop once.
+// Writes rows "<6 hex digits>~w<thread>-<number>", spread over the whole key space. Start once, Stop once.
 class Writer {
  public:
   Writer(client::Connection& connection, TableName table, int threads, std::uint64_t seed);
@@ -22,16 +22,16 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  // Ends after the operations under way.
+  // Ends after the operations in progress.
   void Stop();
   [[nodiscard]] std::size_t acknowledged() const;
 
   struct Account {
     std::map<std::string, std::string> acknowledged;  // row -> value
-    std::set<std::string> unknown;                    // failed or timed out: may be there or not
+    std::set<std::string> unknown;                    // failed or timed out: the row may exist or not
     Millis longest_gap{0};                            // between two acknowledgements of any thread
   };
-  [[nodiscard]] Account TakeAccount();
+  [[nodiscard]] Account CollectAccount();
 
  private:
   void Run(int thread, std::uint64_t seed);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Millis kPatience{30'000};
 constexpr const char* kFiller = "filler";
-// From the kernel's ext4.h, which user programs do not get: the journal is not written out first.
+// From the kernel's ext4.h, which is not available to user programs. The journal is not flushed first.
 const unsigned long kShutdown = _IOR('X', 125, std::uint32_t);
 constexpr std::uint32_t kWithoutLogFlush = 2;
 
@@ -41,7 +41,7 @@ Status RunTool(std::vector<std::string> arguments) {
 
 Result<std::unique_ptr<LoopDisk>> LoopDisk::Create(std::filesystem::path image, std::uint64_t bytes,
                                                    std::filesystem::path mount_point) {
-  if (::geteuid() != 0) return Error(Code::kUnsupported, "a disk of its own needs root");
+  if (::geteuid() != 0) return Error(Code::kUnsupported, "a separate disk needs root");
   std::error_code failed;
   std::filesystem::create_directories(mount_point, failed);
   {
@@ -52,7 +52,7 @@ Result<std::unique_ptr<LoopDisk>> LoopDisk::Create(std::filesystem::path image, 
   }
   RATCHET_TRY(RunTool({"mkfs.ext4", "-q", "-F", "-m", "0", image.string()}));
   if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    return Error(Code::kUnsupported, fmt::format("no mount namespace of its own: {}", std::strerror(errno)));
+    return Error(Code::kUnsupported, fmt::format("cannot make a mount namespace: {}", std::strerror(errno)));
   }
   std::unique_ptr<LoopDisk> disk(new LoopDisk(std::move(image), std::move(mount_point)));
   RATCHET_TRY(disk->Mount());
@@ -66,7 +66,7 @@ Status LoopDisk::Mount() { return RunTool({"mount", "-o", "loop", image_.string(
 
 Result<std::uint64_t> LoopDisk::Left() const {
   struct statvfs space {};
-  if (::statvfs(mount_point_.c_str(), &space) != 0) return System("asking for the space of " + mount_point_.string());
+  if (::statvfs(mount_point_.c_str(), &space) != 0) return System("reading the free space of " + mount_point_.string());
   return static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
 }
 
@@ -74,7 +74,7 @@ Status LoopDisk::Fill(std::uint64_t leave) {
   const std::string path = mount_point_ / kFiller;
   const io::FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (fd.get() < 0) return System("cannot make " + path);
-  // Reserved first, which costs the image nothing; the rest by writing.
+  // Reserve space first, which does not grow the image; fill the rest by writing.
   off_t end = 0;
   for (off_t piece = 1 << 28; piece >= 4096;) {
     if (::fallocate(fd.get(), 0, end, piece) == 0) {
@@ -109,7 +109,7 @@ Status LoopDisk::Free() {
   std::error_code failed;
   std::filesystem::remove(mount_point_ / kFiller, failed);
   if (failed) return Error(Code::kIo, "cannot remove the filler: " + failed.message());
-  // Or the next power failure brings the filler back.
+  // Syncs, because otherwise the next power failure would restore the filler.
   const io::FileDescriptor fd(::open(mount_point_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.get() < 0 || ::fsync(fd.get()) != 0) return System("sync of " + mount_point_.string());
   return Ok();
@@ -122,7 +122,7 @@ Status LoopDisk::FailPower() {
   const int refused = ::open((mount_point_ / "probe").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (refused < 0 && errno == EIO) return Ok();
   if (refused >= 0) ::close(refused);
-  return Error(Code::kInternal, "the file system still takes files after its shutdown");
+  return Error(Code::kInternal, "the file system still accepts files after its shutdown");
 }
 
 Status LoopDisk::MountAgain() {

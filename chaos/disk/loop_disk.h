@@ -1,5 +1,5 @@
-// A small ext4 of its own below a directory. The thread that makes it leaves the common mount namespace: only it, and
-// what it starts afterwards, sees the files. One thread.
+// A small ext4 file system in an image file below a directory. The thread that makes it leaves the common mount
+// namespace: only this thread, and processes that it starts afterwards, see the files. One thread.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,23 @@ namespace ratchet::chaos {
 
 class LoopDisk {
  public:
-  // kUnsupported, saying what is missing, where that cannot be done.
+  // kUnsupported names what is missing on this machine.
   [[nodiscard]] static Result<std::unique_ptr<LoopDisk>> Create(std::filesystem::path image, std::uint64_t bytes,
                                                                 std::filesystem::path mount_point);
-  ~LoopDisk();  // unmounts; a process that still uses it keeps it until it ends
+  ~LoopDisk();  // unmounts; a process that still uses the disk keeps it until it ends
   LoopDisk(const LoopDisk&) = delete;
   LoopDisk& operator=(const LoopDisk&) = delete;
 
-  // Writes a file until there is no space left; OK means that the kernel said so. Of that, `leave` bytes are given
-  // back.
+  // Writes a file until the disk is full; OK means that the kernel returned ENOSPC. Then frees `leave` bytes.
   [[nodiscard]] Status Fill(std::uint64_t leave = 0);
-  // Of what Fill took, so many bytes become free.
+  // Frees this number of bytes of the file of Fill.
   [[nodiscard]] Status GiveBack(std::uint64_t bytes);
-  // What the kernel says is left for files.
+  // Returns the free space for files according to the kernel.
   [[nodiscard]] Result<std::uint64_t> Left() const;
   [[nodiscard]] Status Free();
-  // From now on every access fails, and what was not synced is lost.
+  // From now on every access fails, and data that was not synced is lost.
   [[nodiscard]] Status FailPower();
-  // Everything that used it has ended. What the journal holds is recovered.
+  // Mounts the disk again, when all processes that used it have ended. The journal is replayed.
   [[nodiscard]] Status MountAgain();
 
  private:

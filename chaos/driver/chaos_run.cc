@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include "chaos/driver/clean_up.h"
+#include "chaos/driver/overlap_rules.h"
 #include "chaos/faults/victims.h"
 #include "chaos/report/bundle.h"
+#include "chaos/report/phases.h"
 #include "chaos/second/local_second_cluster.h"
 #include "common/client/admin.h"
 
@@ -15,22 +17,34 @@ namespace {
 
 constexpr int kProbes = 6;
 constexpr Millis kOperationTimeout{30'000};
-constexpr Millis kAttemptTimeout{2'000};  // a paused server answers nothing; its regions soon do elsewhere
+constexpr Millis kAttemptTimeout{2'000};  // a paused server answers nothing; its regions soon open elsewhere
 constexpr Millis kWarmUpPatience{60'000};
 constexpr std::int64_t kLookEveryMs = 1000;
+constexpr std::int64_t kPhaseHeldMs = 200;     // long enough to be seen and struck in
 constexpr std::int64_t kSampleEveryMs = 2000;  // memory and descriptors; a container engine is asked for each process
 
 std::string Millisecs(const char* name, const std::optional<std::int64_t>& value) {
   return value ? fmt::format(" {} {}", name, *value) : "";
 }
 
-// A member cannot be lost where there is only one.
+// A member can be lost only in an ensemble.
 int MembersNeeded(const std::vector<WeightedFault>& mix) {
   const bool ensemble = std::any_of(mix.begin(), mix.end(), [](const WeightedFault& weighted) {
     const auto fault = MakeFault(weighted.kind);
     return fault.ok() && (*fault)->Needs() == kNeedsEnsemble;
   });
   return ensemble ? 3 : 1;
+}
+
+// Phases are held only where that is the point of the run: "everything" breaks masters that run at full speed.
+bool HoldsPhases(const Plan& plan) {
+  return plan.name != "everything" && std::any_of(plan.mix.begin(), plan.mix.end(), [](const WeightedFault& weighted) {
+           return weighted.kind == "in-phase";
+         });
+}
+
+bool NeedsZnodes(const std::vector<std::string>& workloads) {
+  return std::any_of(workloads.begin(), workloads.end(), NeedsClientProgram);
 }
 
 std::string RecoveryText(const FaultLine& fault) {
@@ -62,6 +76,7 @@ ChaosRun::~ChaosRun() {
 
 Result<RunRecord> ChaosRun::Run() {
   if (!options_.history.empty()) RATCHET_TRY(BeginHistories(options_.history, record_));
+  RATCHET_TRY(ChooseWorkloads());
   RATCHET_TRY(Boot());
   RATCHET_TRY(ChooseFaults());
   if (!stop_) RATCHET_TRY(BootSecond());
@@ -78,6 +93,21 @@ Result<RunRecord> ChaosRun::Run() {
   if (record_.verdict != Verdict::kPass) LeaveBundle();
   RemoveTables();
   return std::move(record_);
+}
+
+Status ChaosRun::ChooseWorkloads() {
+  std::vector<std::string> possible;
+  for (const auto& name : options_.workloads) {
+    if (const auto why = WhyNoWorkload(name, options_.clients)) {
+      record_.missing_workloads.emplace_back(name, *why);
+      Note("UNAVAILABLE", fmt::format("workload {}: {}", name, *why));
+    } else {
+      possible.push_back(name);
+    }
+  }
+  options_.workloads = std::move(possible);
+  if (!options_.workloads.empty()) return Ok();
+  return Error(Code::kFailedPrecondition, "none of the workloads can run here");
 }
 
 void ChaosRun::RemoveTables() {
@@ -102,10 +132,16 @@ Status ChaosRun::Boot() {
     spec.servers = static_cast<int>(options_.servers);
     spec.session_timeout = options_.session;
     spec.storage = options_.storage;
+    if (HoldsPhases(plan_)) spec.environment = ArmedWith(HoldPhases(kPhaseHeldMs));
+    // HBase's clients look for hbase:meta in ZooKeeper.
+    if (NeedsZnodes(options_.workloads)) spec.environment["RATCHET_PUBLISH_CLIENT_ZNODES"] = "true";
     LocalTargetOptions local;
     local.disk_bytes = options_.storage == "local" ? options_.disk_bytes : 0;
     local.seed = record_.seed;
     RATCHET_ASSIGN(target_, MakeLocalTarget(spec, local));
+  }
+  if (!options_.released.empty() && target_->processes() != nullptr) {
+    RATCHET_TRY(target_->processes()->FindReleased(options_.released));
   }
   RATCHET_TRY(target_->WaitServing(options_.settle));
   record_.session_timeout_ms = target_->session_timeout().count();
@@ -129,7 +165,7 @@ Status ChaosRun::BootSecond() {
   if (wants == options_.workloads.end()) return Ok();
   if (options_.target != "local") {
     return Error(Code::kInvalidArgument,
-                 fmt::format("the workload {} needs a second cluster, which only --target local gets", *wants));
+                 fmt::format("the workload {} needs a second cluster, which only --target local starts", *wants));
   }
   const std::int64_t start = Now();
   SecondClusterSpec spec;
@@ -156,14 +192,14 @@ Status ChaosRun::ChooseFaults() {
       possible.push_back(weighted);
     }
   }
-  if (possible.empty()) return Error(Code::kFailedPrecondition, "none of the faults can be done here");
+  if (possible.empty()) return Error(Code::kFailedPrecondition, "none of the faults is possible on this target");
   plan_.mix = std::move(possible);
   return Ok();
 }
 
 Status ChaosRun::PrepareLoad() {
   const std::int64_t start = Now();
-  const std::string prefix = fmt::format("c{}_", Now() % 1'000'000'000);  // runs on one cluster do not meet
+  const std::string prefix = fmt::format("c{}_", Now() % 1'000'000'000);  // separates runs on one cluster
   prober_ = std::make_unique<Prober>(*connection_, prefix, kProbes);
   RATCHET_TRY(prober_->Prepare());
   Prng prng(record_.seed);
@@ -177,6 +213,7 @@ Status ChaosRun::PrepareLoad() {
                             second_.get(),
                             options_.settle,
                             target_->Exports().value_or(std::filesystem::path())};
+    AddAddresses(context);
     RATCHET_ASSIGN(auto workload, MakeWorkload(name, context));
     const Status prepared = workload->Prepare();
     if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
@@ -186,6 +223,15 @@ Status ChaosRun::PrepareLoad() {
   watch_ = std::make_unique<RecoveryWatch>(*connection_, target_->processes(), prober_.get());
   Note("load prepared", fmt::format("{} in {} ms", fmt::join(options_.workloads, ", "), Now() - start));
   return Ok();
+}
+
+void ChaosRun::AddAddresses(WorkloadContext& context) {
+  context.clients = options_.clients;
+  context.zookeeper = target_->zookeeper();
+  ProcessCluster* processes = target_->processes();
+  for (const auto& name : target_->Names(Role::kMaster)) {
+    if (processes != nullptr) context.masters.push_back(fmt::format("127.0.0.1:{}", processes->Info(name).port));
+  }
 }
 
 void ChaosRun::StartLoad() {
@@ -234,7 +280,15 @@ FaultLoopHooks ChaosRun::Hooks() {
   hooks.wall_ms = [this] { return Now(); };
   hooks.stop = [this] { return stop_.load(); };
   hooks.tick = [this] { Tick(); };
-  hooks.before = [this](FaultLine& line) { line.epoch_before = watch_->Epoch(); };
+  hooks.before = [this](FaultLine& line) {
+    line.epoch_before = watch_->Epoch();
+    for (const std::string& phase : watch_->PhasesNow()) line.met.push_back({line.kind, phase});
+  };
+  const auto count = [this](Role role) { return static_cast<int>(target_->Names(role).size()); };
+  const ClusterSize size{count(Role::kMaster), count(Role::kRegionServer), count(Role::kZooKeeper)};
+  hooks.may_overlap = [size](const auto& others, const auto& unsettled, const std::string& kind) {
+    return MayOverlap(size, others, unsettled, kind);
+  };
   hooks.injected = [this](const FaultLine& line) {
     if (line.error.empty())
       Note(line.kind, fmt::format("{}: {}", fmt::join(line.victims, ", "), line.evidence));
@@ -260,11 +314,11 @@ void ChaosRun::NoteRecoveries(std::vector<FaultLine>& faults) {
 }
 
 void ChaosRun::NoteDeaths() {
-  for (const auto& death : target_->TakeDeaths()) {
+  for (const auto& death : target_->CollectDeaths()) {
     Note(death.expected ? "left" : "DIED", fmt::format("{} with exit code {}", death.name, death.exit_code));
     if (!death.expected) {
       record_.findings.push_back(
-          {false, fmt::format("{} ended by itself with exit code {}", death.name, death.exit_code)});
+          {false, fmt::format("{} ended unexpectedly with exit code {}", death.name, death.exit_code)});
     }
   }
 }
@@ -286,7 +340,7 @@ void ChaosRun::Tick() {
 
 void ChaosRun::StopLoad() {
   Note("stopping load", fmt::format("{} operations answered", Total().ok));
-  // All at once: one that waits for its last answers does not keep the others going.
+  // Ask all at once, so that a workload that waits for its last answers does not keep the others running.
   for (auto& workload : workloads_) workload->AskToStop();
   for (auto& workload : workloads_) workload->Stop();
   prober_->Stop();

@@ -1,4 +1,4 @@
-// One run from boot to verdict.
+// One run, from boot to verdict.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,14 @@
 #include "chaos/report/traffic_sampler.h"
 #include "chaos/verdict/meta_ranges.h"
 #include "chaos/verdict/openings.h"
+#include "chaos/verdict/region_moves.h"
 #include "chaos/workloads/second_cluster.h"
 #include "common/client/connection.h"
 
 namespace ratchet::chaos {
 
-// Used once, by one thread; `stop` may be set by another: the chaos ends, everything is healed and the load stops. Such
-// a run is INCONCLUSIVE at best.
+// Used once, by one thread. Another thread may set `stop`: then the chaos ends, everything is healed and the load
+// stops. The verdict is then INCONCLUSIVE or FAIL.
 class ChaosRun {
  public:
   ChaosRun(ChaosOptions options, Plan plan, Console& console, const std::atomic<bool>& stop);
@@ -28,12 +29,17 @@ class ChaosRun {
   ChaosRun(const ChaosRun&) = delete;
   ChaosRun& operator=(const ChaosRun&) = delete;
 
-  // An error: it could not even begin (the cluster does not come up, a table cannot be made, no fault is possible).
+  // Returns an error if the run could not begin (the cluster does not come up, a table cannot be created, no fault is
+  // possible).
   [[nodiscard]] Result<RunRecord> Run();
 
  private:
+  // Leaves out the workloads whose programs cannot run on this machine.
+  [[nodiscard]] Status ChooseWorkloads();
   [[nodiscard]] Status Boot();
-  // For the loads that need one; nothing otherwise.
+  // Fills in what clients in other languages need to find the cluster.
+  void AddAddresses(WorkloadContext& context);
+  // Starts a second cluster if a workload needs it.
   [[nodiscard]] Status BootSecond();
   [[nodiscard]] Status PrepareLoad();
   [[nodiscard]] Status ChooseFaults();
@@ -53,13 +59,16 @@ class ChaosRun {
   void CountFaultPoints();
   [[nodiscard]] Finding Settled();
   [[nodiscard]] std::vector<Opening> Openings();
+  [[nodiscard]] std::vector<LoggedMove> Moves();
+  void CheckStoredFiles();
   void KeepHistory();
   void LeaveBundle();
-  // Of a cluster that the run has not made. What is not understood stays, as evidence.
+  // Removes the run's tables from a cluster that the run has not made. Findings that are not understood stay, as
+  // evidence.
   void RemoveTables();
   [[nodiscard]] std::int64_t Now() const { return clock_.WallMillis(); }
 
-  const ChaosOptions options_;
+  ChaosOptions options_;  // workloads that cannot run here are removed at the start
   Plan plan_;
   Console& console_;
   const std::atomic<bool>& stop_;
@@ -68,15 +77,15 @@ class ChaosRun {
   std::unique_ptr<Target> target_;
   std::unique_ptr<client::Connection> connection_;
   std::vector<TableName> tables_before_;
-  std::unique_ptr<SecondCluster> second_;  // null where no load needs one
+  std::unique_ptr<SecondCluster> second_;  // null if no workload needs it
   std::vector<std::unique_ptr<Workload>> workloads_;
   std::unique_ptr<Prober> prober_;
   std::unique_ptr<RangeWatch> ranges_;
   std::unique_ptr<RecoveryWatch> watch_;
   std::unique_ptr<TrafficSampler> sampler_;
   ResourceWatch resources_;
-  Status broken_ = Ok();    // why the chaos ended early
-  std::vector<bool> told_;  // faults whose recovery has been shown
+  Status broken_ = Ok();    // reason why the chaos ended early
+  std::vector<bool> told_;  // faults whose recovery was printed
   std::int64_t last_look_ms_ = 0;
   std::int64_t last_sample_ms_ = 0;
   std::int64_t chaos_started_ms_ = 0;

@@ -1,4 +1,4 @@
-// Leaves a cluster that is not the run's own as it was: the tables that the run has made go.
+// Restores a cluster that the run has not made: removes the tables that the run has made.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace ratchet::chaos {
 
-// Disables and drops the tables that are not among `before`. Answers the names of those that could not be removed, each
-// with why. Tables that another client has made meanwhile look the same: a run has its cluster for itself.
+// Disables and drops the tables that are not among `before`. Returns the names of those that could not be removed, each
+// with the reason. Tables of other clients look the same, so a run must have its cluster for itself.
 [[nodiscard]] std::vector<std::string> RemoveNewTables(client::Connection& connection,
                                                        const std::vector<TableName>& before);
 

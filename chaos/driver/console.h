@@ -1,4 +1,4 @@
-// What a run shows while it goes on: one line an event, and on a terminal a bar below them.
+// Output during a run: one line per event, and on a terminal a progress bar below them.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace ratchet::chaos {
 
-// Not thread-safe: the driver's thread.
+// Not thread-safe: used by the driver's thread.
 class Console {
  public:
-  // `started_ms`: what times are shown from.
+  // Times are shown relative to `started_ms`.
   Console(bool terminal, std::int64_t started_ms) : terminal_(terminal), started_ms_(started_ms) {}
   ~Console();
   Console(const Console&) = delete;

@@ -22,18 +22,46 @@ Status FaultLoop::Run(const std::vector<PlannedFault>& schedule) {
 Status FaultLoop::RunFaults(const std::vector<PlannedFault>& schedule) {
   const TimePoint start = Now();
   for (const auto& planned : schedule) {
-    // Wait for its time, and for room.
+    // Wait for the fault's time, and for a free slot.
     for (int round = 0;; ++round) {
       RATCHET_TRY(HealDue());
-      if (active_.empty()) RATCHET_TRY(AwaitSettled());
+      if (active_.empty() && options_.intensity == 1) RATCHET_TRY(AwaitSettled());
       NoteSettled();
       if (hooks_.stop() || Now() - start >= options_.duration) return Ok();
-      if (Now() - start >= planned.at && active_.size() < options_.intensity) break;
+      if (Now() - start >= planned.at) {
+        RATCHET_ASSIGN(const bool room, HasRoom(planned.kind));
+        if (room) break;
+      }
       Tick(round);
     }
     RATCHET_TRY(InjectOne(planned));
   }
   return Ok();
+}
+
+std::vector<std::string> FaultLoop::ActiveKinds() const {
+  std::vector<std::string> kinds;
+  for (const Active& active : active_) kinds.push_back(lines_[active.line].kind);
+  return kinds;
+}
+
+std::vector<std::string> FaultLoop::UnsettledKinds() const {
+  std::vector<std::string> kinds;
+  for (const FaultLine& line : lines_) {
+    if (line.error.empty() && !line.settled_ms) kinds.push_back(line.kind);
+  }
+  return kinds;
+}
+
+Result<bool> FaultLoop::HasRoom(const std::string& kind) {
+  if (options_.intensity == 1) return active_.empty();
+  const std::vector<std::string> unsettled = UnsettledKinds();
+  const bool alone = since_rest_ >= options_.faults_between_rests ||
+                     (hooks_.may_overlap && !hooks_.may_overlap(ActiveKinds(), unsettled, kind));
+  if (!alone) return active_.size() < options_.intensity;
+  if (!active_.empty()) return false;  // each ends by itself
+  RATCHET_TRY(AwaitSettled());
+  return true;
 }
 
 Status FaultLoop::InjectOne(const PlannedFault& planned) {
@@ -46,9 +74,11 @@ Status FaultLoop::InjectOne(const PlannedFault& planned) {
   line.injected_ms = hooks_.wall_ms();
   auto injected = TryInject(*fault, planned.seed);
   unsettled_ = true;  // also after a failure: it may have begun
+  ++since_rest_;
   if (!injected.ok()) {
     line.error = injected.error().ToString();
     IgnoreResult(fault->Heal(target_), "after a failed Inject nothing is broken; this makes sure");
+    line.healed_ms = hooks_.wall_ms();
     lines_.push_back(line);
     hooks_.injected(lines_.back());
     return Ok();
@@ -58,6 +88,7 @@ Status FaultLoop::InjectOne(const PlannedFault& planned) {
   line.evidence = std::move(injected->evidence);
   line.kills_master = injected->kills_master;
   line.unfinished_pid = injected->unfinished_pid;
+  if (!injected->phase.empty()) line.met = {{injected->second, injected->phase}};
   if (injected->injected != TimePoint{}) {
     line.injected_ms = hooks_.wall_ms() - std::chrono::duration_cast<Millis>(Now() - injected->injected).count();
   }
@@ -94,7 +125,7 @@ Result<FaultRecord> FaultLoop::TryInject(Fault& fault, std::uint64_t seed) {
 Result<double> FaultLoop::AwaitTraffic() {
   const TimePoint until = Now() + options_.traffic_patience;
   for (int round = 0;; ++round) {
-    RATCHET_TRY(HealDue());  // there may be none because of what is broken
+    RATCHET_TRY(HealDue());  // active faults may prevent traffic
     const double traffic = hooks_.traffic();
     if (traffic >= options_.traffic_floor || Now() >= until || hooks_.stop()) return traffic;
     Tick(round);
@@ -132,8 +163,9 @@ Status FaultLoop::HealFirst() {
 }
 
 Status FaultLoop::AwaitSettled() {
+  since_rest_ = 0;
   if (!unsettled_) return Ok();
-  const Status serving = target_.WaitServing(options_.settle_bound);
+  const Status serving = target_.AwaitRecovered(options_.settle_bound);
   if (!serving.ok()) {
     return serving.error().Annotate(fmt::format(
         "not recovered within {} ms after {}", options_.settle_bound.count(),
@@ -154,7 +186,7 @@ bool FaultLoop::IsActive(std::size_t line) const {
 
 void FaultLoop::NoteSettled() {
   constexpr Millis kBetweenLooks{200};
-  if (!unsettled_ || active_.empty() || Now() < look_again_at_) return;
+  if (!unsettled_ || Now() < look_again_at_) return;
   look_again_at_ = Now() + kBetweenLooks;
   const auto waits = [&](std::size_t i) { return lines_[i].error.empty() && !lines_[i].settled_ms && !IsActive(i); };
   bool any = false;

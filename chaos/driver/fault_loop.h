@@ -1,6 +1,6 @@
-// Injects and heals by the schedule; between faults it sees to it that there is traffic to disturb.
+// Injects and heals faults by the schedule; before each fault it waits for traffic to disturb.
 //
-// The driver's one thread. Whatever a fault broke is healed before Run returns, also after a failure or a stop.
+// The driver's one thread. Every fault is healed before Run returns, also after a failure or a stop.
 #pragma once
 
 #include <functional>
@@ -15,31 +15,39 @@
 namespace ratchet::chaos {
 
 struct FaultLoopOptions {
-  Millis duration{0};         // no fault is injected later; one under way is finished
-  std::size_t intensity = 1;  // faults in effect at a time; with 1, each recovery is awaited before the next fault
-  double traffic_floor = 0;   // operations a second that are awaited before a fault
+  Millis duration{0};         // no fault is injected later; a fault in progress is completed
+  std::size_t intensity = 1;  // simultaneous faults; with 1, each recovery is awaited before the next fault
+  double traffic_floor = 0;   // operations per second required before a fault
   Millis traffic_patience{15'000};
   Millis inject_patience{10'000};  // a victim may be on its way (no active master right now)
   Millis settle_bound{60'000};     // for each recovery
+  // With several faults at a time: after this number of faults the driver heals everything, and waits for a complete
+  // recovery.
+  std::size_t faults_between_rests = 8;
 };
 
 struct FaultLoopHooks {
   std::function<Result<std::unique_ptr<Fault>>(const std::string& kind)> make;
-  std::function<double()> traffic;         // answered operations in the last second
-  std::function<std::int64_t()> wall_ms;   // of now
-  std::function<void(FaultLine&)> before;  // about to inject: what is only known now (the epoch)
+  std::function<double()> traffic;         // operations answered in the last second
+  std::function<std::int64_t()> wall_ms;   // current time
+  std::function<void(FaultLine&)> before;  // called before an injection, to record the current state (the epoch)
   std::function<void(const FaultLine&)> injected;
   std::function<void(const FaultLine&)> healed;
   std::function<void(std::vector<FaultLine>&)> settled;  // everything so far is recovered
   std::function<void()> tick;                            // often, between the others
   std::function<bool()> stop;                            // the user wants the chaos to end now
+  // Returns true when a fault of `kind` may begin while those of `others` are in effect. `unsettled` are the kinds
+  // whose recovery is not over, `others` included. Empty: every fault may begin.
+  std::function<bool(const std::vector<std::string>& others, const std::vector<std::string>& unsettled,
+                     const std::string& kind)>
+      may_overlap;
 };
 
 class FaultLoop {
  public:
   FaultLoop(Target& target, FaultLoopOptions options, FaultLoopHooks hooks);
 
-  // An error: the cluster did not recover within the bound after a fault (which the text names), or could not be
+  // Returns an error if the cluster did not recover within the limit after a fault (named in the text), or could not be
   // healed.
   [[nodiscard]] Status Run(const std::vector<PlannedFault>& schedule);
   [[nodiscard]] const std::vector<FaultLine>& lines() const { return lines_; }
@@ -57,12 +65,17 @@ class FaultLoop {
   [[nodiscard]] Status InjectOne(const PlannedFault& planned);
   [[nodiscard]] Result<FaultRecord> TryInject(Fault& fault, std::uint64_t seed);
   [[nodiscard]] Result<double> AwaitTraffic();
-  // Heals what is due by `until` (all when nothing is left to wait for).
+  // Heals the faults that are due (all of them when no wait is left).
   [[nodiscard]] Status HealDue();
   [[nodiscard]] Status HealAll();
   [[nodiscard]] Status HealFirst();
   [[nodiscard]] Status AwaitSettled();
-  // With several faults at a time there is hardly a moment without one: what is healed and served again has settled,
+  // Returns true if nothing else is in effect, or `kind` goes together with all that is. Heals, and waits for a
+  // recovery, where it must be alone or a rest is due.
+  [[nodiscard]] Result<bool> HasRoom(const std::string& kind);
+  [[nodiscard]] std::vector<std::string> ActiveKinds() const;
+  [[nodiscard]] std::vector<std::string> UnsettledKinds() const;
+  // Several faults overlap almost always. A fault counts as settled when its effects are healed and served again,
   // whatever else is broken.
   void NoteSettled();
   void Tick(int round);
@@ -75,6 +88,7 @@ class FaultLoop {
   std::vector<FaultLine> lines_;
   std::vector<Active> active_;
   bool unsettled_ = false;
+  std::size_t since_rest_ = 0;  // faults that were injected since the last whole recovery
   TimePoint look_again_at_;
 };
 

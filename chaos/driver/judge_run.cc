@@ -1,11 +1,13 @@
-// How a run is judged, and what it leaves behind.
+// Judges a run, and collects its evidence.
 #include <fmt/format.h>
 
 #include "chaos/driver/chaos_run.h"
 #include "chaos/report/bundle.h"
 #include "chaos/verdict/cluster_checks.h"
+#include "chaos/verdict/gap_bounds.h"
 #include "chaos/verdict/guards.h"
 #include "chaos/verdict/openings.h"
+#include "chaos/verdict/stored_files.h"
 #include "common/base/fault_point.h"
 #include "common/client/admin.h"
 #include "common/rpc/methods/ratchet_service.h"
@@ -35,10 +37,10 @@ Finding ChaosRun::Settled() {
 
 void ChaosRun::Judge() {
   if (!broken_.ok()) record_.findings.push_back({false, broken_.error().ToString()});
-  // A user that ends a run by hand wants an end: what has been found counts, the rest is not looked at.
+  // If the user has ended the run by hand, it must end soon: findings so far count, and no further check runs.
   record_.interrupted = stop_;
   if (record_.interrupted) {
-    Note("interrupted", "the load has stopped and every fault is healed; nothing is checked");
+    Note("interrupted", "the load has stopped and every fault is healed; no check runs");
     NoteDeaths();
   } else {
     CheckEverything();
@@ -51,17 +53,41 @@ void ChaosRun::Judge() {
 
 void ChaosRun::CheckEverything() {
   record_.findings.push_back(Settled());
-  if (second_ != nullptr) {  // shipping comes to rest with these checks, and procedures of its own with it
+  if (second_ != nullptr) {  // after these checks shipping and its procedures are idle
     CheckWorkloads(/*of_two_clusters=*/true);
     record_.findings.push_back(Settled());
   }
   NoteDeaths();
-  watch_->Look(record_.faults);  // what was still going on at the last look
+  watch_->Look(record_.faults);  // faults that were still in progress at the last check
+  record_.findings.push_back(JudgeGaps(record_.faults, record_.session_timeout_ms, options_.gap_factor));
   for (auto& finding : CheckCluster(*connection_, target_->Root())) record_.findings.push_back(std::move(finding));
   record_.findings.push_back(ranges_->Judge());
   record_.findings.push_back(JudgeOpenings(Openings()));
+  if (auto moves = Moves(); !moves.empty() || target_->processes() != nullptr) {
+    record_.findings.push_back(JudgeMoves(std::move(moves)));
+  }
   CheckWorkloads(/*of_two_clusters=*/false);
-  if (!stop_) record_.findings.push_back(JudgePeaks(resources_.peaks()));
+  if (stop_) return;
+  record_.findings.push_back(JudgePeaks(resources_.peaks()));
+  CheckStoredFiles();
+}
+
+// The last check: it ends the cluster.
+void ChaosRun::CheckStoredFiles() {
+  if (options_.target != "local" || options_.storage != "local") return;
+  Note("checking", "every file of the cluster, which is stopped for it");
+  target_->processes()->KillAll();
+  record_.findings.push_back(JudgeStoredFiles(ReadStoredFiles(target_->processes()->root())));
+}
+
+std::vector<LoggedMove> ChaosRun::Moves() {
+  std::vector<LoggedMove> moves;
+  for (const auto& name : target_->Names(Role::kMaster)) {
+    for (const auto& line : target_->LogLines(name, "updating hbase:meta")) {
+      if (auto move = ParseMove(name, line)) moves.push_back(std::move(*move));
+    }
+  }
+  return moves;
 }
 
 void ChaosRun::CheckWorkloads(bool of_two_clusters) {

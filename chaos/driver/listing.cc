@@ -21,7 +21,7 @@ std::string NeedsOf(std::string_view kind) {
   return fault.ok() ? std::string((*fault)->Needs()) : fault.error().message();
 }
 
-// Per need, the kinds that have it; what any target can do is left out.
+// Lists the kinds for each need; kinds that every target supports are left out.
 std::string ScenarioNeeds(const Scenario& scenario) {
   std::map<std::string, std::vector<std::string>> kinds;
   for (const auto& fault : scenario.mix) {
@@ -33,12 +33,18 @@ std::string ScenarioNeeds(const Scenario& scenario) {
   return text;
 }
 
+std::string NeedsOfWorkload(std::string_view name) {
+  if (NeedsSecondCluster(name)) return " (only when named: starts a second local cluster)";
+  if (NeedsClientProgram(name)) return " (only when named, or with --clients: needs a JDK and scripts/client-loads)";
+  return "";
+}
+
 std::string Have(const char* what, bool there) { return fmt::format("  {:<44} {}\n", what, there ? "yes" : "no"); }
 
 }  // namespace
 
 std::string ListText() {
-  std::string text = "scenarios (--scenario), and what of each mix needs more than any target gives:\n";
+  std::string text = "scenarios (--scenario), and the kinds of each mix with special needs:\n";
   for (const auto& scenario : Scenarios()) {
     text += fmt::format("  {:<16} {}; every {} ms, {} at a time\n", scenario.name, scenario.about,
                         scenario.period.count(), scenario.intensity);
@@ -47,20 +53,20 @@ std::string ListText() {
     if (!mix.empty()) text += fmt::format("  {:<16} mix:{}\n", "", mix);
     text += ScenarioNeeds(scenario);
   }
-  text += "kinds of faults (--faults), and what each needs:\n";
+  text += "kinds of faults (--faults), and the needs of each:\n";
   for (const auto kind : FaultKinds()) text += fmt::format("  {:<40} {}\n", kind, NeedsOf(kind));
   text += "workloads (--workloads):\n";
   for (const auto name : WorkloadNames()) {
-    text +=
-        fmt::format("  {}{}\n", name,
-                    NeedsSecondCluster(name) ? " (when it is named: boots a second cluster beside a local one)" : "");
+    text += fmt::format("  {}{}\n", name, NeedsOfWorkload(name));
   }
   text += "this machine:\n";
   const bool root = geteuid() == 0;
   text += Have("root", root);
   text += Have("a loop device (as root)", root && access("/dev/loop-control", F_OK) == 0);
   text += Have("a container engine that answers", RunDocker({"version"}).ok());
-  text += "What a target cannot do is left out of a run, with a line that says why.\n";
+  text +=
+      "A run skips the faults that its target does not support, and prints the reason. A run that lacks a named "
+      "workload does not pass.\n";
   return text;
 }
 

@@ -1,4 +1,4 @@
-// What `ratchet-chaos --list` says: what there is to choose from, what each needs, and what of that this machine has.
+// The output of `ratchet-chaos --list`: the choices, the needs of each, and whether this machine fulfils them.
 #pragma once
 
 #include <string>

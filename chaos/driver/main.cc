@@ -1,4 +1,4 @@
-// ratchet-chaos: runs load against a cluster, breaks it, and judges what is left.
+// ratchet-chaos: runs load against a cluster, breaks it, and judges the result.
 #include <unistd.h>
 
 #include <atomic>
@@ -17,9 +17,9 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/resource_failure.h"
 #include "common/base/stop_signals.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -48,6 +48,9 @@ int Main(int argc, char** argv) {
   ConfigureLog({LogLevel::kError, ""});
   if (options.workloads.empty()) {
     for (const auto name : UsualWorkloadNames()) options.workloads.emplace_back(name);
+    for (const auto name : WorkloadNames()) {
+      if (!options.clients.empty() && NeedsClientProgram(name)) options.workloads.emplace_back(name);
+    }
   }
   auto plan = MakePlan(options, FaultKinds());
   if (!plan.ok()) return Fail(plan.error());
@@ -64,7 +67,7 @@ int Main(int argc, char** argv) {
     ChaosRun run(options, std::move(*plan), console, stop);
     const auto record = run.Run();
     if (!record.ok() && stop) {
-      console.Say("INCONCLUSIVE  ended by hand before it had begun: " + record.error().ToString());
+      console.Say("INCONCLUSIVE  ended by hand before it began: " + record.error().ToString());
       return exit_code::kInconclusive;
     }
     if (!record.ok()) return Fail(record.error());
@@ -83,7 +86,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-chaos", argc, argv)) return 0;
-  ratchet::EndWithoutResources("ratchet-chaos", ratchet::exit_code::kFailed);
+  ratchet::HandleResourceFailure("ratchet-chaos", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -17,7 +17,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr const char* kPurpose =
-    "Runs client load against a cluster, breaks it, and judges what is left.\n"
+    "Runs client load against a cluster, breaks it, and judges the result.\n"
     "Exit codes: 0 PASS, 1 FAIL, 2 wrong flag, 3 INCONCLUSIVE (too little happened to call it a pass).\n"
     "Examples: ratchet-chaos --scenario serverKilling --duration 5min --html report.html\n"
     "          ratchet-chaos --faults kill-active-master,pause-server --seed 7\n"
@@ -27,25 +27,36 @@ constexpr std::uint64_t kDiskBytes = std::uint64_t{2} << 30U;
 
 void Bind(Settings& settings, ChaosOptions* o) {
   settings.AddText({"scenario", "a named mix of faults; --list shows them (default everything)", {}}, &o->scenario);
-  settings.AddList({"faults", "kinds of faults to do instead of a scenario's; --list shows them", {}}, &o->faults);
-  settings.AddList({"at", "a fault point where a process is to die: NAME[~MATCH][=ACTION][@SKIP]", {}}, &o->at);
-  settings.AddList({"kill-step", "kill the master behind a durable step: TYPE:N or TYPE:STEP", {}}, &o->kill_steps);
-  settings.AddMillis({"duration", "how long faults are injected", {}}, &o->duration, Millis(0), Millis(86'400'000));
-  settings.AddMillis({"period", "time from one fault to the next on average; 0: the scenario's", {}}, &o->period,
-                     Millis(0), Millis(3'600'000));
-  settings.AddInt({"intensity", "faults in effect at a time; 0: the scenario's", {}}, &o->intensity, {0, 16});
-  settings.AddInt({"seed", "of all choices; 0 draws one and prints it", {}}, &o->seed, {0, INT64_MAX});
-  settings.AddList({"workloads", "which loads, --list shows them (default all that need one cluster)", {}},
+  settings.AddList({"faults", "kinds of faults to inject instead of a scenario; --list shows them", {}}, &o->faults);
+  settings.AddList({"at", "fault point at which a process dies: NAME[~MATCH][=ACTION][@SKIP]", {}}, &o->at);
+  settings.AddList({"kill-step", "kill the master after a durable step: TYPE:N or TYPE:STEP", {}}, &o->kill_steps);
+  settings.AddMillis({"duration", "time during which faults are injected", {}}, &o->duration, Millis(0),
+                     Millis(86'400'000));
+  settings.AddMillis({"period", "average time between two faults; 0: the scenario's", {}}, &o->period, Millis(0),
+                     Millis(3'600'000));
+  settings.AddInt({"intensity", "number of simultaneous faults; 0: the scenario's", {}}, &o->intensity, {0, 16});
+  settings.AddInt({"seed", "seed of all choices; 0 draws one and prints it", {}}, &o->seed, {0, INT64_MAX});
+  settings.AddList({"workloads", "workloads; --list shows them (default: all that need one cluster)", {}},
                    &o->workloads);
-  settings.AddInt({"threads", "of each workload", {}}, &o->threads, {1, 64});
-  settings.AddInt({"regions", "of each workload's table", {}}, &o->regions, {1, 1000});
+  settings.AddText({"clients",
+                    "directory of client programs in other languages, from scripts/client-loads; with it their "
+                    "workloads (java) run by default",
+                    {}},
+                   &o->clients);
   settings.AddText(
-      {"target", "what is broken: a cluster of its own, one that runs in --dir, or the Compose cluster", {}},
-      &o->target, Presence::kOptional, {"local", "running", "compose"});
-  settings.AddBool({"compose", "short for --target compose", {}}, &o->compose);
+      {"released",
+       "directory of ratchet-master and ratchet-regionserver of a release, from scripts/released-binaries; "
+       "the fault mixed-versions needs it",
+       {}},
+      &o->released);
+  settings.AddInt({"threads", "number of threads of each workload", {}}, &o->threads, {1, 64});
+  settings.AddInt({"regions", "number of regions of each workload's table", {}}, &o->regions, {1, 1000});
+  settings.AddText({"target", "the cluster to break: a new one, one that runs in --dir, or the Compose cluster", {}},
+                   &o->target, Presence::kOptional, {"local", "running", "compose"});
+  settings.AddBool({"compose", "same as --target compose", {}}, &o->compose);
   settings.AddText({"project", "Compose's project name", {}}, &o->project);
   settings.AddText({"dir",
-                    "local: where the cluster is made (must not exist); running: where it is; compose: the folder "
+                    "local: directory of the new cluster (must not exist); running: its directory; compose: the folder "
                     "of docker-compose.yml",
                     {}},
                    &o->dir);
@@ -54,35 +65,40 @@ void Bind(Settings& settings, ChaosOptions* o) {
                    "an ensemble, as in everything, zookeeper and partitions, else 1)",
                    {}},
                   &o->zookeepers, {0, 5});
-  settings.AddInt({"masters", "of a local cluster", {}}, &o->masters, {1, 9});
-  settings.AddInt({"servers", "region servers of a local cluster", {}}, &o->servers, {1, 50});
-  settings.AddText({"storage", "of a local cluster's root: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
-                   &o->storage, Presence::kOptional, {"local", "ceph"});
-  settings.AddMillis({"session-ms", "ZooKeeper session of a local cluster's processes", {}}, &o->session, Millis(400),
-                     Millis(60'000));
+  settings.AddInt({"masters", "number of masters of a local cluster", {}}, &o->masters, {1, 9});
+  settings.AddInt({"servers", "number of region servers of a local cluster", {}}, &o->servers, {1, 50});
+  settings.AddText(
+      {"storage", "storage of a local cluster's root: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
+      &o->storage, Presence::kOptional, {"local", "ceph"});
+  settings.AddMillis({"session-ms", "ZooKeeper session timeout of a local cluster's processes", {}}, &o->session,
+                     Millis(400), Millis(60'000));
   settings.AddBytes({"disk-bytes",
-                     "local: size of a file system of the cluster's own, which faults may fill; 0: none; "
-                     "needs root (default 2GiB for the scenarios disk and everything where root)",
+                     "local: size of a separate file system for the root, which faults may fill; 0: none; "
+                     "needs root (default for root: 2GiB in the scenarios disk and everything)",
                      {}},
                     &o->disk_bytes, 0, std::uint64_t{1} << 40U);
-  settings.AddDouble({"min-traffic", "answered operations a second that must be there before each fault", {}},
+  settings.AddDouble({"min-traffic", "operations per second that must be answered before each fault", {}},
                      &o->min_traffic, 0, 1e6);
-  settings.AddDouble({"max-unknown", "largest share of operations of unknown outcome, in per cent", {}},
+  settings.AddDouble({"max-unknown", "maximum share of operations with unknown outcome, in per cent", {}},
                      &o->max_unknown, 0, 100);
-  settings.AddMillis({"settle-ms", "within which everything must be served again after a fault", {}}, &o->settle,
-                     Millis(1000), Millis(3'600'000));
+  settings.AddDouble(
+      {"gap-factor", "factor for the limits on the time that a client waits for an answer; 0: no limits", {}},
+      &o->gap_factor, 0, 1000);
+  settings.AddMillis({"settle-ms", "time limit after a fault within which everything must be served again", {}},
+                     &o->settle, Millis(1000), Millis(3'600'000));
   settings.AddText({"bundle", "folder for the evidence of a run that does not pass (default DIR-bundle)", {}},
                    &o->bundle);
-  settings.AddText(
-      {"history", "folder for all that the workloads recorded, also of a run that passes (docs/history-format.md)", {}},
-      &o->history);
-  settings.AddText({"json", "file for the report as JSON", {}}, &o->json);
-  settings.AddText({"html", "file for the report as one HTML page", {}}, &o->html);
+  settings.AddText({"history",
+                    "folder for the workloads' complete histories, also of a run that passes (docs/history-format.md)",
+                    {}},
+                   &o->history);
+  settings.AddText({"json", "write the report as JSON to this file", {}}, &o->json);
+  settings.AddText({"html", "write the report as one HTML page to this file", {}}, &o->html);
   settings.AddBool({"keep", "keep a local cluster's directory after a pass", {}}, &o->keep);
-  settings.AddBool({"list", "show scenarios, kinds of faults and what each needs, and end", {}}, &o->list);
+  settings.AddBool({"list", "print scenarios and kinds of faults with their needs, and exit", {}}, &o->list);
 }
 
-// "a,b" and two flags mean the same.
+// Splits at commas, so that "a,b" and two flags are equivalent.
 void SplitAtCommas(std::vector<std::string>* values) {
   std::vector<std::string> parts;
   for (const auto& value : *values) {
@@ -108,7 +124,7 @@ int ParseChaosOptions(int argc, const char* const* argv, ChaosOptions* options) 
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   SplitAtCommas(&options->faults);
   SplitAtCommas(&options->workloads);
-  // Only asked for where it can be had: everything else of those scenarios needs no privileges.
+  // Enabled by default only for root. The other faults of these scenarios need no privileges.
   const bool wants_disk =
       options->scenario == "disk" || options->scenario == "everything" ||
       (options->scenario.empty() && options->faults.empty() && options->at.empty() && options->kill_steps.empty());
@@ -172,6 +188,8 @@ std::string ReplayCommand(const ChaosOptions& options) {
   number("intensity", options.intensity, defaults.intensity);
   AddFlag(command, "seed", fmt::format("{}", options.seed));
   if (!options.workloads.empty()) AddFlag(command, "workloads", fmt::format("{}", fmt::join(options.workloads, ",")));
+  text("clients", options.clients, defaults.clients);
+  text("released", options.released, defaults.released);
   number("threads", options.threads, defaults.threads);
   number("regions", options.regions, defaults.regions);
   text("target", options.target, defaults.target);
@@ -185,6 +203,7 @@ std::string ReplayCommand(const ChaosOptions& options) {
   number("disk-bytes", options.disk_bytes, defaults.disk_bytes);
   number("min-traffic", options.min_traffic, defaults.min_traffic);
   number("max-unknown", options.max_unknown, defaults.max_unknown);
+  number("gap-factor", options.gap_factor, defaults.gap_factor);
   millis("settle-ms", options.settle, defaults.settle);
   return command;
 }

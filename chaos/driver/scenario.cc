@@ -9,7 +9,7 @@ namespace ratchet::chaos {
 const std::vector<Scenario>& Scenarios() {
   static const std::vector<Scenario> scenarios = {
       {"serverKilling",
-       "region servers die, one, several or all of them, now and then a master",
+       "one, several or all region servers die; now and then a master",
        {{"kill-server", 3},
         {"kill-meta-holder", 2},
         {"kill-some", 2},
@@ -30,7 +30,7 @@ const std::vector<Scenario>& Scenarios() {
        Millis(5000),
        1},
       {"stressAM",
-       "several faults at a time, aimed at regions on their way: targets of openings, splitters of logs, builders of "
+       "several faults at a time, aimed at regions in transition: targets of openings, splitters of logs, builders of "
        "daughters, the server with meta",
        {{"kill-open-target", 3},
         {"kill-splitter", 3},
@@ -55,8 +55,8 @@ const std::vector<Scenario>& Scenarios() {
        Millis(6000),
        2},
       {"suspend",
-       "everything stops for longer than all sessions and goes on, ZooKeeper included; now and then one server or "
-       "master alone",
+       "every process, ZooKeeper included, pauses for longer than all sessions; now and then one server or master "
+       "alone",
        {{"pause-everything", 4}, {"pause-server", 1}, {"pause-active-master", 1}},
        Millis(8000),
        1},
@@ -80,8 +80,7 @@ const std::vector<Scenario>& Scenarios() {
        Millis(5000),
        1},
       {"zookeeper",
-       "ZooKeeper's members die, stop and cannot be reached, one, most or all of them; now and then a server or master "
-       "dies",
+       "one, most or all ZooKeeper members die, stop or cannot be reached; now and then a server or master dies",
        {{"kill-zookeeper", 2},
         {"kill-zookeeper-leader", 3},
         {"kill-zookeeper-majority", 2},
@@ -146,7 +145,20 @@ const std::vector<Scenario>& Scenarios() {
         {"kill-active-master", 1}},
        Millis(5000),
        1},
-      {"everything", "every kind of fault that can be done here", {}, Millis(4000), 1},
+      {"overlap",
+       "second faults in each phase of a recovery, of an activation, and of splits, merges, changes, snapshots and "
+       "drains; masters hold each phase for a moment",
+       {{"in-phase", 12},
+        {"kill-server", 1},
+        {"pause-server-briefly", 1},
+        {"kill-zookeeper", 1},
+        {"pause-zookeeper-leader", 1},
+        {"slow-link", 1},
+        {"reset-links", 1},
+        {"slow-sync", 1}},
+       Millis(3000),
+       3},
+      {"everything", "every kind of fault that can be done here", {}, Millis(4000), 2},
   };
   return scenarios;
 }

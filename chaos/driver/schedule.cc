@@ -20,7 +20,8 @@ std::vector<PlannedFault> MakeSchedule(const std::vector<WeightedFault>& mix, Mi
     if (at >= duration) break;
     if (deck.empty()) {
       for (const auto& [kind, weight] : mix) deck.insert(deck.end(), static_cast<std::size_t>(weight), kind);
-      // Not std::shuffle: what it draws is not fixed by the standard, and a seed is to mean the same everywhere.
+      // std::shuffle is not used, because the standard does not fix its result, and a seed must give the same schedule
+      // everywhere.
       for (std::size_t i = deck.size(); i > 1; --i) std::swap(deck[i - 1], deck[prng.Below(i)]);
     }
     planned.push_back({at, deck.back(), prng.Next()});

@@ -1,4 +1,4 @@
-// Which fault when: a pure function of the mix and the seed.
+// The schedule of faults: a pure function of the mix and the seed.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct WeightedFault {
 };
 
 struct PlannedFault {
-  Millis at{0};  // after the start of the chaos; later when the cluster has not yet got over the one before
+  Millis at{0};  // after the start of the chaos; later if the cluster has not yet recovered from the previous fault
   std::string kind;
-  std::uint64_t seed = 0;  // of its victims and its duration
+  std::uint64_t seed = 0;  // seed of its victims and its duration
   bool operator==(const PlannedFault&) const = default;
 };
 
-// One fault a period on average, each moved by up to a quarter of it. Kinds are dealt from a shuffled deck that holds
-// each as often as it weighs, so that a run of some length meets all of them.
+// Plans one fault per period on average, each shifted by up to a quarter of a period. Kinds are drawn from a shuffled
+// deck with as many cards of each kind as its weight, so that a long enough run uses all of them.
 [[nodiscard]] std::vector<PlannedFault> MakeSchedule(const std::vector<WeightedFault>& mix, Millis duration,
                                                      Millis period, std::uint64_t seed);
 

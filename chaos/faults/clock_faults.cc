@@ -17,18 +17,18 @@ namespace {
 constexpr Millis kEffectWithin{8'000};
 constexpr Millis kStartWithin{30'000};
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::int64_t kRefusedFrom = 30;  // seconds: --max-clock-skew-ms
+constexpr std::int64_t kRefusedFrom = 30;  // seconds; the limit is --max-clock-skew-ms
 constexpr std::int64_t kHour = 3'600;
 
-// Seconds, ahead or behind: half of them small, half of them beyond what a server may register with.
+// Returns seconds, ahead or behind: half of the values are small, half are beyond the limit for a registration.
 std::int64_t DrawJump(Prng& prng) {
   const std::int64_t size =
       prng.Chance(1, 2) ? prng.Between(1, kRefusedFrom - 5) : prng.Between(2 * kRefusedFrom, kHour);
   return prng.Chance(1, 2) ? size : -size;
 }
 
-// Parts per million. Half of them let some seconds pass within a minute; with the others the clock is off by more than
-// all limits within a few seconds, or runs backwards.
+// Returns parts per million. With half of the values some seconds pass within a minute; with the others the clock
+// exceeds all limits within a few seconds, or runs backwards.
 std::int64_t DrawDrift(Prng& prng) {
   if (prng.Chance(1, 2)) return prng.Between(-500'000, 1'000'000);
   const std::int64_t size = prng.Between(10'000'000, 60'000'000);
@@ -47,7 +47,7 @@ class ClockFault final : public Fault {
     RATCHET_ASSIGN(auto victims, PickAnyProcess(target, prng));
     const auto active = target.ActiveMaster();
     const bool is_active = active.ok() && *active == victims.front();
-    // A drift begins while a process runs. The kill of the active master is another fault.
+    // A drift begins while a process runs. The kill of the active master belongs to another fault.
     const bool before_start = !drift_ && !is_active && prng.Chance(1, 2);
     victim_ = victims.front();
     RATCHET_ASSIGN(ShimControl* const control, target.shims()->Of(victim_));
@@ -58,13 +58,13 @@ class ClockFault final : public Fault {
     const Status broken =
         before_start ? StartWrong(target, *control, prng, record) : BreakRunning(target, *control, prng, record);
     if (broken.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return broken.error().Annotate(kind());
   }
 
   [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(500, 8'000)); }
 
-  // Also of a server that was refused because of its clock, and has ended: it is started with the right one.
+  // Also restarts, with the right clock, a server that was refused because of its clock and has ended.
   [[nodiscard]] Status Heal(Target& target) override {
     const std::string name = std::exchange(victim_, "");
     return name.empty() ? Ok() : HealShims(target, {name});
@@ -89,7 +89,7 @@ class ClockFault final : public Fault {
     return Ok();
   }
 
-  // A region server beyond the limit must not register; one within it, and any master, must serve.
+  // A region server beyond the limit must not register; one within the limit, and any master, must serve.
   Status StartWrong(Target& target, ShimControl& control, Prng& prng, FaultRecord& record) {
     const std::int64_t jump = DrawJump(prng);
     const bool server = target.processes()->Info(victim_).role == Role::kRegionServer;

@@ -1,5 +1,5 @@
-// clock-jump and clock-drift: the wall clock of one master, standby or region server is wrong, from its start on or
-// while it runs, within what the active master allows or far beyond (S74).
+// clock-jump and clock-drift: the wall clock of one master, standby or region server is wrong, from its start or while
+// it runs, within the active master's limit or far beyond it (S74: clock skew limit).
 #pragma once
 
 #include <memory>

@@ -12,7 +12,7 @@ Result<std::unique_ptr<ClusterClient>> ClusterClient::Open(Target& target) {
   client::ConnectionOptions options;
   options.zookeeper = target.zookeeper();
   options.user = "chaos";
-  options.operation_timeout = Millis(3'000);  // a driver asks a broken cluster what it may be unable to answer
+  options.operation_timeout = Millis(3'000);  // a broken cluster may be unable to answer
   options.rpc_timeout = Millis(2'000);
   RATCHET_ASSIGN(auto connection, client::Connection::Open(options));
   return std::unique_ptr<ClusterClient>(new ClusterClient(target, std::move(connection)));
@@ -49,7 +49,7 @@ Result<std::vector<client::RegionLocation>> ClusterClient::Regions() {
   for (const auto& table : tables) {
     const auto of_table = admin().Regions(table);
     if (!of_table.ok() && of_table.error().code() == Code::kTimeout) return of_table.error();
-    if (!of_table.ok()) continue;  // a table can go meanwhile
+    if (!of_table.ok()) continue;  // the table may be deleted meanwhile
     for (const auto& region : *of_table) {
       if (!region.server.empty()) regions.push_back(region);
     }
@@ -90,39 +90,43 @@ Status ClusterClient::MoveSomething(Prng& prng, const ServerName* to) {
   return StartMove(region.region.encoded_name(), servers[prng.Below(servers.size())]);
 }
 
-Status ClusterClient::TakeAllBack() {
+Status ClusterClient::RecommissionAll() {
   client::Admin asking = admin();
   RATCHET_ASSIGN(const auto drained, client::Drained(asking));
-  for (const ServerName& server : drained)
-    RATCHET_TRY(asking.WaitOk(client::Undrain(*connection_, asking, server, {})));
+  for (const ServerName& server : drained) RATCHET_TRY(asking.WaitOk(client::Undrain(asking, server, {})));
   return Ok();
 }
 
-Status ClusterClient::DrainAndTakeBack(Prng& prng) {
-  RATCHET_TRY(TakeAllBack());
+Result<std::uint64_t> ClusterClient::StartDrain(const ServerName& server) {
+  client::Admin asking = admin();
+  return client::Drain(asking, server, false);
+}
+
+Status ClusterClient::DrainAndRecommission(Prng& prng) {
+  RATCHET_TRY(RecommissionAll());
   RATCHET_ASSIGN(const auto servers, OnlineServers());
   if (servers.empty()) return Error(Code::kUnavailable, "no server is online");
   const ServerName& server = servers[prng.Below(servers.size())];
   client::Admin asking = admin();
-  RATCHET_TRY(asking.WaitOk(client::Drain(*connection_, asking, server, false)));
-  return TakeAllBack();
+  RATCHET_TRY(asking.WaitOk(client::Drain(asking, server, false)));
+  return RecommissionAll();
 }
 
 Status ClusterClient::ChangeSettings() {
   client::Admin asking = admin();
   NamespaceDescriptor descriptor{"chaos_settings", {}};
   const Status made = asking.WaitOk(client::CreateNamespace(asking, descriptor));
-  if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made;  // an earlier call has left it
+  if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made;  // an earlier call left it
   descriptor.properties["owner"] = "chaos";
   RATCHET_TRY(asking.WaitOk(client::ModifyNamespace(asking, descriptor)));
   RATCHET_TRY(asking.WaitOk(client::DeleteNamespace(asking, descriptor.name)));
-  // One to which nothing is shipped: its endpoint is HBase's.
+  // Makes a peer without shipping, because its endpoint exists only in HBase.
   hbase::pb::ReplicationPeer peer;
   peer.set_replicationendpointimpl("org.apache.hadoop.hbase.replication.DummyReplicationEndpoint");
   peer.set_replicate_all(true);
   const std::string id = "chaos_settings";
   const Status added = asking.WaitOk(client::AddPeer(asking, id, peer, true));
-  if (!added.ok() && added.error().code() != Code::kInvalidArgument) return added;  // as above
+  if (!added.ok() && added.error().code() != Code::kInvalidArgument) return added;  // an earlier call left it
   peer.set_bandwidth(1);
   RATCHET_TRY(asking.WaitOk(client::UpdatePeer(asking, id, peer)));
   const Status disabled = asking.WaitOk(client::DisablePeer(asking, id));

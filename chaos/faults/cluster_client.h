@@ -1,4 +1,5 @@
-// The cluster as a fault sees it through a client: procedures, regions, servers. The driver's thread; blocking calls.
+// A fault's view of the cluster through a client: procedures, regions, servers. Runs on the driver's thread; calls
+// block.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@ class ClusterClient {
  public:
   [[nodiscard]] static Result<std::unique_ptr<ClusterClient>> Open(Target& target);
 
-  // Each question may take seconds while no server is there to answer: what is due elsewhere is done before it.
+  // Each call may take seconds while no server answers, so pending work of other faults is done first.
   client::Admin admin() {
     target_.Meanwhile();
     return client::Admin(*connection_);
@@ -29,25 +30,28 @@ class ClusterClient {
     target_.Meanwhile();
     return client::Snapshots(*connection_);
   }
-  // Procedures of this type, or of any, that have not ended.
+  // Returns unfinished procedures of this type, or of any type.
   [[nodiscard]] Result<std::vector<pb::ProcedureInfo>> Unfinished(std::string_view type = {});
-  // kUnavailable when it has ended.
+  // Returns kUnavailable when the procedure has ended.
   [[nodiscard]] Result<pb::ProcedureInfo> UnfinishedOne(std::uint64_t pid);
   [[nodiscard]] Status CheckUnfinished(const pb::ProcedureInfo& wanted);
-  // Regions of user tables that are on a server now.
+  // Returns regions of user tables that are on a server now.
   [[nodiscard]] Result<std::vector<client::RegionLocation>> Regions();
   [[nodiscard]] Result<std::vector<ServerName>> OnlineServers();
-  // Submits a move and does not wait for its end.
+  // Submits a move without waiting for its end.
   [[nodiscard]] Status StartMove(const std::string& encoded_region, const ServerName& destination);
-  // Submits a split and does not wait for its end.
+  // Submits a split without waiting for its end.
   [[nodiscard]] Status StartSplit(const RegionInfo& region, const std::string& key);
-  // Starts to move a random region to a random other server, or to `to`; kUnavailable when there is none.
+  // Submits a move of a random region to a random other server, or to `to`; kUnavailable when there is none.
   [[nodiscard]] Status MoveSomething(Prng& prng, const ServerName* to = nullptr);
-  // Moves all regions off a random server, and takes it back, as it does with servers that an earlier call has left
+  // Moves all regions off a random server, and takes the server back, together with servers that an earlier call left
   // drained. Waits for the end of each.
-  [[nodiscard]] Status DrainAndTakeBack(Prng& prng);
-  [[nodiscard]] Status TakeAllBack();
-  // Creates a namespace, changes it and deletes it, and sets a switch to what it is. Waits for the end of each.
+  [[nodiscard]] Status DrainAndRecommission(Prng& prng);
+  [[nodiscard]] Status RecommissionAll();
+  // Submits a drain and does not wait for its end; the pid.
+  [[nodiscard]] Result<std::uint64_t> StartDrain(const ServerName& server);
+  // Creates, changes and deletes a namespace, and sets a switch to its current value. Waits for the end of each
+  // procedure.
   [[nodiscard]] Status ChangeSettings();
 
  private:

@@ -1,4 +1,5 @@
-// The Compose cluster as a target: names are mapped to containers, verbs are the engine's own.
+// The Compose cluster as a target: maps names to containers, and uses the container engine's verbs.
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -9,6 +10,7 @@
 #include "chaos/faults/container_engine.h"
 #include "chaos/faults/target.h"
 #include "common/base/exit_codes.h"
+#include "common/base/host_port.h"
 #include "common/client/admin.h"
 #include "common/client/connection.h"
 #include "common/model/proto/ratchet.pb.h"
@@ -18,8 +20,8 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kVerbPatience{20'000};
-constexpr int kMasterPort = 16000;
-constexpr int kZooKeeperPort = 2181;
+constexpr std::uint16_t kMasterPort = 16000;
+constexpr std::uint16_t kZooKeeperPort = 2181;
 
 struct Member {
   std::string name;
@@ -27,7 +29,8 @@ struct Member {
   Container container;
 };
 
-// "master2" -> "master-2", the third "regionserver" -> "rs-3"; nothing for containers that are no part of the cluster.
+// Maps "master2" to "master-2", and the third "regionserver" to "rs-3"; returns nullopt for containers that are not
+// part of the cluster.
 std::optional<Member> MemberOf(const Container& container) {
   if (container.service == "zookeeper") return Member{"zookeeper", Role::kZooKeeper, container};
   if (container.service == "regionserver") {
@@ -60,7 +63,7 @@ class ComposeTarget final : public Target {
     }
     if (!options_.zookeeper.empty()) return Ok();
     RATCHET_ASSIGN(const auto zookeeper, StateOf("zookeeper"));
-    options_.zookeeper = fmt::format("{}:{}", zookeeper.address, kZooKeeperPort);
+    options_.zookeeper = JoinHostPort(zookeeper.address, kZooKeeperPort);
     return Ok();
   }
 
@@ -124,7 +127,7 @@ class ComposeTarget final : public Target {
     RATCHET_TRY(Verb({"network", "connect", "--alias", service, before.network}, name));
     RATCHET_ASSIGN(const auto now, StateOf(name));
     if (now.address == before.address || !now.running) return Ok();
-    // It is known to the others by an address that it no longer has.
+    // The other processes know it by its previous address.
     RATCHET_TRY(Kill(name));
     return Start(name, {});
   }
@@ -172,7 +175,7 @@ class ComposeTarget final : public Target {
   }
 
   [[nodiscard]] Status WaitServing(Millis timeout) override {
-    Status last = Error(Code::kUnavailable, "nothing was asked yet");
+    Status last = Error(Code::kUnavailable, "no attempt was made yet");
     const Status served = WaitUntil("a serving cluster", timeout, [&] {
       last = StartMissing();
       if (last.ok()) last = CheckServing();
@@ -182,7 +185,7 @@ class ComposeTarget final : public Target {
     return Error(Code::kTimeout, fmt::format("{}; last: {}", served.error().message(), last.error().message()));
   }
 
-  [[nodiscard]] std::vector<Death> TakeDeaths() override {
+  [[nodiscard]] std::vector<Death> CollectDeaths() override {
     NoteDeaths();
     return std::exchange(deaths_, {});
   }
@@ -212,13 +215,13 @@ class ComposeTarget final : public Target {
     return Ok();
   }
 
-  // The active one says what is; a standby answers too, and knows nothing.
+  // Asks the active master, because a standby answers too but does not know the state.
   [[nodiscard]] Result<pb::GetStatusResponse> AskMaster() {
     Error last(Code::kUnavailable, "no master runs");
     for (const auto& name : Names(Role::kMaster)) {
       const auto state = StateOf(name);
       if (!state.ok() || !state->running || state->paused || state->address.empty()) continue;
-      auto status = StatusAt(fmt::format("{}:{}", state->address, kMasterPort));
+      auto status = StatusAt(JoinHostPort(state->address, kMasterPort));
       if (status.ok() && status->role() == pb::GetStatusResponse::ACTIVE) return status;
       last = status.ok() ? Error(Code::kUnavailable, "no master is active") : status.error();
     }
@@ -235,14 +238,14 @@ class ComposeTarget final : public Target {
     return client::Admin(*connection).Call(methods::kGetStatus, pb::GetStatusRequest());
   }
 
-  // A server is known by its address or by its service's name.
+  // A server's host is its address or its service's name.
   [[nodiscard]] Result<std::string> NameOfHost(const std::string& host, Role role) const {
     for (const auto& [name, member] : members_) {
       if (member.role != role) continue;
       const auto state = StateOf(name);
       if (member.container.service == host || (state.ok() && state->address == host)) return name;
     }
-    return Error(Code::kNotFound, fmt::format("'{}' is no container of this cluster", host));
+    return Error(Code::kNotFound, fmt::format("'{}' is not a container of this cluster", host));
   }
 
   [[nodiscard]] Status StartMissing() {
@@ -276,7 +279,7 @@ class ComposeTarget final : public Target {
         continue;
       }
       const int code = state->exit_code;
-      deaths_.push_back({*name, code, code >= exit_code::kZooKeeperUnreachable && code <= exit_code::kNoRoom});
+      deaths_.push_back({*name, code, code >= exit_code::kZooKeeperUnreachable && code <= exit_code::kNoAddress});
       name = up_.erase(name);
     }
   }
@@ -284,8 +287,8 @@ class ComposeTarget final : public Target {
   ComposeOptions options_;
   const std::string project_;
   std::map<std::string, Member> members_;
-  std::map<std::string, ContainerState> cut_;  // from the network, and what they were before
-  std::set<std::string> up_;                   // started and not killed by us
+  std::map<std::string, ContainerState> cut_;  // containers out of their network, with their previous state
+  std::set<std::string> up_;                   // processes started and not killed by this program
   std::vector<Death> deaths_;
 };
 

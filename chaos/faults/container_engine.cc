@@ -30,7 +30,8 @@ Result<std::string> RunDocker(const std::vector<std::string>& arguments) {
   const int status = ::pclose(pipe);
   while (!output.empty() && output.back() == '\n') output.pop_back();
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return output;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 127) return Error(Code::kNotFound, "the program docker is not there");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+    return Error(Code::kNotFound, "the program docker is not installed");
   return Error(Code::kUnavailable, fmt::format("docker {}: {}", arguments.front(), output));
 }
 
@@ -41,7 +42,7 @@ Result<std::vector<Container>> ParseContainers(const std::string& text) {
     std::istringstream fields(line);
     Container one;
     if (!(fields >> one.id >> one.service >> one.number)) {
-      return Error(Code::kCorruption, fmt::format("docker ps: '{}' is not: id, service, number", line));
+      return Error(Code::kCorruption, fmt::format("docker ps: '{}' is not of the form: id service number", line));
     }
     containers.push_back(std::move(one));
   }

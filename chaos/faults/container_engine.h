@@ -1,4 +1,4 @@
-// The container engine's own verbs, through its command line. Blocking; the driver's thread.
+// Runs the container engine's verbs through its command line. Blocking; the driver's thread.
 #pragma once
 
 #include <cstdint>
@@ -10,32 +10,32 @@
 
 namespace ratchet::chaos {
 
-// What the engine calls "docker". Errors: kNotFound when there is no such program, kUnavailable with what it said.
+// Runs "docker". Errors: kNotFound when the program does not exist, kUnavailable with the engine's output.
 [[nodiscard]] Result<std::string> RunDocker(const std::vector<std::string>& arguments);
 
 struct Container {
   std::string id;
   std::string service;
-  int number = 0;  // of its service, from 1
+  int number = 0;  // within its service, from 1
 };
-// Of one Compose project, running or not, by service and number.
+// Lists the containers of a Compose project, running or not, by service and number.
 [[nodiscard]] Result<std::vector<Container>> ListContainers(const std::string& project);
 
-// Text of "docker ps" with the format "{{.ID}} {{service}} {{number}}" a line; kCorruption names a line.
+// Parses the output of "docker ps" with the format "{{.ID}} {{service}} {{number}}" a line; kCorruption names a line.
 [[nodiscard]] Result<std::vector<Container>> ParseContainers(const std::string& text);
-// Compose's name for a project in this directory: lower case, of letters, digits, '-' and '_' only.
+// Returns Compose's default name for a project in this directory: lower case, only letters, digits, '-' and '_'.
 [[nodiscard]] std::string DefaultProject(const std::string& directory_name);
 
 struct ContainerState {
   bool running = false;
   bool paused = false;
   int exit_code = 0;
-  int pid = 0;          // on the engine's machine; 0: it does not run
-  std::string address;  // empty while it is in no network
+  int pid = 0;          // on the engine's machine; 0: not running
+  std::string address;  // empty while it is not in a network
   std::string network;
 };
 [[nodiscard]] Result<ContainerState> InspectContainer(const std::string& id);
-// Where a volume's files are on the engine's machine.
+// Returns the directory of a volume's files on the engine's machine.
 [[nodiscard]] Result<std::filesystem::path> VolumeFolder(const std::string& volume);
 
 }  // namespace ratchet::chaos

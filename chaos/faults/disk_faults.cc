@@ -28,7 +28,7 @@ class DiskFault : public Fault {
   }
 };
 
-// How much of the disk is left, and whether a process dies then.
+// Parameters of a full disk: the space that is left, and whether a process dies then.
 struct Fullness {
   std::string_view kind;
   std::int64_t least_kib;
@@ -39,7 +39,7 @@ struct Fullness {
 };
 
 constexpr Fullness kFull{"full-disk", 0, 0, false, 500, 5'000};
-// Small writes pass and large ones do not; the recovery from a death has to do with what is left.
+// Small writes succeed and large ones do not; the recovery from a death must use the space that is left.
 constexpr Fullness kNearlyFull{"disk-nearly-full", 64, 8'192, true, 3'000, 20'000};
 
 class FullDisk final : public DiskFault {
@@ -56,7 +56,7 @@ class FullDisk final : public DiskFault {
     full_ = true;
     const Status filled = Break(target, prng, record);
     if (filled.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return filled.error().Annotate(kind());
   }
 
@@ -75,7 +75,7 @@ class FullDisk final : public DiskFault {
     const auto leave = static_cast<std::uint64_t>(prng.Between(what_.least_kib, what_.most_kib)) << 10U;
     RATCHET_TRY(target.disk()->Fill(leave));
     RATCHET_ASSIGN(const std::uint64_t left, target.disk()->Left());
-    record.evidence = fmt::format("the kernel said ENOSPC to a write of one byte; {} KiB were left then", left >> 10U);
+    record.evidence = fmt::format("a write of one byte failed with ENOSPC; {} KiB were left then", left >> 10U);
     if (!what_.with_a_death) return Ok();
     RATCHET_ASSIGN(const Victims dead, PickAnyProcess(target, prng));
     const auto active = target.ActiveMaster();
@@ -83,8 +83,8 @@ class FullDisk final : public DiskFault {
     RATCHET_TRY(target.Kill(dead.front()));
     record.victims.push_back(dead.front());
     record.evidence += fmt::format("; {} is gone", dead.front());
-    // It may come up or not, as the space allows; the others take over either way.
-    IgnoreResult(StartGone(target), "started again when there is space");
+    // The process may start or not, depending on the space; the others take over in either case.
+    IgnoreResult(StartGone(target), "restarted when there is space");
     return Ok();
   }
 
@@ -102,8 +102,8 @@ class PowerFailure final : public DiskFault {
     record.injected = SystemClock().Now();
     record.kills_master = target.ActiveMaster().ok();
     broken_ = true;
-    // No process answers a client without power. Processes that went on would: ext4 claims success for some syncs that
-    // its shutdown overtakes.
+    // All processes stop first, because none can answer clients without power. Running ones would: ext4 reports success
+    // for some syncs that its shutdown overtakes.
     RATCHET_TRY(StopAll(target));
     RATCHET_TRY(target.disk()->FailPower());
     for (const Role role : kServers) {

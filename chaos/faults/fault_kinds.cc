@@ -1,11 +1,18 @@
 #include <algorithm>
 
+#include "chaos/faults/call_storm.h"
 #include "chaos/faults/clock_faults.h"
 #include "chaos/faults/fault.h"
+#include "chaos/faults/flip_bytes.h"
 #include "chaos/faults/hostile_fault.h"
 #include "chaos/faults/hung_sync.h"
+#include "chaos/faults/in_phase.h"
+#include "chaos/faults/lose_piece.h"
 #include "chaos/faults/machine_faults.h"
+#include "chaos/faults/mixed_versions.h"
 #include "chaos/faults/network_faults.h"
+#include "chaos/faults/no_dns.h"
+#include "chaos/faults/operator_fault.h"
 #include "chaos/faults/pause_everything.h"
 #include "chaos/faults/point_faults.h"
 #include "chaos/faults/procedure_faults.h"
@@ -15,6 +22,7 @@
 #include "chaos/faults/storage_faults.h"
 #include "chaos/faults/system_descriptors.h"
 #include "chaos/faults/wrong_setting_fault.h"
+#include "chaos/faults/zookeeper_back.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -49,6 +57,14 @@ constexpr Single kSingles[] = {
     {"fault-point", MakeRandomPoint},
     {"kill-at-step", MakeRandomStep},
     {"wrong-setting", MakeWrongSetting},
+    {"in-phase", MakeInPhase},
+    {"call-storm", MakeCallStorm},
+    {"no-dns", MakeNoDns},
+    {"zookeeper-back", MakeZooKeeperBack},
+    {"lose-piece", MakeLosePiece},
+    {"flip-bytes", MakeFlipBytes},
+    {"operator", MakeOperator},
+    {"mixed-versions", MakeMixedVersions},
 };
 
 }  // namespace
@@ -69,6 +85,7 @@ Result<std::unique_ptr<Fault>> MakeFault(std::string_view kind) {
   if (auto fault = MakeShimFault(kind)) return fault;
   if (auto fault = MakeStorageFault(kind)) return fault;
   if (kind.substr(0, 3) == "at:" || kind.substr(0, 5) == "step:") return MakePoint(kind);
+  if (kind.starts_with("lose-piece:")) return MakeLostPiece(kind);
   for (const auto& single : kSingles) {
     if (single.kind == kind) return single.make();
   }

@@ -13,7 +13,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr int kConnectWithinMs = 200;
-constexpr int kGivenUpAfter = 5;  // connections in a row that are not taken
+constexpr int kGivenUpAfter = 5;  // consecutive failed connections
 
 io::FileDescriptor Connect(std::uint16_t port) {
   io::FileDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -32,7 +32,7 @@ io::FileDescriptor Connect(std::uint16_t port) {
   return fd;
 }
 
-// What one connection says before it falls silent.
+// Returns the bytes that one connection sends before it falls silent.
 std::string Part(Prng& prng) {
   const std::string preamble("HBas\0\x50", 6);
   switch (prng.Below(4)) {
@@ -57,7 +57,7 @@ std::size_t Flood::Open(std::uint16_t port, std::size_t count, Prng& prng) {
     failed = 0;
     ++opened;
     const std::string part = Part(prng);
-    // A refusal shows when the connections are counted.
+    // Refused connections are detected when they are counted.
     if (!part.empty() && ::send(fd.get(), part.data(), part.size(), MSG_NOSIGNAL) < 0) errno = 0;
     connections_.push_back(std::move(fd));
   }

@@ -1,8 +1,7 @@
-// How much of a process's memory came while it was attacked, beyond what came meanwhile of what other clients write.
+// Measures the memory growth of a process that attacks caused, beyond the growth from other clients' writes.
 //
-// The other clients write all the time, so that memory stores and caches grow also between two attacks; what grows
-// faster during attacks is kept of what they brought. Not thread-safe; forgets nothing: one page for each process of a
-// run.
+// Other clients write all the time, so memstores and caches also grow between attacks; only faster growth during
+// attacks is attributed to them. Not thread-safe; keeps one entry for each process of a run.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ class GrowthBook {
     page.resident = resident_bytes;
     page.at = now;
   }
-  // Of all attacks on this process, in bytes; negative: it grew less during attacks than between them.
+  // Returns the bytes from all attacks on this process so far; negative: it grew less during attacks than between them.
   [[nodiscard]] double End(int pid, std::uint64_t resident_bytes, TimePoint now) {
     Page& page = pages_[pid];
     if (page.known) page.during.Add(page.resident, resident_bytes, now - page.at);

@@ -21,13 +21,14 @@ Status HeldMove::Begin(Target& target, Prng& prng, const Victims& spare) {
 
 void HeldMove::LetGo(Target& target) {
   const std::string name = std::exchange(stopped_, "");
-  if (!name.empty() && target.Running(name)) IgnoreResult(target.Resume(name), "it may have ended");
+  if (!name.empty() && target.Running(name)) IgnoreResult(target.Resume(name), "the process may have ended");
 }
 
 Status HeldMove::MoveOneOf(Target& target, Prng& prng, const Victims& movable) {
-  constexpr int kTries = 5;  // a table may be on its way out
+  constexpr int kTries = 5;  // a table may be deleted meanwhile
   RATCHET_ASSIGN(const auto view, ClusterClient::Open(target));
-  std::map<std::string, std::string> names;  // of processes, by server name; asked for once: a container engine is slow
+  // names of processes by server name; asked once, because a container engine is slow
+  std::map<std::string, std::string> names;
   RATCHET_ASSIGN(const auto online, view->OnlineServers());
   for (const auto& server : online) names[server.ToString()] = target.NameOf(server);
   RATCHET_ASSIGN(auto regions, view->Regions());

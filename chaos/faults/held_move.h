@@ -1,5 +1,5 @@
-// A region's move that cannot end while it is held: a master that is killed meanwhile leaves something unfinished for
-// certain. The driver's thread.
+// A region's move that cannot end while it is held, so that a kill of the master certainly meets an unfinished
+// procedure. Runs on the driver's thread.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,10 @@ namespace ratchet::chaos {
 
 class HeldMove {
  public:
-  // Stops a region server that has neither hbase:meta nor a name in `spare`, and has one of its regions moved away: the
-  // order to close waits there. An error: there is nothing to move, or no server answers; then no process is stopped
-  // any more.
+  // Pauses a region server without hbase:meta that is not in `spare`, and submits a move of one of its regions: the
+  // order to close waits there. After an error (no region to move, or no server answers) no process is paused.
   [[nodiscard]] Status Begin(Target& target, Prng& prng, const Victims& spare);
-  // The server goes on, before its session ends if this comes soon. Idempotent.
+  // Resumes the server; if called soon, before its session ends. Idempotent.
   void LetGo(Target& target);
 
   [[nodiscard]] std::uint64_t pid() const { return pid_; }

@@ -14,13 +14,13 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr std::uint64_t kAtLeast = 100;  // requests before the fault counts as felt
+constexpr std::uint64_t kAtLeast = 100;  // requests until the fault counts as effective
 constexpr Millis kWithin{30'000};
 
-// More than this beyond what comes between two such faults, and a process keeps what impossible requests bring.
+// If memory grows more than this beyond the growth between attacks, the process leaks memory of impossible requests.
 constexpr std::uint64_t kMayGrow = 256ULL << 20U;
 
-// Of the pages of a process, bytes; 0: it is gone.
+// Returns the resident memory of a process in bytes; 0: the process is gone.
 std::uint64_t ResidentBytes(int pid) {
   std::ifstream statm(fmt::format("/proc/{}/statm", pid));
   std::uint64_t all = 0;
@@ -29,7 +29,7 @@ std::uint64_t ResidentBytes(int pid) {
   return resident * 4096;
 }
 
-// A fault lives for one time only, so this is kept for the run.
+// The memory measurements of the run, because a fault object lives only for one injection.
 class Memory {
  public:
   static Memory& OfRun() {
@@ -57,7 +57,7 @@ class HostileFault final : public Fault {
   [[nodiscard]] std::string_view kind() const override { return "hostile-client"; }
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.processes() == nullptr) return "the ports of single processes are not known on this target";
+    if (target.processes() == nullptr) return "this target does not expose the ports of single processes";
     return std::nullopt;
   }
 
@@ -88,7 +88,7 @@ class HostileFault final : public Fault {
       Join();
       return felt.error().Annotate(kind());
     }
-    // None of these requests may end a process: its end is told as that of a defect.
+    // None of these requests may end a process. Such an end is reported as a defect.
     record.evidence = fmt::format("{}: {} impossible requests so far, {} of them refused, seed {}, {} MiB resident",
                                   victims.front(), sent_.load(), refused_.load(), seed, ResidentBytes(pid_) >> 20U);
     return record;
@@ -105,8 +105,8 @@ class HostileFault final : public Fault {
     RATCHET_LOG(kInfo, "hostile-client: process {} has {} MiB resident, {:.0f} of them for such requests", pid,
                 resident >> 20U, kept / (1U << 20U));
     if (kept <= static_cast<double>(kMayGrow)) return Ok();
-    return Error(Code::kResourceExhausted, fmt::format("process {} keeps what impossible requests bring: {:.0f} of {} "
-                                                       "MiB resident, beyond what comes without them",
+    return Error(Code::kResourceExhausted, fmt::format("process {} keeps memory of impossible requests: {:.0f} of {} "
+                                                       "MiB resident, beyond its growth without them",
                                                        pid, kept / (1U << 20U), resident >> 20U));
   }
 
@@ -116,7 +116,7 @@ class HostileFault final : public Fault {
     if (thread_.joinable()) thread_.join();
   }
 
-  int pid_ = 0;  // while it is in force
+  int pid_ = 0;  // set while the fault is active
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> refused_{0};

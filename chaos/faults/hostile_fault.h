@@ -1,5 +1,5 @@
-// A client that sends impossible requests to one process for a while. The process must answer, refuse or cut the
-// connection, and go on.
+// A client that sends impossible requests to one process for a while. The process must answer, refuse or close the
+// connection, and continue.
 #pragma once
 
 #include <memory>

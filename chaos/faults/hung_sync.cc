@@ -10,9 +10,9 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr std::int32_t kForEver = 3'600'000;  // until it is healed
+constexpr std::int32_t kForEver = 3'600'000;  // hangs until it is healed
 constexpr Millis kFeltWithin{10'000};
-// The servers' limit is 10 s (--sync-timeout-ms); what follows is time for a report, the answer to it, and the end.
+// The servers' limit is 10 s (--sync-timeout-ms); the rest is time for a report, its answer, and the end.
 constexpr std::int64_t kShortest = 17'000;
 constexpr std::int64_t kLongest = 25'000;
 
@@ -45,7 +45,7 @@ class HungSync final : public Fault {
       came_again_[name] = target.CameAgain(name);
       control->sync_delay_ms = kForEver;
     }
-    // A standby syncs nothing; of several, one that hangs shows that the order has come.
+    // A standby syncs nothing; if several hang, one is enough to show that the order has arrived.
     const Status felt = WaitUntil("a sync that hangs", kFeltWithin, [&] {
       target.Meanwhile();
       std::size_t hanging = 0;
@@ -60,7 +60,7 @@ class HungSync final : public Fault {
       for (const auto& name : victims) BehaveAgain(target, name);
       return felt.error().Annotate(kind_);
     }
-    record.evidence = fmt::format("syncs of {} processes do not come back", victims.size());
+    record.evidence = fmt::format("syncs of {} processes do not return", victims.size());
     return record;
   }
 
@@ -68,7 +68,8 @@ class HungSync final : public Fault {
     return Millis(prng.Between(kShortest, kLongest));
   }
 
-  // One that hung alone has withdrawn by now, unless the run ended it early; of several that hung together, none.
+  // A process that hung alone has withdrawn by now, unless the run ended the fault early; if several hung together,
+  // none has.
   [[nodiscard]] Status Heal(Target& target) override {
     std::string wrong;
     const bool early = SystemClock().Now() - injected_ < Millis(kShortest);
@@ -90,10 +91,10 @@ class HungSync final : public Fault {
   }
 
  private:
-  // A master syncs only when something happens: the later steps of this move.
+  // A master syncs only when it has work: the later steps of this move.
   static void GiveTheMasterWork(Target& target, Prng& prng) {
     const auto client = ClusterClient::Open(target);
-    if (client.ok()) IgnoreResult((*client)->MoveSomething(prng), "without it the hang is felt with what comes along");
+    if (client.ok()) IgnoreResult((*client)->MoveSomething(prng), "without the move other work shows the hang");
   }
 
   static void BehaveAgain(Target& target, const std::string& name) {
@@ -103,7 +104,7 @@ class HungSync final : public Fault {
 
   const std::string kind_;
   const PickVictims pick_;
-  std::map<std::string, std::uint32_t> came_again_;  // of each victim, before
+  std::map<std::string, std::uint32_t> came_again_;  // restarts of each victim before the fault
   TimePoint injected_{};
 };
 

@@ -1,5 +1,5 @@
-// Syncs that do not come back for longer than servers put up with: of one server, of the one with hbase:meta, of the
-// active master, of all. A process that hangs alone must withdraw; where all hang, none may.
+// Syncs that hang for longer than the servers' limit: on one server, on the one with hbase:meta, on the active master,
+// or on all. A process that hangs alone must withdraw; if all hang, none may.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// disconnect-server, disconnect-active-master: the container engine takes one out of its network.
+// disconnect-server, disconnect-active-master: the container engine disconnects a container from its network.
 #include "chaos/faults/machine_faults.h"
 #include "chaos/faults/victims.h"
 
@@ -13,7 +13,7 @@ class Disconnection final : public Fault {
 
   [[nodiscard]] std::string_view Needs() const override { return "the Compose cluster (a container engine)"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.kind() != "compose") return "only containers can be taken out of their network; see isolate-server";
+    if (target.kind() != "compose") return "only containers can be disconnected from their network; see isolate-server";
     return std::nullopt;
   }
 
@@ -26,7 +26,7 @@ class Disconnection final : public Fault {
     record.injected = SystemClock().Now();
     cut_ = victims.front();
     RATCHET_TRY(target.Disconnect(cut_));
-    record.evidence = cut_ + " is in no network, says the engine";
+    record.evidence = cut_ + " is not in a network, according to the engine";
     return record;
   }
 

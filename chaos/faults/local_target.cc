@@ -1,4 +1,5 @@
-// Targets made of this machine's processes: booted here, or attached to.
+// Targets of processes on this machine: booted here, or attached to.
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -29,13 +30,14 @@ bool LeavesOnPurpose(int code) {
     case exit_code::kNoDescriptors:
     case exit_code::kMountIsDead:
     case exit_code::kNoRoom:
+    case exit_code::kNoAddress:
     case exit_code::kFailedSync:
     case kFaultExitCode: return true;
     default: return false;
   }
 }
 
-// Where the processes of a proxied cluster listen and look for ZooKeeper, and the proxies in between.
+// Ports of the processes of a proxied cluster, their paths to ZooKeeper, and the proxies in between.
 struct Wiring {
   std::vector<ProxiedPort> ports;
   std::map<std::string, Environment> environment;  // by process
@@ -62,7 +64,7 @@ Result<Wiring> MakeWiring(ProcessCluster& cluster) {
   return wiring;
 }
 
-// Of a tree that others are changing: what vanishes meanwhile is left out.
+// Copies a tree that others are changing: files that vanish meanwhile are skipped.
 void CopyWhatIsThere(const std::filesystem::path& from, const std::filesystem::path& to, std::error_code& failed) {
   namespace fs = std::filesystem;
   std::error_code gone;
@@ -78,13 +80,14 @@ void CopyWhatIsThere(const std::filesystem::path& from, const std::filesystem::p
   }
 }
 
-// What dead servers leave behind is large (their logs were preallocated), and chaos makes many dead servers.
+// Shortens the archive's time to live, because dead servers leave large files (preallocated logs), and chaos makes many
+// dead servers.
 void CleanSoon(ClusterSpec& spec) {
   spec.master_flags.insert(spec.master_flags.begin(), {"--archive-ttl-ms", "30000", "--cleaner-interval-ms", "5000"});
 }
 
-// Masters may export snapshots to a folder of the cluster's directory, which is on no disk that faults fill. The folder
-// is made once the directory is there.
+// Allows masters to export snapshots to a folder of the cluster's directory, which is not on a disk that faults fill.
+// The folder is made when the directory exists.
 std::filesystem::path AllowExports(ClusterSpec& spec) {
   std::filesystem::path exports = std::filesystem::absolute(spec.dir) / "exports";
   spec.master_flags.insert(spec.master_flags.begin(), {"--snapshot-export-dir", exports.string()});
@@ -156,6 +159,7 @@ class LocalTarget final : public Target {
     NoteDeaths();
     Environment environment = extra;
     environment.insert(environment_[name].begin(), environment_[name].end());
+    ends_.erase(name);
     RATCHET_TRY(cluster_->Start(name, environment));
     up_.insert(name);
     return Ok();
@@ -203,7 +207,7 @@ class LocalTarget final : public Target {
   [[nodiscard]] std::string WhyNoShims() const override { return no_shims_.empty() ? Target::WhyNoShims() : no_shims_; }
   [[nodiscard]] std::string WhyNoDisk() const override { return no_disk_.empty() ? Target::WhyNoDisk() : no_disk_; }
   void NoShims(const Error& why) { no_shims_ = "no preloaded library: " + why.message(); }
-  void NoDisk(const Error& why) { no_disk_ = "no disk of its own: " + why.message(); }
+  void NoDisk(const Error& why) { no_disk_ = "no separate disk: " + why.message(); }
 
   [[nodiscard]] std::uint32_t CameAgain(const std::string& name) override { return cluster_->Info(name).came_again; }
 
@@ -221,24 +225,26 @@ class LocalTarget final : public Target {
   }
 
   [[nodiscard]] Status WaitServing(Millis timeout) override {
-    // A process that leaves on purpose (a session that ended while it was paused) is started again, as a supervisor
-    // does.
-    constexpr Millis kLook{300};
-    const auto until = SystemClock().Now() + timeout;
-    for (;;) {
-      RATCHET_TRY(StartMissing());
-      Status serving = cluster_->WaitServing(kLook);
-      const bool all_run = AllRun();
-      if (serving.ok() && all_run) return serving;
-      if (SystemClock().Now() < until) continue;
-      if (!serving.ok()) return serving;
-      return Error(Code::kTimeout, "processes go on leaving; see TakeDeaths and their logs");
-    }
+    return AwaitAll(timeout, [this] { return cluster_->WaitServing(kLook); });
+  }
+
+  [[nodiscard]] Status AwaitRecovered(Millis timeout) override {
+    TransitionWatch watch;
+    return AwaitAll(timeout, [this, &watch] {
+      Status recovered = Ok();
+      const Status waited = ProcessCluster::WaitUntil("a recovered cluster", kLook, [&] {
+        recovered = cluster_->CheckRecovered(watch);
+        return recovered.ok();
+      });
+      return waited.ok() ? waited : recovered;
+    });
   }
 
   [[nodiscard]] Status CheckRecovered() override { return cluster_->WaitServing(Millis(0)); }
 
-  [[nodiscard]] std::vector<Death> TakeDeaths() override {
+  void Expect(const std::string& name, int exit_code) override { ends_[name].insert(exit_code); }
+
+  [[nodiscard]] std::vector<Death> CollectDeaths() override {
     NoteDeaths();
     return std::exchange(deaths_, {});
   }
@@ -254,6 +260,23 @@ class LocalTarget final : public Target {
   }
 
  private:
+  static constexpr Millis kLook{300};
+
+  // Waits until `look` holds and every process runs. Restarts a process that ended on purpose (its session ended while
+  // it was paused), as a supervisor does.
+  [[nodiscard]] Status AwaitAll(Millis timeout, const std::function<Status()>& look) {
+    const auto until = SystemClock().Now() + timeout;
+    for (;;) {
+      RATCHET_TRY(StartMissing());
+      Status serving = look();
+      const bool all_run = AllRun();
+      if (serving.ok() && all_run) return serving;
+      if (SystemClock().Now() < until) continue;
+      if (!serving.ok()) return serving;
+      return Error(Code::kTimeout, "processes keep ending; see CollectDeaths and their logs");
+    }
+  }
+
   bool AllRun() {
     for (const auto& info : cluster_->Processes()) {
       if (info.id.pid == 0) return false;
@@ -265,12 +288,13 @@ class LocalTarget final : public Target {
     for (const auto& info : cluster_->Processes()) {
       if (info.id.pid != 0 || up_.erase(info.name) == 0) continue;
       const int code = info.exit_code.value_or(-1);
-      deaths_.push_back({info.name, code, !info.exit_code || LeavesOnPurpose(code)});
+      const bool wanted = ends_[info.name].count(code) != 0;
+      deaths_.push_back({info.name, code, !info.exit_code || wanted || LeavesOnPurpose(code)});
     }
   }
 
   const std::string_view kind_;
-  // These outlive the processes.
+  // Must outlive the processes.
   std::unique_ptr<Links> links_;
   std::unique_ptr<ProcessShims> shims_;
   std::unique_ptr<LoopDisk> disk_;
@@ -279,6 +303,7 @@ class LocalTarget final : public Target {
   std::optional<std::filesystem::path> exports_;
   std::map<std::string, std::uint16_t> own_ports_;  // of those behind a proxy
   std::set<std::string> up_;                        // started and not killed by us
+  std::map<std::string, std::set<int>> ends_;       // exit codes that a fault expects, by process
   std::vector<Death> deaths_;
   std::string no_shims_;
   std::string no_disk_;
@@ -293,7 +318,7 @@ Result<std::unique_ptr<Target>> MakeLocalTarget(ClusterSpec spec, const LocalTar
   auto target = std::make_unique<LocalTarget>(std::move(cluster), "local");
   RATCHET_TRY(target->MakeExports(std::move(exports)));
   if (options.links) RATCHET_TRY(target->PutProxiesBetween(options));
-  // Without these two the faults that need them are unavailable, and say so.
+  // If these two fail, faults that need them are unavailable, and report it.
   if (options.shims) {
     const Status preloaded = target->PreloadShims();
     if (!preloaded.ok()) target->NoShims(preloaded.error());

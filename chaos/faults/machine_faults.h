@@ -1,5 +1,5 @@
-// Faults of what a process stands on: syncs that are slow, stall or fail, clocks that jump or drift, a full disk, a
-// power failure. What the preloaded library or the kernel said is the evidence.
+// Faults of a process's environment: slow, stalled or failing syncs, clocks that jump or drift, a full disk, a power
+// failure. The evidence is from the preloaded library or the kernel.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,16 @@
 
 namespace ratchet::chaos {
 
-// Null for a kind that is not one of these.
+// Returns null for other kinds.
 [[nodiscard]] std::unique_ptr<Fault> MakeShimFault(std::string_view kind);
 [[nodiscard]] std::vector<std::string_view> ShimFaultKinds();
 
 [[nodiscard]] std::unique_ptr<Fault> MakeFullDisk();
-// A few MiB are left for some time, and processes die meanwhile.
+// Leaves a few MiB free for some time, while processes die.
 [[nodiscard]] std::unique_ptr<Fault> MakeNearlyFullDisk();
 [[nodiscard]] std::unique_ptr<Fault> MakePowerFailure();
 
-// Of containers: out of their network and back.
+// Disconnect a container from its network and reconnect it.
 [[nodiscard]] std::unique_ptr<Fault> MakeDisconnectServer();
 [[nodiscard]] std::unique_ptr<Fault> MakeDisconnectActiveMaster();
 

@@ -11,8 +11,9 @@
 namespace ratchet::chaos {
 namespace {
 
-// Heartbeats and ZooKeeper's pings come about every second at the longest, and an answer to each. A link that loses one
-// piece in five loses one of the forty that pass in this time, but for one time in some ten thousand.
+// Heartbeats and ZooKeeper's pings come at least about once a second, each with an answer. So at least forty pieces
+// pass in this time. A link that loses one piece in five disturbs this traffic, except about once in ten thousand
+// times.
 constexpr Millis kTrafficWithin{20'000};
 constexpr Millis kLeavesWithin{3'000};
 
@@ -23,7 +24,7 @@ struct LinkChange {
 
 struct Plan {
   std::vector<LinkChange> changes;
-  Victims may_leave;  // processes whose session can end, and which then leave by themselves
+  Victims may_leave;  // processes whose session may end, and which then end by themselves
 };
 
 using MakePlan = Result<Plan> (*)(Target&, Prng&);
@@ -48,7 +49,7 @@ Result<Plan> MasterFromZooKeeper(Target& target, Prng& prng) {
   return FromZooKeeper(target, PickActiveMaster(target, prng));
 }
 
-// From the member that holds its connection, so that it has to find another one before its session is over.
+// Cuts the process from the member with its connection, so that it must find another member before its session ends.
 Result<Plan> FromOneMember(Target& target, Prng& prng) {
   RATCHET_ASSIGN(const auto who, PickAnyProcess(target, prng));
   const auto members = target.Names(Role::kZooKeeper);
@@ -67,7 +68,7 @@ Result<Plan> MasterFromServer(Target& target, Prng& prng) {
   return plan;
 }
 
-// What one of the two says does not arrive, whichever of them has opened the connection.
+// Data from one of the two does not arrive, whichever of them opened the connection.
 Result<Plan> MasterFromServerOneWay(Target& target, Prng& prng) {
   RATCHET_ASSIGN(auto plan, MasterFromServer(target, prng));
   const bool masters_words = prng.Chance(1, 2);
@@ -76,7 +77,7 @@ Result<Plan> MasterFromServerOneWay(Target& target, Prng& prng) {
   return plan;
 }
 
-// Links on which something passes while this looks: long enough to see each heartbeat.
+// Returns links with traffic during an interval that is long enough to see each heartbeat.
 std::vector<LinkName> BusyLinks(const Links& links) {
   constexpr Millis kLooks{1'200};
   std::map<LinkName, std::uint64_t> before;
@@ -152,7 +153,7 @@ Result<Plan> SlowNetwork(Target& target, Prng& prng) {
   const Millis delay{prng.Between(2, 30)};
   const LinkMode slow{.delay = delay, .jitter = delay};
   for (const auto& link : target.links()->Connected()) plan.changes.push_back({link, slow});
-  if (plan.changes.empty()) return Error(Code::kUnavailable, "no link has a connection");
+  if (plan.changes.empty()) return Error(Code::kUnavailable, "no link has a connection now");
   return plan;
 }
 
@@ -236,13 +237,13 @@ class NetworkFault final : public Fault {
       }
     }
     const Status felt = WaitUntil("traffic on the links concerned", kTrafficWithin, [&] {
-      target.Meanwhile();  // there may be no traffic because of what others have broken
+      target.Meanwhile();  // there may be no traffic because of other faults
       record.evidence = Evidence(links, before);
       return !record.evidence.empty();
     });
     if (felt.ok() && what_.plan == FromOneMember) record.evidence += WhereItWent(target, plan_.changes.front().link);
     if (felt.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return felt.error().Annotate(what_.kind);
   }
 
@@ -268,7 +269,7 @@ class NetworkFault final : public Fault {
   }
 
  private:
-  // Another member takes its session over, or it has lost it: which of both, the record tells.
+  // Records whether another member took the session over, or the session was lost.
   [[nodiscard]] std::string WhereItWent(Target& target, const LinkName& cut) const {
     const auto members = target.Names(Role::kZooKeeper);
     const auto begun = SystemClock().Now();
@@ -283,14 +284,14 @@ class NetworkFault final : public Fault {
     });
     if (!found.ok() || went.empty()) return "; " + cut.from + " found no other member";
     const auto after = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun);
-    return fmt::format("; {} went on at {} after {} ms", cut.from, went, after.count());
+    return fmt::format("; {} continued at {} after {} ms", cut.from, went, after.count());
   }
 
   void Gap(Prng& prng) const {
     if (what_.largest_gap > Millis(0)) std::this_thread::sleep_for(Millis(prng.Between(0, what_.largest_gap.count())));
   }
 
-  // Names the links on which something was disturbed since; empty: none.
+  // Returns the links on which traffic was disturbed since then; an empty string: none.
   [[nodiscard]] std::string Evidence(const Links& links, const std::vector<LinkCounters>& before) const {
     std::string text;
     for (std::size_t i = 0; i < before.size(); ++i) {

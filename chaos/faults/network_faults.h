@@ -1,5 +1,5 @@
 // Faults of the links between processes: partitions both ways and one way, slow, lossy, half-open and reset
-// connections. What the proxies counted is the evidence.
+// connections. The proxies' counters are the evidence.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace ratchet::chaos {
 
-// Null for a kind that is not one of these.
+// Returns null for other kinds.
 [[nodiscard]] std::unique_ptr<Fault> MakeNetworkFault(std::string_view kind);
 [[nodiscard]] std::vector<std::string_view> NetworkFaultKinds();
 

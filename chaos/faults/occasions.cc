@@ -16,14 +16,14 @@ constexpr bool kServer = false;
 constexpr bool kMaster = true;
 
 constexpr std::array kPoints{
-    // Drawn from by a seed: this order and what is reached stay, new ones go to the end.
+    // Seeds draw from this table: the order and the Reached values must not change, and new points go to the end.
     PointFacts{"regionserver.before_open", kServer, kMove, Reached::kOften},
     PointFacts{"regionserver.after_open", kServer, kMove, Reached::kOften},
     PointFacts{"regionserver.before_close", kServer, kMove, Reached::kOften},
     PointFacts{"regionserver.after_close", kServer, kMove, Reached::kOften},
     PointFacts{"regionserver.before_report", kServer, kMove, Reached::kOften},
     PointFacts{"regionserver.after_report", kServer, kMove, Reached::kOften},
-    // A server splits a log only when another one has died.
+    // A server splits a log only after another one has died.
     PointFacts{"regionserver.before_split", kServer, kServerCrash, Reached::kOnce},
     PointFacts{"regionserver.after_split", kServer, kServerCrash, Reached::kOnce},
     PointFacts{"regionserver.before_write_reply", kServer, kMove, Reached::kOften},
@@ -72,9 +72,14 @@ constexpr std::array kPoints{
     PointFacts{"build.linked", kServer, kTable, Reached::kOnce},
     PointFacts{"build.published", kServer, kTable, Reached::kOnce},
     PointFacts{"copy.published", kServer, kTable, Reached::kOnce},
-    // Only with a peer.
+    // Reached only if the cluster has a replication peer.
     PointFacts{"replication.before_ship", kServer, kNone, Reached::kSeldom},
     PointFacts{"replication.after_ship", kServer, kNone, Reached::kSeldom},
+    // Reached only if addresses are names.
+    PointFacts{"names.lookup", kServer, kNone, Reached::kSeldom},
+    // Each master comes by once a step of its activation, before anything else.
+    PointFacts{"master.activation", kMaster, kMove, Reached::kSeldom},
+    PointFacts{"master.file_action", kMaster, kTable, Reached::kSeldom},
 };
 
 struct TypeFacts {
@@ -126,7 +131,7 @@ constexpr std::array kTypes{
     TypeFacts{"EnablePeer", kSettings},
     TypeFacts{"RemovePeer", kSettings},
     TypeFacts{"RefreshPeer", kSettings},
-    TypeFacts{"ClaimReplicationQueues", kNone},  // only with a peer to which something is shipped
+    TypeFacts{"ClaimReplicationQueues", kNone},  // only with a peer that entries are shipped to
     TypeFacts{"RetireReplicationQueue", kNone},
     TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
     TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
@@ -157,7 +162,7 @@ Result<Occasion> OccasionOf(const PointOrder& order) {
   const std::string_view type = std::string_view(order.match).substr(0, order.match.find(':'));
   if (const auto occasion = OccasionOfType(type)) return *occasion;
   return Error(Code::kInvalidArgument,
-               fmt::format("'{}' is no type of procedure known here; ratchet-master --list-steps names all", type));
+               fmt::format("'{}' is not a known type of procedure; ratchet-master --list-steps lists them", type));
 }
 
 bool IsMastersPoint(const PointOrder& order) { return FactsOf(order.name).master; }

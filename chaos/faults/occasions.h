@@ -1,5 +1,5 @@
-// What leads a cluster past a fault point, and past a step of a procedure: one table each, so that a new point or a new
-// type of procedure is given its occasion here and never guessed from its name. Pure; any thread.
+// The event that makes a cluster reach a fault point, or a step of a procedure: one table each. So a new point or type
+// must be given its event here, and is never guessed from its name. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -14,31 +14,31 @@ namespace ratchet::chaos {
 enum class Occasion : std::uint8_t {
   kMove,          // regions are moved
   kServerCrash,   // a region server is killed
-  kServerReturn,  // ... and started again
-  kTable,         // a table passes through all verbs
-  kExport,        // the same, where masters may export snapshots
+  kServerReturn,  // ... and restarted
+  kTable,         // a table goes through all verbs
+  kExport,        // the same, if masters may export snapshots
   kDrain,         // a region server is drained and taken back
-  kSettings,      // a namespace comes and goes, and a switch is set
-  kNone,          // nothing that a fault may do leads there
+  kSettings,      // a namespace is created and deleted, and a switch is set
+  kNone,          // no fault can make the cluster reach it
 };
 
 // All points of fault_points.def.
 struct PointFacts {
   std::string_view name;
-  bool master = false;  // a master comes by there, else a region server
+  bool master = false;  // whether a master reaches the point, or a region server
   Occasion occasion = Occasion::kMove;
-  // Whether every cluster comes by when it is given the occasion, and whether only once or twice then.
+  // How often a cluster reaches the point after the event: not always, once or twice, or often.
   enum class Reached : std::uint8_t { kSeldom, kOnce, kOften } reached = Reached::kSeldom;
 };
 [[nodiscard]] std::span<const PointFacts> AllPoints();
-// Of a name in fault_points.def.
+// Returns the facts of a name in fault_points.def.
 [[nodiscard]] const PointFacts& FactsOf(std::string_view point);
 
-// Of the steps of a type of procedure; nullopt: no such type is known here.
+// Returns the event for the steps of a type of procedure; nullopt: unknown type.
 [[nodiscard]] std::optional<Occasion> OccasionOfType(std::string_view type);
-// kInvalidArgument when the order names a type of procedure that is not known here.
+// Returns kInvalidArgument when the order names an unknown type of procedure.
 [[nodiscard]] Result<Occasion> OccasionOf(const PointOrder& order);
-// True when a master comes by there, false when a region server does.
+// True when a master reaches the point, false when a region server does.
 [[nodiscard]] bool IsMastersPoint(const PointOrder& order);
 
 }  // namespace ratchet::chaos

@@ -32,7 +32,7 @@ class PauseEverything final : public Fault {
       const Status stopped = target.Pause(name);
       if (!stopped.ok()) {
         for (const auto& one : std::exchange(stopped_, {}))
-          IgnoreResult(target.Resume(one), "the first error says more");
+          IgnoreResult(target.Resume(one), "the first error is returned");
         return stopped.error().Annotate(name);
       }
       stopped_.push_back(name);
@@ -45,7 +45,7 @@ class PauseEverything final : public Fault {
     return Millis(prng.Between(2 * session_.count(), 10 * session_.count()));
   }
 
-  // Nothing is started here, and nothing before the cluster serves: a process that ended for good is the finding.
+  // Starts no process, and waits for the cluster to serve: a process that has ended permanently is the finding.
   [[nodiscard]] Status Heal(Target& target) override {
     const Victims all = std::exchange(stopped_, {});
     Prng order(resume_order_);
@@ -68,8 +68,8 @@ class PauseEverything final : public Fault {
     });
     if (const std::string name = ended(); !name.empty()) {
       return Error(Code::kInternal,
-                   fmt::format("{} ended for good, with exit code {}, after everything was stopped and went on", name,
-                               target.processes()->Info(name).exit_code.value_or(-1)));
+                   fmt::format("{} ended permanently, with exit code {}, after all processes were paused and resumed",
+                               name, target.processes()->Info(name).exit_code.value_or(-1)));
     }
     return served.ok() ? Ok() : Status(served.error().Annotate(last.error().message()));
   }

@@ -1,6 +1,6 @@
-// All processes of a cluster stop at the same time, ZooKeeper's too, for longer than their sessions, and go on: a
-// suspended laptop, a snapshot, a virtual machine that is moved. The cluster must be served again without an operator's
-// help.
+// All processes of a cluster, including ZooKeeper's, pause at the same time for longer than their sessions, and
+// continue: as on a suspended laptop, or during a snapshot or migration of a virtual machine. The cluster must be
+// served again without an operator's help.
 #pragma once
 
 #include <memory>

@@ -27,7 +27,7 @@ class PointFault : public Fault {
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.processes() == nullptr) return "processes of this target cannot be started with a fault point armed";
     if (target.Names(Role::kMaster).size() < 2 || target.Names(Role::kRegionServer).size() < 2) {
-      return "it takes two masters and two region servers";
+      return "this fault needs two masters and two region servers";
     }
     return std::nullopt;
   }
@@ -40,7 +40,7 @@ class PointFault : public Fault {
     record.kills_master = IsMastersPoint(order) && order.action == "crash";
     const Status done = Break(target, prng, order, record);
     if (done.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return done.error().Annotate(order.ToText());
   }
 
@@ -61,7 +61,8 @@ class PointFault : public Fault {
     lost_.clear();
     if (std::exchange(drains_, false)) {
       if (auto client = ClusterClient::Open(target); client.ok())
-        IgnoreResult((*client)->TakeAllBack(), "a drained server serves what it has, and the next drain takes it back");
+        IgnoreResult((*client)->RecommissionAll(),
+                     "a drained server serves its regions, and the next drain takes it back");
     }
     return first;
   }
@@ -79,18 +80,17 @@ class PointFault : public Fault {
     }
     record.victims = {armed_};
     const auto until = SystemClock().Now() + kReachedWithin;
-    // The point may be reached at once, and then there is no process to ask for more.
+    // The point may be reached at once, and then the process is gone.
     for (int round = 0; !Reached(target, order, record.evidence); ++round) {
       if (SystemClock().Now() > until) {
-        return Error(Code::kTimeout,
-                     fmt::format("not reached within {} ms: {} did not come by; servers lost for it: {}",
-                                 kReachedWithin.count(), armed_, fmt::join(broken_, ", ")));
+        return Error(Code::kTimeout, fmt::format("not reached within {} ms by {}; servers killed for it: {}",
+                                                 kReachedWithin.count(), armed_, fmt::join(broken_, ", ")));
       }
       if (round % 32 == 0) Provoke(target, prng, order);
       target.Meanwhile();
       PollPause(round);
     }
-    // What the takeover of the armed master did is none of the fault's; nor is what that one finished before it died.
+    // Excludes the work of the armed master's takeover, and procedures that it finished before it died.
     record.injected = SystemClock().Now();
     return Ok();
   }
@@ -101,14 +101,14 @@ class PointFault : public Fault {
     return target.Start(name, ArmedWith(order.ToText()));
   }
 
-  // An armed standby becomes the active master because the active one dies.
+  // Makes an armed standby the active master by killing the active one.
   Status TakeOverArmed(Target& target, Prng& prng, const PointOrder& order) {
     RATCHET_ASSIGN(const auto standby, PickStandby(target, prng));
     RATCHET_ASSIGN(const auto active, target.ActiveMaster());
     RATCHET_TRY(StartArmed(target, standby.front(), order));
     RATCHET_TRY(target.Kill(active));
     broken_.insert(active);
-    // The third one, or the old one again, must not be faster.
+    // Other masters must not win the election.
     for (const auto& name : RunningOnes(target, Role::kMaster)) {
       if (name == armed_) continue;
       RATCHET_TRY(target.Kill(name));
@@ -134,15 +134,15 @@ class PointFault : public Fault {
     return !lines.empty();
   }
 
-  // Gives the cluster something to do that leads past the point. Failures are part of the game: the master may be gone.
+  // Gives the cluster work that reaches the point. Errors are expected, because the master may be gone.
   void Provoke(Target& target, Prng& prng, const PointOrder& order) {
     const auto occasion = OccasionOf(order);
-    if (!occasion.ok() || *occasion == Occasion::kNone) return;  // only what the cluster does by itself leads there
+    if (!occasion.ok() || *occasion == Occasion::kNone) return;  // only the cluster's own background work reaches it
     if (*occasion == Occasion::kServerCrash) return LoseAServer(target, prng);
     if (*occasion == Occasion::kServerReturn) {
       LoseAServer(target, prng);
       for (const auto& name : broken_) {
-        if (!target.Running(name)) IgnoreResult(target.Start(name), "it is started again by Heal");
+        if (!target.Running(name)) IgnoreResult(target.Start(name), "Heal restarts it");
       }
       return;
     }
@@ -152,7 +152,7 @@ class PointFault : public Fault {
       return PassThroughATable(target, prng, **client);
     if (*occasion == Occasion::kDrain) {
       drains_ = true;
-      IgnoreResult((*client)->DrainAndTakeBack(prng), "only an occasion");
+      IgnoreResult((*client)->DrainAndRecommission(prng), "only an occasion");
       return;
     }
     if (*occasion == Occasion::kSettings) {
@@ -169,8 +169,8 @@ class PointFault : public Fault {
     IgnoreResult((*client)->MoveSomething(prng), "only an occasion");
   }
 
-  // One at first. The crash of a server without regions leads past few points, and its logs may be given to another one
-  // than the armed: after a while all others follow, and whatever there is to split is the armed one's.
+  // Kills one server first. The crash of a server without regions reaches few points, and another server than the armed
+  // one may split its logs. So after a while all other servers are killed, and the armed one must split all logs.
   void LoseAServer(Target& target, Prng& prng) {
     const auto now = SystemClock().Now();
     if (!lost_.empty() && now < lose_another_at_) return;
@@ -178,7 +178,7 @@ class PointFault : public Fault {
     const bool all = !lost_.empty() && !IsMastersArmed(target) && !servers.empty();
     if (!all) {
       for (const auto& before : lost_) {
-        if (!target.Running(before)) IgnoreResult(target.Start(before), "it is started again by Heal");
+        if (!target.Running(before)) IgnoreResult(target.Start(before), "Heal restarts it");
       }
       servers = RandomSubset(std::move(servers), 1, prng);
     }
@@ -194,7 +194,7 @@ class PointFault : public Fault {
     return std::find(masters.begin(), masters.end(), armed_) != masters.end();
   }
 
-  // Running region servers but the armed one; only those that have regions, as far as the master tells now.
+  // Returns running region servers except the armed one; only those with regions, according to the master.
   Victims WithRegions(Target& target) {
     Victims servers = RunningOnes(target, Role::kRegionServer);
     std::erase(servers, armed_);
@@ -208,7 +208,7 @@ class PointFault : public Fault {
     return with_regions.empty() ? servers : with_regions;
   }
 
-  // Splits the first region of a table, merges what has become of it, and empties the first that there is then.
+  // Splits the first region of a table, merges its daughters, and truncates the first region.
   static void SplitAndMerge(const TableName& table, client::Admin& admin) {
     const auto before = admin.Regions(table);
     if (!before.ok() || before->empty()) return;
@@ -223,8 +223,8 @@ class PointFault : public Fault {
     IgnoreResult(admin.WaitOk(admin.TruncateRegion(merged->front().region)), "only an occasion");
   }
 
-  // Takes a snapshot of a table, exports and imports it where that may be, clones it, and drops the clone. The name of
-  // the snapshot, if there is one.
+  // Takes a snapshot of a table, exports and imports it if that is allowed, clones it, and drops the clone. Returns the
+  // name of the snapshot, or an empty string.
   static std::string SnapshotAndClone(Target& target, const TableName& table, client::Admin& admin,
                                       client::Snapshots& snapshots) {
     const std::string name = table.qualifier + "_s";
@@ -233,18 +233,18 @@ class PointFault : public Fault {
       const std::string place = (*exports / name).string();
       IgnoreResult(admin.WaitOk(snapshots.Export(name, place)), "only an occasion");
       IgnoreResult(admin.WaitOk(snapshots.Import(place, name + "_i")), "only an occasion");
-      IgnoreResult(snapshots.Delete(name + "_i"), "it may not be there");
+      IgnoreResult(snapshots.Delete(name + "_i"), "it may not exist");
       std::error_code failed;
       std::filesystem::remove_all(place, failed);
     }
     const TableName clone(table.ns, table.qualifier + "_c");
     IgnoreResult(admin.WaitOk(snapshots.PutBack(name, clone)), "only an occasion");
-    IgnoreResult(admin.WaitOk(admin.DisableTable(clone)), "it may not be there");
+    IgnoreResult(admin.WaitOk(admin.DisableTable(clone)), "it may not exist");
     IgnoreResult(admin.WaitOk(admin.DeleteTable(clone)), "it may be gone");
     return name;
   }
 
-  // Creates, alters, compacts, splits, merges, empties, snapshots, disables, mends, enables, disables, truncates,
+  // Creates, alters, compacts, splits, merges, empties, snapshots, disables, repairs, enables, disables, truncates,
   // disables, restores and deletes a table of its own.
   void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
     TableDescriptor table;
@@ -278,13 +278,13 @@ class PointFault : public Fault {
   }
 
   std::string armed_;
-  Victims lost_;         // by LoseAServer
-  bool drains_ = false;  // servers may be left drained
+  Victims lost_;         // killed by LoseAServer
+  bool drains_ = false;  // servers may remain drained
   TimePoint lose_another_at_;
   std::set<std::string> broken_;
 };
 
-// Points that every cluster comes by when it is provoked.
+// Returns the points that every cluster reaches when provoked.
 std::vector<PointFacts> PointsReached() {
   std::vector<PointFacts> points;
   for (const PointFacts& facts : AllPoints()) {
@@ -325,7 +325,7 @@ class RandomStep final : public PointFault {
   }
 
  private:
-  // What the program itself lists: "Type", then indented "<number> STEP <kind of undo>".
+  // Parses the output of the program's --list-steps: "Type", then indented "<number> STEP <kind of undo>".
   static Result<std::vector<std::string>> ListSteps(const std::filesystem::path& program, bool exports) {
     FILE* const pipe = ::popen(("'" + program.string() + "' --list-steps").c_str(), "r");
     if (pipe == nullptr) return Error(Code::kIo, "cannot run " + program.string());
@@ -341,11 +341,11 @@ class RandomStep final : public PointFault {
       }
     }
     ::pclose(pipe);
-    if (steps.empty()) return Error(Code::kInternal, program.string() + " --list-steps lists nothing known here");
+    if (steps.empty()) return Error(Code::kInternal, program.string() + " --list-steps lists no known step");
     return steps;
   }
 
-  // Without the steps that need a server to refuse or die at one exact moment, or to be stopped for good.
+  // Excludes the steps that need a server to refuse or die at an exact moment, or to stop permanently.
   static bool MayBeProvoked(std::string_view type, std::string_view step, bool exports) {
     constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META", "STOP_SERVER"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;

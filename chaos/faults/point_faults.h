@@ -1,5 +1,5 @@
-// Faults at named points of the programs (common/base/fault_point.h): a victim is started again with the point armed,
-// and then given a reason to come by. That it died there, or said in its log that it stopped there, is the evidence.
+// Faults at named points of the programs (common/base/fault_point.h): a victim is restarted with the point armed, and
+// then given work that reaches it. The evidence is its death there, or a line in its log that it stopped there.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace ratchet::chaos {
 
-// "fault-point" and "kill-at-step": which one is drawn from the seed.
+// "fault-point" and "kill-at-step": the seed chooses the point or step.
 [[nodiscard]] std::unique_ptr<Fault> MakeRandomPoint();
 [[nodiscard]] std::unique_ptr<Fault> MakeRandomStep();
 // "at:..." and "step:...".

@@ -13,7 +13,7 @@ bool StartsWith(std::string_view text, std::string_view prefix) { return text.su
 Result<std::uint64_t> ParseSkip(std::string_view text) {
   const auto number = ParseInt(text);
   if (number.ok() && *number >= 0) return static_cast<std::uint64_t>(*number);
-  return Error(Code::kInvalidArgument, fmt::format("'{}' after @ is no number of hits to let pass", text));
+  return Error(Code::kInvalidArgument, fmt::format("'{}' after @ must be the number of hits to skip", text));
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ Result<PointOrder> ParsePoint(std::string_view text) {
   order.name = rest;
   const auto names = FaultPoints::Instance().Names();
   if (std::find(names.begin(), names.end(), order.name) == names.end()) {
-    return Error(Code::kInvalidArgument, fmt::format("no fault point '{}'; they are listed in fault_points.def", rest));
+    return Error(Code::kInvalidArgument, fmt::format("fault point '{}' does not exist; see fault_points.def", rest));
   }
   const bool known = order.action == "crash" || order.action == "fail" || order.action == "pause" ||
                      (StartsWith(order.action, "delay:") && ParseInt(order.action.substr(6)).ok());

@@ -9,7 +9,7 @@
 namespace ratchet::chaos {
 namespace {
 
-// The server that `key` names in a procedure's text, "worker=127.0.0.1,40001,1700000000000".
+// Returns the server that `key` names in a procedure's text, "worker=127.0.0.1,40001,1700000000000".
 std::optional<ServerName> ServerIn(const std::string& text, const std::string& key) {
   const auto at = text.find(key + "=");
   if (at == std::string::npos) return std::nullopt;
@@ -29,7 +29,7 @@ class KillDuring : public Fault {
     Status done = Break(target, prng, *view, record);
     record.victims = broken_;
     if (done.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return done.error().Annotate(kind());
   }
 
@@ -55,7 +55,7 @@ class KillDuring : public Fault {
   }
 
   // Waits for an unfinished procedure of `type` whose text has `containing` and names a running server at `key`, kills
-  // that one, and makes sure that the procedure is still there.
+  // that server, and checks that the procedure is still unfinished.
   Status KillNamedBy(Target& target, ClusterClient& view, std::string_view type, const std::string& key,
                      const std::string& containing, Millis patience, FaultRecord& record) {
     std::optional<pb::ProcedureInfo> found;
@@ -70,10 +70,10 @@ class KillDuring : public Fault {
     return Ok();
   }
 
-  // For an error: why what was waited for did not come.
+  // For an error: explains why the awaited procedure did not appear.
   static std::string WhatThereIs(ClusterClient& view, const std::string& containing) {
     const auto procedures = view.Unfinished();
-    if (!procedures.ok()) return "the master does not say what there is: " + procedures.error().ToString();
+    if (!procedures.ok()) return "the master does not list procedures: " + procedures.error().ToString();
     std::string text;
     for (const auto& procedure : *procedures) {
       if (procedure.text().find(containing) == std::string::npos) continue;
@@ -107,7 +107,7 @@ class KillSplitter final : public KillDuring {
   [[nodiscard]] std::string_view kind() const override { return "kill-splitter"; }
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine, 3 region servers"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    // A split takes milliseconds; a container engine's verbs take hundreds of them.
+    // A split takes milliseconds, but a container engine's verbs take hundreds.
     if (target.processes() == nullptr) return "servers of this target cannot be stopped quickly enough";
     if (target.Names(Role::kRegionServer).size() < 3) return "there are fewer than three region servers";
     return std::nullopt;
@@ -118,8 +118,8 @@ class KillSplitter final : public KillDuring {
     RATCHET_ASSIGN(const auto first, PickWritten(target, prng, view));
     const Status done = KillOneThenItsSplitter(target, first, view, record);
     if (done.ok() || done.error().code() != Code::kTimeout) return done;
-    // It may have had nothing to split. hbase:meta's server has. Without the first one there might be no server to
-    // split it.
+    // The first server may have had no log to split; hbase:meta's server has one. The first must be restarted, because
+    // it might be needed as the splitter.
     RATCHET_TRY(Heal(target));
     RATCHET_ASSIGN(const auto second, PickMetaHolder(target, prng));
     const Status again = KillOneThenItsSplitter(target, second.front(), view, record);
@@ -128,7 +128,7 @@ class KillSplitter final : public KillDuring {
   }
 
  private:
-  // A server that has just started has written nothing: its death leaves no log to split.
+  // A server that has just started has written nothing, so its death leaves no log to split.
   static Result<std::string> PickWritten(Target& target, Prng& prng, ClusterClient& view) {
     RATCHET_ASSIGN(const auto regions, view.Regions());
     Victims written;
@@ -139,12 +139,12 @@ class KillSplitter final : public KillDuring {
       }
     }
     if (written.empty()) return Error(Code::kUnavailable, "no region server has a region now");
-    std::sort(written.begin(), written.end());  // the seed is to choose, not the order of regions
+    std::sort(written.begin(), written.end());  // the seed must choose, not the order of regions
     return written[prng.Below(written.size())];
   }
 
-  // From the moment in which the crash is seen the others stand still: its logs are fenced and sealed, which takes
-  // several syncs, before the first of them is given to a server. They go on long before their sessions end.
+  // When the crash is seen, the other servers are paused: the fence and seal of the logs takes several syncs before the
+  // first log is given to a server. They continue long before their sessions end.
   Status KillOneThenItsSplitter(Target& target, const std::string& first, ClusterClient& view, FaultRecord& record) {
     const Millis session = target.session_timeout();
     const std::string name = target.processes()->Info(first).serving_as;
@@ -164,7 +164,7 @@ class KillSplitter final : public KillDuring {
     const Status done = KillNamedBy(target, view, "SplitWalRemote", "worker", name, session / 2, record);
     const std::string why = done.ok() ? "" : WhatThereIs(view, name);
     for (const auto& other : stopped) {
-      if (target.Running(other)) IgnoreResult(target.Resume(other), "it may have ended");
+      if (target.Running(other)) IgnoreResult(target.Resume(other), "the process may have ended");
     }
     return done.ok() ? done : done.error().Annotate(why);
   }
@@ -180,8 +180,8 @@ class KillOpenTarget final : public KillDuring {
   }
 
  protected:
-  // A region may be in other hands: its table is being disabled, its server has just died. Then it is another one's
-  // turn.
+  // Another procedure may own the region (its table is being disabled, its server has just died). Then try another
+  // region.
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
     constexpr int kTries = 5;
     std::string why;
@@ -199,7 +199,7 @@ class KillOpenTarget final : public KillDuring {
     if (regions.empty()) return Error(Code::kUnavailable, "no table has a region to move");
     const auto& region = regions[prng.Below(regions.size())];
     RATCHET_ASSIGN(auto others, view.OnlineServers());
-    // Without hbase:meta's server: while that is stopped the move does not come as far as its opening.
+    // Excludes hbase:meta's server, because while it is paused the move does not reach its opening.
     RATCHET_ASSIGN(const auto meta_holder, target.MetaHolder());
     std::erase_if(others, [&](const auto& server) {
       return server.port == region.server.port && server.host == region.server.host;
@@ -208,20 +208,21 @@ class KillOpenTarget final : public KillDuring {
     if (others.empty()) return Error(Code::kUnavailable, "no server is online without meta and without the region");
     const ServerName destination = others[prng.Below(others.size())];
     const std::string victim = target.NameOf(destination);
-    if (victim.empty()) return Error(Code::kUnavailable, "no process of this target is " + destination.ToString());
+    if (victim.empty())
+      return Error(Code::kUnavailable, "this target has no process for server " + destination.ToString());
     const std::string encoded = region.region.encoded_name();
-    // A move takes milliseconds. The destination is stopped first, so that the order to open is found waiting there;
-    // not for so long that its session ends, for then the move goes elsewhere.
+    // A move takes milliseconds. So the destination is paused first, and the order to open waits there. The pause is
+    // shorter than its session, because otherwise the move would choose another server.
     RATCHET_TRY(target.Pause(victim));
     Status done = view.StartMove(encoded, destination);
     if (done.ok()) {
       done = KillNamedBy(target, view, "OpenRegion", "server", encoded, target.session_timeout() / 2, record);
     }
     const std::string why = done.ok() ? "" : WhatThereIs(view, encoded);
-    if (target.Running(victim)) IgnoreResult(target.Resume(victim), "the first error says more");
+    if (target.Running(victim)) IgnoreResult(target.Resume(victim), "the first error is returned");
     if (done.ok()) return done;
     return Error(Code::kNotFound,
-                 fmt::format("region {} on its way to {}: {}; {}", encoded, victim, done.error().message(), why));
+                 fmt::format("region {} moving to {}: {}; {}", encoded, victim, done.error().message(), why));
   }
 };
 
@@ -230,15 +231,15 @@ class KillBuilder final : public KillDuring {
   [[nodiscard]] std::string_view kind() const override { return "kill-builder"; }
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine, 3 region servers"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    // A build takes milliseconds too.
+    // A build takes milliseconds, too.
     if (target.processes() == nullptr) return "servers of this target cannot be stopped quickly enough";
     if (target.Names(Role::kRegionServer).size() < 3) return "there are fewer than three region servers";
     return std::nullopt;
   }
 
  protected:
-  // The master may give the build to a server that is not stopped, and the region may be in other hands: then it is
-  // another region's turn.
+  // The master may give the build to a server that is not paused, and another procedure may own the region. Then try
+  // another region.
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
     constexpr int kTries = 8;
     std::string why;
@@ -251,7 +252,8 @@ class KillBuilder final : public KillDuring {
   }
 
  private:
-  // The parent's server must close it and hbase:meta's must answer; the others stand still, for less than a session.
+  // The server of the parent region must close it, and the server of hbase:meta must answer. The other servers are
+  // paused for less than a session.
   Status KillOneBuilder(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) {
     RATCHET_ASSIGN(const auto regions, view.Regions());
     RATCHET_ASSIGN(const auto meta_holder, target.MetaHolder());
@@ -271,7 +273,7 @@ class KillBuilder final : public KillDuring {
     }
     const std::string why = done.ok() ? "" : WhatThereIs(view, encoded);
     for (const auto& other : stopped) {
-      if (target.Running(other)) IgnoreResult(target.Resume(other), "it may have ended");
+      if (target.Running(other)) IgnoreResult(target.Resume(other), "the process may have ended");
     }
     if (done.ok()) return done;
     return Error(Code::kNotFound, fmt::format("split of region {}: {}; {}", encoded, done.error().message(), why));

@@ -1,6 +1,5 @@
 // Faults that hit a server while a procedure depends on it: the splitter of a dead server's log, the target of an
-// opening, the builder of a split's daughters. What the procedure was, and that it was unfinished after the kill, is
-// the evidence.
+// opening, the builder of a split's daughters. The evidence is the procedure and that it was unfinished after the kill.
 #pragma once
 
 #include <memory>

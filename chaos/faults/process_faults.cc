@@ -40,7 +40,7 @@ constexpr ProcessFaultKind kKinds[] = {
 
 constexpr Millis kElectedWithin{10'000};
 
-// "rs-2 (pid 4711)"; of a ZooKeeper member also what it was: "zookeeper-2 (leader, pid 4712)".
+// Returns "rs-2 (pid 4711)"; for a ZooKeeper member also its role: "zookeeper-2 (leader, pid 4712)".
 std::string Quoted(Target& target, const std::string& name) {
   ProcessCluster* cluster = target.processes();
   if (cluster == nullptr) return name;
@@ -49,8 +49,8 @@ std::string Quoted(Target& target, const std::string& name) {
   return fmt::format("{} ({}pid {})", name, mode, cluster->Info(name).id.pid);
 }
 
-// The others elect without the victim, which led in `epoch`: waited for, so that it does not come back in the middle of
-// it.
+// Waits until the others have elected a leader without the victim, which led in `epoch`, so that the victim does not
+// return during the election.
 std::string NewLeader(Target& target, std::uint64_t epoch) {
   const auto begun = SystemClock().Now();
   std::string leader;
@@ -67,7 +67,7 @@ std::string NewLeader(Target& target, std::uint64_t epoch) {
                       : fmt::format("; no member leads after {} ms", after);
 }
 
-// A member that is left answers no client without a majority; the connections that it had are gone when this is true.
+// Without a majority the remaining members answer no client and close their connections. True when that has happened.
 std::string NobodyServes(Target& target) {
   const Status stopped = WaitUntil("an end of ZooKeeper's service", kElectedWithin, [&] {
     target.Meanwhile();
@@ -75,7 +75,7 @@ std::string NobodyServes(Target& target) {
     return std::all_of(left.begin(), left.end(),
                        [&](const auto& name) { return target.ZooKeeperStateOf(name).mode.empty(); });
   });
-  return stopped.ok() ? "; the members that are left do not serve" : "; the members that are left serve still";
+  return stopped.ok() ? "; the remaining members do not serve" : "; the remaining members still serve";
 }
 
 bool OfAPartOfZooKeeper(const ProcessFaultKind& what) {
@@ -118,15 +118,15 @@ class ProcessFault final : public Fault {
       const auto active = target.ActiveMaster();
       record.kills_master = active.ok() && std::find(victims.begin(), victims.end(), *active) != victims.end();
       if (record.kills_master && HoldsWork(target)) {
-        IgnoreResult(work.Begin(target, prng, victims), "without it the kill meets what comes along");
+        IgnoreResult(work.Begin(target, prng, victims), "without the held move the kill meets other work");
       }
     }
-    const std::uint64_t epoch = target.ZooKeeperStateOf(victims.front()).epoch;  // of a leader
+    const std::uint64_t epoch = target.ZooKeeperStateOf(victims.front()).epoch;  // epoch of a leader
     record.injected = SystemClock().Now();
     const Status done = BreakEach(target, prng, victims, record);
     work.LetGo(target);
     if (!done.ok()) {
-      IgnoreResult(Heal(target), "the first error says more");
+      IgnoreResult(Heal(target), "the first error is returned");
       return done.error().Annotate(what_.kind);
     }
     if (what_.pick == PickZooKeeperLeader) record.evidence += NewLeader(target, epoch);
@@ -153,7 +153,7 @@ class ProcessFault final : public Fault {
     for (const auto& name : RandomSubset(broken_, broken_.size(), order)) {
       if (next) Gap(order);
       next = true;
-      const Status done = what_.verb == ProcessVerb::kKill ? StartAgain(target, name) : GoOn(target, name);
+      const Status done = what_.verb == ProcessVerb::kKill ? SelfRestart(target, name) : GoOn(target, name);
       if (!done.ok() && first.ok()) first = done;
     }
     broken_.clear();
@@ -161,8 +161,8 @@ class ProcessFault final : public Fault {
   }
 
  private:
-  // A container engine takes longer to kill a master than the master takes for most procedures: there something is held
-  // for each kill. On this machine a kill meets what the load has under way, and three in four something for certain.
+  // A container engine takes longer to kill a master than most procedures take, so a move is held for each kill. On
+  // this machine a kill meets the load's procedures, and a move is held for three kills in four.
   [[nodiscard]] bool HoldsWork(Target& target) const { return target.processes() == nullptr || resume_order_ % 4 != 0; }
 
   [[nodiscard]] bool KillsZooKeeper() const {
@@ -172,7 +172,7 @@ class ProcessFault final : public Fault {
 
   Status BreakEach(Target& target, Prng& prng, const Victims& victims, FaultRecord& record) {
     const bool kills = what_.verb == ProcessVerb::kKill;
-    std::map<std::string, std::string> shown;  // what each was before the first was broken
+    std::map<std::string, std::string> shown;  // the state of each before the first was broken
     for (const auto& name : victims) shown[name] = Quoted(target, name);
     for (const auto& name : victims) {
       if (!broken_.empty()) Gap(prng);
@@ -188,12 +188,12 @@ class ProcessFault final : public Fault {
     if (what_.largest_gap > Millis(0)) std::this_thread::sleep_for(Millis(prng.Between(0, what_.largest_gap.count())));
   }
 
-  static Status StartAgain(Target& target, const std::string& name) {
+  static Status SelfRestart(Target& target, const std::string& name) {
     return target.Running(name) ? Ok() : target.Start(name);
   }
 
-  // A process that was stopped for longer than its session finds out and comes again; one that leaves is started like
-  // any other.
+  // A process that was paused for longer than its session notices and restarts itself; a process that has ended is
+  // started.
   Status GoOn(Target& target, const std::string& name) const {
     if (!target.Running(name)) return target.Start(name);
     const std::uint32_t before = target.CameAgain(name);

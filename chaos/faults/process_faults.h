@@ -1,4 +1,4 @@
-// Faults that are signals to whole processes: kill -9 with a later restart, pause and resume, swizzle.
+// Faults by signals to whole processes: kill -9 with a later restart, pause and resume, swizzle.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace ratchet::chaos {
 
 enum class ProcessVerb { kKill, kPause };
 
-// How long it lasts: between two bounds, in ms or in hundredths of the session time-out.
+// Bounds of a duration, in ms or in hundredths of the session timeout.
 struct Lasting {
   std::int64_t least = 0;
   std::int64_t most = 0;
@@ -23,10 +23,10 @@ struct ProcessFaultKind {
   ProcessVerb verb;
   PickVictims pick;
   Lasting lasting;
-  Millis largest_gap{0};  // between one victim and the next, at both ends (swizzle)
+  Millis largest_gap{0};  // between two victims, at the begin and at the end (swizzle)
 };
 
-// Null for a kind that is not one of these.
+// Returns null if the kind is not a process fault.
 [[nodiscard]] std::unique_ptr<Fault> MakeProcessFault(std::string_view kind);
 [[nodiscard]] std::vector<std::string_view> ProcessFaultKinds();
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Millis kEffectWithin{10'000};
 
-// A limit of a process that runs, lowered and raised again.
+// Lowers a limit of a running process, and restores it.
 class LoweredLimit {
  public:
   explicit LoweredLimit(__rlimit_resource resource) : resource_(resource) {}
@@ -29,7 +29,7 @@ class LoweredLimit {
     pid_ = pid;
     return Ok();
   }
-  // Of a process that has ended nothing is left to raise.
+  // A process that has ended needs no restore.
   void Restore() {
     const int pid = std::exchange(pid_, 0);
     if (pid != 0 && ::prlimit(pid, resource_, &before_, nullptr) != 0) errno = 0;
@@ -60,7 +60,7 @@ std::uint64_t AddressSpace(int pid) {
   return pages * 4096;
 }
 
-// One of the servers of this machine, with its number in the kernel and its port.
+// A server of this machine, with its pid and its port.
 class ResourceFault : public Fault {
  public:
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine"; }
@@ -81,7 +81,7 @@ class ResourceFault : public Fault {
     const ProcessInfo info = target.processes()->Info(victim_);
     const Status done = Break(target, info, prng, record);
     if (!done.ok()) {
-      IgnoreResult(Heal(target), "the first error says more");
+      IgnoreResult(Heal(target), "the first error is returned");
       return done.error().Annotate(kind());
     }
     record.kills_master = master && !target.Running(victim_);
@@ -93,13 +93,13 @@ class ResourceFault : public Fault {
 
   [[nodiscard]] Status Heal(Target& target) override {
     const std::string name = std::exchange(victim_, "");
-    Mend();
+    Repair();
     return name.empty() || target.Running(name) ? Ok() : target.Start(name);
   }
 
  protected:
   virtual Status Break(Target& target, const ProcessInfo& info, Prng& prng, FaultRecord& record) = 0;
-  virtual void Mend() = 0;
+  virtual void Repair() = 0;
   [[nodiscard]] const std::string& victim() const { return victim_; }
 
  private:
@@ -116,7 +116,7 @@ class FewDescriptors final : public ResourceFault {
     const std::size_t limit = before + static_cast<std::size_t>(prng.Between(2, 12));
     RATCHET_TRY(limit_.Lower(info.id.pid, limit));
     const std::size_t opened = flood_.Open(target.OwnPort(victim()), limit - before + 8, prng);
-    // Felt: all are used up, or the process closed connections to keep some, or it ended.
+    // Effective when all descriptors are used, or the process closed connections to keep some, or it ended.
     std::size_t most = before;
     RATCHET_TRY(WaitUntil(victim() + " runs out of descriptors", kEffectWithin, [&] {
       target.Meanwhile();
@@ -128,7 +128,7 @@ class FewDescriptors final : public ResourceFault {
                     victim(), limit, before, most, flood_.Refused(), opened);
     return Ok();
   }
-  void Mend() override {
+  void Repair() override {
     flood_.Close();
     limit_.Restore();
   }
@@ -145,14 +145,14 @@ class LittleMemory final : public ResourceFault {
  protected:
   Status Break(Target& /*target*/, const ProcessInfo& info, Prng& prng, FaultRecord& record) override {
     const std::uint64_t has = AddressSpace(info.id.pid);
-    if (has == 0) return Error(Code::kUnavailable, fmt::format("/proc says nothing of {}", victim()));
+    if (has == 0) return Error(Code::kUnavailable, fmt::format("/proc has no entry of {}", victim()));
     const auto more = static_cast<std::uint64_t>(prng.Between(0, 16)) << 20U;
     RATCHET_TRY(limit_.Lower(info.id.pid, has + more));
     record.evidence =
         fmt::format("{}: limit of address space {} MiB, it has {} MiB", victim(), (has + more) >> 20U, has >> 20U);
     return Ok();
   }
-  void Mend() override { limit_.Restore(); }
+  void Repair() override { limit_.Restore(); }
 
  private:
   LoweredLimit limit_{RLIMIT_AS};
@@ -167,25 +167,25 @@ class ConnectionFlood final : public ResourceFault {
     rlimit own{};
     if (::getrlimit(RLIMIT_NOFILE, &own) == 0 && own.rlim_cur < own.rlim_max) {
       own.rlim_cur = own.rlim_max;
-      if (::setrlimit(RLIMIT_NOFILE, &own) != 0) errno = 0;  // then there are fewer connections
+      if (::setrlimit(RLIMIT_NOFILE, &own) != 0) errno = 0;  // without it there are fewer connections
     }
-    constexpr std::size_t kReserve = 512;  // for the driver's own work
+    constexpr std::size_t kReserve = 512;  // descriptors for the driver's own work
     const std::size_t most = own.rlim_cur > 2 * kReserve ? static_cast<std::size_t>(own.rlim_cur) - kReserve : kReserve;
     const std::size_t wanted = std::min(static_cast<std::size_t>(prng.Between(1'000, 4'000)), most);
     const std::size_t before = OpenDescriptors(info.id.pid);
     const std::size_t opened = flood_.Open(target.OwnPort(victim()), wanted, prng);
-    if (opened == 0) return Error(Code::kUnavailable, fmt::format("{} took no connection", victim()));
+    if (opened == 0) return Error(Code::kUnavailable, fmt::format("{} accepted no connection", victim()));
     std::size_t at_most = before;
     RATCHET_TRY(WaitUntil(victim() + " has or refuses the connections", kEffectWithin, [&] {
       target.Meanwhile();
       at_most = std::max(at_most, OpenDescriptors(info.id.pid));
       return !target.Running(victim()) || at_most - before + flood_.Refused() >= opened / 2;
     }));
-    record.evidence = fmt::format("{}: {} connections taken by the kernel, {} more descriptors, {} closed by it",
+    record.evidence = fmt::format("{}: {} connections accepted by the kernel, {} more descriptors, {} closed by it",
                                   victim(), opened, at_most - before, flood_.Refused());
     return Ok();
   }
-  void Mend() override { flood_.Close(); }
+  void Repair() override { flood_.Close(); }
 
  private:
   Flood flood_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Millis kSessionEnds{10'000};
 
-// The node by which the process at `port` is registered.
+// Returns the node with which the process at `port` is registered.
 Result<std::string> NodeOf(zk::ZkSession& session, Role role, std::uint16_t port) {
   const zk::ZkPaths paths;
   if (role == Role::kMaster) {
@@ -34,7 +34,7 @@ class ExpireSession final : public Fault {
 
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.processes() == nullptr) return "servers cannot be told by their ports on this target";
+    if (target.processes() == nullptr) return "this target's servers cannot be identified by their ports";
     return std::nullopt;
   }
 
@@ -54,19 +54,19 @@ class ExpireSession final : public Fault {
     record.kills_master = active.ok() && *active == victim;
     broken_ = victim;
     const std::uint32_t before = target.CameAgain(victim);
-    // Its owner connects again at once and takes the session back, so this may need another attempt.
+    // The owner reconnects at once and takes the session back, so several attempts may be needed.
     RATCHET_TRY(WaitUntil("the session of " + victim + " is over", kSessionEnds, [&] {
       const Status closed = CloseSession(target.zookeeper(), data.owner_session, kSessionEnds);
       return closed.ok() || closed.error().code() == Code::kNotFound;
     }));
-    // It finds out when it connects again, and must then leave by itself, or come again as another one.
+    // The process learns of it when it reconnects, and must then end by itself or restart under another name.
     RATCHET_TRY(WaitUntil(victim + " leaves after its session", kSessionEnds,
                           [&] { return !target.Running(victim) || target.CameAgain(victim) > before; }));
     const std::uint32_t again = target.CameAgain(victim);
     record.evidence = fmt::format(
-        "session {:#x} was closed and {} {}", static_cast<std::uint64_t>(data.owner_session), victim,
+        "session {:#x} was closed; {} {}", static_cast<std::uint64_t>(data.owner_session), victim,
         again > before
-            ? fmt::format("came again, {} times until now", again)
+            ? fmt::format("restarted itself, {} times so far", again)
             : fmt::format("left with exit code {}", target.processes()->Info(victim).exit_code.value_or(-1)));
     return record;
   }

@@ -1,6 +1,8 @@
 #include <cerrno>
+#include <iterator>
 #include <thread>
 
+#include "chaos/faults/cluster_client.h"
 #include "chaos/faults/machine_faults.h"
 #include "chaos/faults/process_faults.h"
 #include "chaos/faults/shim_victims.h"
@@ -13,7 +15,7 @@ namespace {
 
 constexpr Millis kEffectWithin{8'000};
 
-// Gives the order and says it in words.
+// Gives the order, and returns its description.
 using Order = std::string (*)(ShimControl&, Prng&);
 
 std::string SlowSync(ShimControl& control, Prng& prng) {
@@ -45,14 +47,30 @@ std::string ListError(ShimControl& control, Prng& prng) {
   control.list_errno = kErrors[prng.Below(4)];
   return fmt::format("one listing or look-up of a name in {} fails with errno {}", one_in, control.list_errno.load());
 }
-// Which processes can feel it: those that look for names while they serve (a standby does not), those that sync, those
-// that read files.
-enum class Feels : std::uint8_t { kLooking, kSyncing, kReading };
+std::string ReadOnlyRoot(ShimControl& control, Prng& /*prng*/) {
+  control.write_errno = EROFS;
+  return "every change of a file or folder fails with EROFS";
+}
+std::string NoInodes(ShimControl& control, Prng& /*prng*/) {
+  control.create_errno = ENOSPC;
+  return "every creation of a file or folder fails with ENOSPC";
+}
+std::string NthCall(ShimControl& control, Prng& prng) {
+  constexpr std::int32_t kErrors[] = {0, 0, 0, EIO, ENOSPC, ENOMEM, EINTR};
+  const auto call = prng.Between(1, 300);
+  control.nth_errno = kErrors[prng.Below(std::size(kErrors))];
+  control.nth_call = call;
+  if (control.nth_errno == 0) return fmt::format("it ends at file call {} from now", call);
+  return fmt::format("file call {} from now fails with errno {}", call, control.nth_errno.load());
+}
+// The processes that can be affected: those that look up names while they serve (a standby does not), those that sync,
+// those that read files, and region servers, which create files on request.
+enum class Feels : std::uint8_t { kLooking, kSyncing, kReading, kCreating };
 
 struct ShimFaultKind {
   std::string_view kind;
   Order order;
-  std::atomic<std::uint64_t> ShimControl::*effect;  // grows when the process felt it
+  std::atomic<std::uint64_t> ShimControl::*effect;  // grows when the process was affected
   Feels feels;
   bool ends_process;
   Lasting lasting;
@@ -64,6 +82,9 @@ constexpr ShimFaultKind kKinds[] = {
     {"failing-sync", FailingSync, &ShimControl::syncs_failed, Feels::kSyncing, true, {200, 3'000, false}},
     {"read-error", ReadError, &ShimControl::reads_failed, Feels::kReading, false, {500, 5'000, false}},
     {"list-error", ListError, &ShimControl::lists_failed, Feels::kLooking, false, {500, 5'000, false}},
+    {"read-only-root", ReadOnlyRoot, &ShimControl::writes_refused, Feels::kSyncing, false, {500, 5'000, false}},
+    {"no-inodes", NoInodes, &ShimControl::creations_refused, Feels::kCreating, false, {2'000, 8'000, false}},
+    {"nth-call", NthCall, &ShimControl::nth_acted, Feels::kSyncing, false, {0, 2'000, false}},
 };
 
 class ShimFault final : public Fault {
@@ -85,10 +106,15 @@ class ShimFault final : public Fault {
     record.kills_master = what_.ends_process && active.ok() && *active == victim_;
     const std::uint64_t before = control->*what_.effect;
     record.injected = SystemClock().Now();
+    // A process that cannot write its root, or gets an error where it cannot continue, may end for that reason.
+    if (what_.effect == &ShimControl::writes_refused || what_.effect == &ShimControl::nth_acted) {
+      target.Expect(victim_, exit_code::kRootUnusable);
+    }
     record.evidence = victim_ + ": " + what_.order(*control, prng);
+    if (what_.feels == Feels::kCreating) MakeFiles(target, prng);
     const Status felt = AwaitEffect(target, *control, before, record.evidence);
     if (felt.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return felt.error().Annotate(what_.kind);
   }
 
@@ -102,7 +128,7 @@ class ShimFault final : public Fault {
   }
 
  private:
-  // One that can feel it; for syncs, one of those that have synced something just now.
+  // Picks a process that can be affected; for syncs, one of those that have just synced.
   Result<std::string> Pick(Target& target, Prng& prng) const {
     Victims all = what_.feels == Feels::kSyncing ? RunningServers(target) : RunningOnes(target, Role::kRegionServer);
     if (const auto active = target.ActiveMaster(); what_.feels == Feels::kLooking && active.ok())
@@ -115,7 +141,7 @@ class ShimFault final : public Fault {
       }
       Victims syncing;
       RATCHET_TRY(WaitUntil("a process that syncs", kEffectWithin, [&] {
-        std::this_thread::sleep_for(Millis(100));  // so that more than the busiest has a chance
+        std::this_thread::sleep_for(Millis(100));  // so that others than the busiest have a chance
         for (const auto& name : all) {
           const auto control = target.shims()->Of(name);
           if (control.ok() && (*control)->syncs != before[name]) syncing.push_back(name);
@@ -128,11 +154,31 @@ class ShimFault final : public Fault {
     return all[prng.Below(all.size())];
   }
 
+  // An opening makes a file on the victim, and a flush makes one on each server that has something of the table in
+  // memory.
+  void MakeFiles(Target& target, Prng& prng) const {
+    auto client = ClusterClient::Open(target);
+    if (!client.ok()) return;
+    const auto servers = (*client)->OnlineServers();
+    for (const ServerName& server : servers.ok() ? *servers : std::vector<ServerName>()) {
+      if (target.NameOf(server) == victim_) {
+        IgnoreResult((*client)->MoveSomething(prng, &server), "a flush may make a file, too");
+      }
+    }
+    const auto tables = (*client)->admin().ListTables();
+    if (!tables.ok()) return;
+    for (const TableName& table : *tables) {
+      const auto pid = (*client)->admin().FlushTable(table);
+      if (!pid.ok() && prng.Chance(1, 4)) return;
+    }
+  }
+
   Status AwaitEffect(Target& target, const ShimControl& control, std::uint64_t before, std::string& evidence) const {
     RATCHET_TRY(WaitUntil(victim_ + " feels it", kEffectWithin, [&] { return control.*what_.effect > before; }));
     evidence += fmt::format(", felt {} times", control.*what_.effect - before);
     if (!what_.ends_process) return Ok();
-    // A failed sync ends the process (S6): one that goes on would acknowledge what is not durable.
+    // A failed sync must end the process (S6: failed sync ends the process): a process that continues would acknowledge
+    // data that is not durable.
     const auto ended = [&] { return !target.Running(victim_); };
     RATCHET_TRY(WaitUntil(victim_ + " ends after a failed sync", kEffectWithin, ended));
     const auto code = target.processes()->Info(victim_).exit_code;

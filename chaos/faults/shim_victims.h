@@ -1,4 +1,4 @@
-// What the faults that order the preloaded library (chaos/shim) have in common. The driver's thread.
+// Shared code of the faults that use the preloaded library (chaos/shim). Runs on the driver's thread.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace ratchet::chaos {
 
-// What such faults need, and why they cannot be had; nothing when they can.
+// Requirements of such faults, and why they are not met; nullopt when they are.
 inline constexpr std::string_view kNeedsShims = "a cluster of its own without sanitizers (a preloaded library)";
 [[nodiscard]] std::optional<std::string> WhyNoShims(Target& target);
 
-// All of them behave again; those that have ended are started then.
+// Cancels all orders, and restarts processes that have ended.
 [[nodiscard]] Status HealShims(Target& target, const Victims& victims);
 
 }  // namespace ratchet::chaos

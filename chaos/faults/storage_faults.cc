@@ -32,13 +32,13 @@ constexpr StorageFaultKind kKinds[] = {
     {"kill-storage-client", Whose::kClient, StorageVerb::kKill, 0, 0},
     {"pause-storage-client", Whose::kClient, StorageVerb::kPause, 500, 20'000},
     {"evict-storage-client", Whose::kClient, StorageVerb::kEvict, 0, 0},
-    // Also longer than the storage's session time-out: then it has been given up when it is let through again.
+    // May last longer than the storage's session timeout: then the client was evicted when the cut ends.
     {"cut-storage-client", Whose::kClient, StorageVerb::kCut, 500, 40'000},
     {"kill-host", Whose::kHost, StorageVerb::kKill, 500, 5'000},
 };
 constexpr Millis kPatience{10'000};
 
-// A process of the mini Ceph, known by pid and start: it is never signalled when another has its pid.
+// A process of the mini Ceph, by pid and start time: it is never signalled when its pid was reused.
 struct Broken {
   std::string name;  // "mdsa", "fuse-rs-1"
   ProcessId id;
@@ -64,7 +64,7 @@ class StorageFault final : public Fault {
     record.injected = SystemClock().Now();
     const Status done = Break(target, prng, record);
     if (done.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return done.error().Annotate(what_.kind);
   }
 
@@ -82,7 +82,7 @@ class StorageFault final : public Fault {
     for (const Broken& each : std::exchange(broken_, {})) {
       Status healed = Ok();
       if (what_.verb == StorageVerb::kPause) {
-        healed = Signal(each.id, SIGCONT);  // gone: what it was for has been started again meanwhile
+        healed = Signal(each.id, SIGCONT);  // the process is gone: its replacement was started meanwhile
         if (!healed.ok() && healed.error().code() == Code::kNotFound) healed = Ok();
       } else if (IsDaemon()) {
         healed = Ceph(target)->StartDaemon(each.name);
@@ -121,7 +121,7 @@ class StorageFault final : public Fault {
     return Broken{name, id};
   }
 
-  // kKill and kPause of one process, until the kernel shows it.
+  // Kills or pauses one process, and waits until the kernel shows it.
   Status Hit(const Broken& victim, FaultRecord& record) {
     const bool kills = what_.verb == StorageVerb::kKill;
     RATCHET_TRY(Signal(victim.id, kills ? SIGKILL : SIGSTOP));
@@ -147,7 +147,7 @@ class StorageFault final : public Fault {
     record.kills_master = what_.whose == Whose::kHost && active.ok() && *active == process;
     if (what_.verb == StorageVerb::kEvict) {
       RATCHET_TRY(ceph.Evict(process));
-      record.evidence = "the metadata servers have given up client." + process;
+      record.evidence = "the metadata servers have evicted client." + process;
       return Ok();
     }
     if (what_.verb == StorageVerb::kCut) {
@@ -157,8 +157,8 @@ class StorageFault final : public Fault {
       return Ok();
     }
     RATCHET_ASSIGN(const Broken client, Find(ceph, "fuse-" + process));
-    // The client first: a process cannot end while a request of its own waits for a client that stands still. Killed,
-    // it says no good-bye to the storage, as that of a dead host.
+    // Kills the client first, because a process cannot end while its request waits for a paused client. Like the client
+    // of a dead host, it does not close its session with the storage.
     RATCHET_TRY(Hit(client, record));
     if (what_.whose != Whose::kHost) return Ok();
     down_.push_back(process);

@@ -1,5 +1,5 @@
-// Faults of the shared storage, where it is a mini Ceph of the target's own: its daemons die and stop, and so do the
-// clients through which single processes see it, while the processes live and their clients stay connected to them.
+// Faults of the shared storage, if it is a small Ceph cluster of the target's own: its daemons die and pause, and so do
+// the storage clients of single processes, while the processes live and their own clients stay connected.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace ratchet::chaos {
 
-// Null for a kind that is not one of these.
+// Returns null for other kinds.
 [[nodiscard]] std::unique_ptr<Fault> MakeStorageFault(std::string_view kind);
 [[nodiscard]] std::vector<std::string_view> StorageFaultKinds();
 

@@ -12,7 +12,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kEffectWithin{10'000};
-constexpr std::size_t kConnectionsEach = 2;  // what each process has to accept, and cannot
+constexpr std::size_t kConnectionsEach = 2;  // connections that each process should accept but cannot
 
 class NoDescriptorsSystem final : public Fault {
  public:
@@ -28,7 +28,7 @@ class NoDescriptorsSystem final : public Fault {
     record.injected = SystemClock().Now();
     const Status broken = Break(target, prng, record);
     if (broken.ok()) return record;
-    IgnoreResult(Heal(target), "the first error says more");
+    IgnoreResult(Heal(target), "the first error is returned");
     return broken.error().Annotate(kind());
   }
 
@@ -40,9 +40,10 @@ class NoDescriptorsSystem final : public Fault {
   }
 
  private:
-  // Felt: each that still runs was refused a descriptor.
+  // Effective when each running process was refused a descriptor.
   Status Break(Target& target, Prng& prng, FaultRecord& record) {
-    const auto one_in = static_cast<std::int32_t>(prng.Between(1, 3));  // others give some back, and take them again
+    // other processes release some and take them again
+    const auto one_in = static_cast<std::int32_t>(prng.Between(1, 3));
     std::map<std::string, std::uint64_t> before;
     victims_ = record.victims;
     for (const auto& name : record.victims) {

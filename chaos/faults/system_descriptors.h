@@ -1,4 +1,4 @@
-// No descriptor is free on the whole machine, as the cluster sees it.
+// Simulates that no descriptor is free on the whole machine.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,9 @@
 
 namespace ratchet::chaos {
 
-// Every master and region server gets ENFILE for whatever would make a descriptor, at the same time, from the preloaded
-// library: the kernel's own limit (fs.file-max) would stop everything else on this machine too. ZooKeeper goes on.
+// The preloaded library makes every call that needs a descriptor fail with ENFILE, in all masters and region servers at
+// the same time. The kernel's own limit (fs.file-max) would stop all other programs on this machine, too. ZooKeeper is
+// not affected.
 [[nodiscard]] std::unique_ptr<Fault> MakeNoDescriptorsSystem();
 
 }  // namespace ratchet::chaos

@@ -59,7 +59,7 @@ Result<Victims> PickServer(Target& target, Prng& prng) {
 
 Result<Victims> PickSomeServers(Target& target, Prng& prng) {
   const Victims servers = RunningOnes(target, Role::kRegionServer);
-  if (servers.size() < 3) return Nobody("third region server: several cannot go while one is left");
+  if (servers.size() < 3) return Nobody("third region server, so that one remains after several die");
   const auto most = static_cast<std::int64_t>(servers.size()) - 1;
   return RandomSubset(servers, static_cast<std::size_t>(prng.Between(2, most)), prng);
 }

@@ -1,4 +1,4 @@
-// Victims: choices among the processes that run, from the seeded source. The driver's thread.
+// Chooses victims among the running processes, from the seeded source. Runs on the driver's thread.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ using Victims = std::vector<std::string>;
 using PickVictims = Result<Victims> (*)(Target& target, Prng& prng);
 
 [[nodiscard]] Victims RunningOnes(Target& target, Role role);
-// Masters and region servers.
+// Returns masters and region servers.
 [[nodiscard]] Victims RunningServers(Target& target);
-// A random part of `all` with `count` members, in random order.
+// Returns `count` random members of `all`, in random order.
 [[nodiscard]] Victims RandomSubset(Victims all, std::size_t count, Prng& prng);
 
 // kUnavailable when no process fits now.
@@ -25,23 +25,23 @@ using PickVictims = Result<Victims> (*)(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickStandby(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickMetaHolder(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickServer(Target& target, Prng& prng);
-// Two or more, at least one is left.
+// Picks two or more, so that at least one remains.
 [[nodiscard]] Result<Victims> PickSomeServers(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickAllServers(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickMasterAndMetaHolder(Target& target, Prng& prng);
-// A master or a region server.
+// Picks a master or a region server.
 [[nodiscard]] Result<Victims> PickAnyProcess(Target& target, Prng& prng);
-// Two or more of masters and region servers together.
+// Picks two or more masters and region servers together.
 [[nodiscard]] Result<Victims> PickSwizzle(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickZooKeeper(Target& target, Prng& prng);
-// Of several that say that they lead the one of the largest epoch: one that was stopped does not know yet that it has a
+// If several members report that they lead, picks the one with the largest epoch: a paused leader does not know of its
 // successor.
 [[nodiscard]] Result<Victims> PickZooKeeperLeader(Target& target, Prng& prng);
-// So many that the others are no majority, and at least one is left.
+// Picks enough members to leave no majority, but at least one member.
 [[nodiscard]] Result<Victims> PickZooKeeperMajority(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickAllZooKeepers(Target& target, Prng& prng);
 
-// What faults of a part of ZooKeeper need, and why they cannot be had; nothing when they can.
+// Requirements of faults of a part of ZooKeeper, and why they are not met; nullopt when they are.
 inline constexpr std::string_view kNeedsEnsemble = "3 ZooKeeper members (--zookeepers 3)";
 [[nodiscard]] std::optional<std::string> WhyNoEnsemble(Target& target);
 

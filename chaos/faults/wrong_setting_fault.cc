@@ -16,13 +16,14 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kRefusal{30'000};
-constexpr Millis kConnect{10'000};  // to ZooKeeper, which another fault may keep from answering
+constexpr Millis kConnect{10'000};  // for ZooKeeper, which another fault may block
 constexpr const char* kAnotherId = "ffffffff-0000-4000-8000-000000000000";
 constexpr const char* kPrograms[] = {"ratchet-master", "ratchet-regionserver"};
-// What such a process may never say: that it became the active master, or made the log directory of a region server.
+// Log lines that such a process must never write: it became the active master, or made the log directory of a region
+// server.
 constexpr const char* kTaken[] = {"elected as active master", "Start: this server is "};
 
-// A directory that another cluster has been using.
+// Makes a directory that belongs to another cluster.
 Result<std::string> MakeAnotherRoot(const std::filesystem::path& root) {
   std::error_code failed;
   std::filesystem::create_directories(root / "wals", failed);
@@ -53,11 +54,11 @@ class WrongSetting final : public Fault {
   [[nodiscard]] std::string_view kind() const override { return "wrong-setting"; }
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.processes() == nullptr) return "no further processes can be started beside this target's";
+    if (target.processes() == nullptr) return "this target cannot start more processes";
     return std::nullopt;
   }
 
-  // Both must end by themselves, with the exit code for it.
+  // Both must end by themselves, with the right exit code.
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     RATCHET_ASSIGN(const Setting setting, Draw(target, prng));
     FaultRecord record;
@@ -76,7 +77,7 @@ class WrongSetting final : public Fault {
 
   [[nodiscard]] std::optional<Millis> Duration(Prng& /*prng*/) override { return std::nullopt; }
 
-  // A process with a wrong setting that became a part of the cluster is the finding.
+  // Ends the processes. One that became a part of the cluster despite its wrong setting is the finding.
   [[nodiscard]] Status Heal(Target& /*target*/) override {
     KillThem();
     if (const std::string harm = std::exchange(harm_, ""); !harm.empty()) return Error(Code::kInternal, harm);
@@ -144,7 +145,7 @@ class WrongSetting final : public Fault {
     if (code == setting.refusal) return Ok();
     std::string text =
         fmt::format("{} with {} ended with exit code {}, not {}", program, setting.ToText(), code, setting.refusal);
-    // ZooKeeper or the root may be out of reach because of another fault; anything else is no refusal.
+    // ZooKeeper or the root may be unreachable because of another fault; any other exit is not a refusal.
     const bool other_fault = code == exit_code::kZooKeeperUnreachable || code == exit_code::kSessionExpired ||
                              code == exit_code::kRootUnusable || code == exit_code::kNoRoom;
     if (!other_fault && harm_.empty()) harm_ = text;

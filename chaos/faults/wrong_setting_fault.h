@@ -1,5 +1,6 @@
-// wrong-setting: a second master and region server with a wrong --root, --zk-parent or --zookeeper are started beside
-// the cluster. They must refuse to start before they claim, fence or register anything (S72).
+// wrong-setting: a second master and region server with a wrong --root, --zk-parent or --zookeeper are started in
+// addition to the cluster. They must refuse to start before they claim, fence or register (S72: root and ZooKeeper node
+// belong together).
 #pragma once
 
 #include <memory>

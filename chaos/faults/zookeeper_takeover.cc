@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/base/setting_value.h"
+#include "common/base/host_port.h"
 #include "common/io/file_descriptor.h"
 
 namespace ratchet::chaos {
@@ -36,14 +36,13 @@ Error Broken(const char* what) {
 }
 
 Result<io::FileDescriptor> Connect(const std::string& address, Millis timeout) {
-  const auto colon = address.rfind(':');
-  if (colon == std::string::npos) return Error(Code::kInvalidArgument, "no port in '" + address + "'");
-  RATCHET_ASSIGN(const auto port, ParseInt(address.substr(colon + 1)));
+  const auto parts = SplitHostPort(address);
+  if (!parts) return Error(Code::kInvalidArgument, "'" + address + "' is not an address HOST:PORT");
   sockaddr_in to{};
   to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (inet_pton(AF_INET, address.substr(0, colon).c_str(), &to.sin_addr) != 1) {
-    return Error(Code::kInvalidArgument, "'" + address + "' is no address in numbers");
+  to.sin_port = htons(parts->port);
+  if (inet_pton(AF_INET, parts->host.c_str(), &to.sin_addr) != 1) {
+    return Error(Code::kInvalidArgument, "'" + address + "' is not an IPv4 address in numbers");
   }
   io::FileDescriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (fd.get() < 0) return Broken("socket");
@@ -85,7 +84,7 @@ Status CloseSessionAt(const std::string& address, std::int64_t session, Millis t
   std::string request;
   PutInt(request, 0);                                           // protocol version
   PutLong(request, 0);                                          // last transaction seen
-  PutInt(request, static_cast<std::int32_t>(timeout.count()));  // session time-out
+  PutInt(request, static_cast<std::int32_t>(timeout.count()));  // session timeout
   PutLong(request, session);
   PutInt(request, static_cast<std::int32_t>(password.size()));
   request.append(reinterpret_cast<const char*>(password.data()), password.size());

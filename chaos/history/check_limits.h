@@ -1,4 +1,4 @@
-// How far a search for an order goes, and what it finds.
+// Limits and results of a search for an order.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 namespace ratchet::chaos {
 
 struct CheckLimits {
-  std::size_t configurations = 2'000'000;  // per search; about 50 bytes each
+  std::size_t configurations = 2'000'000;  // limit per search; about 50 bytes each
 };
 
 enum class Linearizability : std::uint8_t {

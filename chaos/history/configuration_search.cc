@@ -28,7 +28,7 @@ ConfigurationSearch::ConfigurationSearch(const std::vector<const Operation*>& op
                                          const CheckLimits& limits)
     : limits_(limits), states_{Value()} {
   initial_ = Intern(initial);
-  Prng prng(0x5eed);  // any numbers do; fixed, so that a check repeats exactly
+  Prng prng(0x5eed);  // any numbers work; fixed, so that a check is repeatable
   struct Event {
     std::int64_t at;
     bool is_return;
@@ -43,7 +43,7 @@ ConfigurationSearch::ConfigurationSearch(const std::vector<const Operation*>& op
     events.push_back({op->invoked_ns, false, index});
     if (answered) events.push_back({op->returned_ns, true, index});
   }
-  // At the same instant calls come first: such operations count as concurrent.
+  // Calls precede returns of the same instant, so that such operations count as concurrent.
   std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
     return std::tie(a.at, a.is_return, a.entry) < std::tie(b.at, b.is_return, b.entry);
   });
@@ -82,18 +82,18 @@ bool ConfigurationSearch::Candidates(StateId state, std::vector<Candidate>& out)
     if (!after) continue;
     const StateId next = Intern(*after);
     if (IsAnsweredRead(*entry.operation)) {
-      // Changes nothing and fits here: if any order exists from here on, one exists that begins with it.
+      // The operation changes nothing and fits here: if an order exists from here on, one exists that begins with it.
       out.assign(1, {node, next});
       return true;
     }
-    if (next == state && !entry.answered) continue;  // the same as if it never happened
-    // Answered ones first, the one that returned first first; what may never have happened last.
+    if (next == state && !entry.answered) continue;  // the same result as if it never happened
+    // Answered operations first, by their return times; operations that may never have happened last.
     choices.push_back({{node, next}, entry.answered ? entry.operation->returned_ns : INT64_MAX});
   }
   std::stable_sort(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
   out.clear();
   for (const auto& choice : choices) out.push_back(choice.candidate);
-  return node != 0;  // a return: its operation still wants a place
+  return node != 0;  // a return: its operation must be placed before it
 }
 
 void ConfigurationSearch::Place(std::uint32_t node) {
@@ -109,7 +109,7 @@ void ConfigurationSearch::Place(std::uint32_t node) {
   most_placed_ = std::max(most_placed_, ++placed_);
 }
 
-void ConfigurationSearch::TakeBack(std::uint32_t node) {
+void ConfigurationSearch::Unplace(std::uint32_t node) {
   const auto link = [this](std::uint32_t n) {
     nodes_[nodes_[n].previous].next = n;
     nodes_[nodes_[n].next].previous = n;
@@ -123,7 +123,7 @@ void ConfigurationSearch::TakeBack(std::uint32_t node) {
 }
 
 ConfigurationSearch::Key ConfigurationSearch::KeyOf(StateId state) const {
-  // 128 bits: two configurations share a key with a chance of less than 2^-80 in the largest search.
+  // 128 bits: in the largest search two configurations share a key with a probability below 2^-80.
   return {high_ ^ Mix(state * 2ULL + 1), low_ ^ Mix(state * 2ULL + 2)};
 }
 
@@ -141,14 +141,14 @@ Linearizability ConfigurationSearch::Run(bool all) {
   while (!stack.empty()) {
     Frame& top = stack.back();
     if (top.next == top.candidates.size()) {
-      if (top.placed != 0) TakeBack(top.placed);
+      if (top.placed != 0) Unplace(top.placed);
       stack.pop_back();
       continue;
     }
     const Candidate candidate = top.candidates[top.next++];
     Place(candidate.node);
     if (!visited_.insert(KeyOf(candidate.after)).second) {
-      TakeBack(candidate.node);
+      Unplace(candidate.node);
       continue;
     }
     if (visited_.size() > limits_.configurations) return Linearizability::kUndecided;

@@ -1,4 +1,4 @@
-// The search behind the linearizability check. For linearizability.cc and counterexample.cc only. Pure.
+// The search of the linearizability check. For linearizability.cc and counterexample.cc only. Pure.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace ratchet::chaos {
 
-// One search over one key's operations. Operations that cannot have had an effect (failed ones, reads without an
-// answer) are left out. Everything of `operations` must outlive it.
+// One search over one key's operations. Operations that cannot have changed the key (failed ones, reads without an
+// answer) are left out. The members of `operations` must outlive it.
 class ConfigurationSearch {
  public:
   ConfigurationSearch(const std::vector<const Operation*>& operations, const Value& initial, const CheckLimits& limits);
 
-  // kYes as soon as one order is found.
+  // Returns kYes as soon as one order is found.
   [[nodiscard]] Linearizability FindOrder() { return Run(false); }
-  // Visits all of them: afterwards final_values() is complete unless kUndecided.
+  // Visits all orders: afterwards final_values() is complete unless kUndecided.
   [[nodiscard]] Linearizability FindAllEnds() { return Run(true); }
 
   [[nodiscard]] std::size_t configurations() const { return visited_.size(); }
@@ -34,16 +34,16 @@ class ConfigurationSearch {
   struct Entry {
     const Operation* operation = nullptr;
     bool answered = false;
-    std::uint64_t high = 0;  // random: the set of placed operations is the exclusive or of its members
+    std::uint64_t high = 0;  // random: the key of a set of placed operations is the exclusive or of its members
     std::uint64_t low = 0;
   };
-  // Call and return events in time order, a doubly linked list by index; placed operations are unlinked.
+  // Call and return events in time order, as a doubly linked list by index; placed operations are unlinked.
   struct Node {
     std::uint32_t entry = 0;
     bool is_return = false;
     std::uint32_t previous = 0;
     std::uint32_t next = 0;
-    std::uint32_t match = 0;  // of a call: its return, kNone for an unknown outcome
+    std::uint32_t match = 0;  // for a call: its return; kNone for an unknown outcome
   };
   struct Candidate {
     std::uint32_t node = 0;
@@ -53,7 +53,7 @@ class ConfigurationSearch {
     StateId state = 0;
     std::vector<Candidate> candidates;
     std::size_t next = 0;
-    std::uint32_t placed = 0;  // node that was placed to get here; 0 for the first frame
+    std::uint32_t placed = 0;  // node that was placed to reach this frame; 0 for the first frame
   };
   struct Key {
     std::uint64_t high = 0;
@@ -66,10 +66,10 @@ class ConfigurationSearch {
 
   Linearizability Run(bool all);
   StateId Intern(const Value& value);
-  // What can be placed next in the current list; false when no answered operation is left.
+  // Collects the operations that can be placed next; returns false when no answered operation is left.
   bool Candidates(StateId state, std::vector<Candidate>& out);
   void Place(std::uint32_t node);
-  void TakeBack(std::uint32_t node);
+  void Unplace(std::uint32_t node);
   [[nodiscard]] Key KeyOf(StateId state) const;
 
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -77,7 +77,7 @@ class ConfigurationSearch {
   std::vector<Entry> entries_;
   std::vector<Node> nodes_;  // nodes_[0]: the list's head and tail
   std::deque<Value> states_;
-  std::unordered_map<std::string, StateId> state_ids_;  // of values; 0 is "nothing"
+  std::unordered_map<std::string, StateId> state_ids_;  // ids of values; 0 is "nothing"
   StateId initial_ = 0;
   std::unordered_set<Key, KeyHash> visited_;
   std::unordered_set<StateId> ends_;

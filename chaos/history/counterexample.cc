@@ -12,11 +12,11 @@ namespace {
 
 using Pointers = std::vector<const Operation*>;
 
-constexpr std::size_t kShownBefore = 3;  // operations in front of the window
+constexpr std::size_t kShownBefore = 3;  // operations shown before the window
 constexpr std::size_t kShownInside = 40;
 constexpr std::size_t kShownValues = 8;
 
-// What was known at `at`: later answers have not come yet.
+// The history as known at `at`, without later answers.
 struct Prefix {
   std::deque<Operation> changed;
   Pointers operations;
@@ -40,7 +40,7 @@ bool Impossible(const Pointers& all, std::int64_t at, const Value& initial, cons
   return ConfigurationSearch(prefix.operations, initial, limits).FindOrder() == Linearizability::kNo;
 }
 
-// The first answer at which the history up to there is impossible. Once impossible it stays so.
+// Returns the first answer at which the history up to there is impossible. It stays impossible after that.
 const Operation* FirstImpossible(const Pointers& all, const Value& initial, const CheckLimits& limits) {
   Pointers answers;
   for (const Operation* op : all) {
@@ -53,8 +53,8 @@ const Operation* FirstImpossible(const Pointers& all, const Value& initial, cons
   return first == answers.end() ? answers.back() : *first;
 }
 
-// The last moment up to `before` at which no answered operation was under way: the call of the first operation behind
-// it.
+// Returns the last moment up to `before` at which no answered operation was in progress: the call of the first
+// operation after it.
 std::int64_t LastQuietMoment(const Pointers& by_call, std::int64_t before, std::int64_t until) {
   std::int64_t quiet = INT64_MIN;
   std::int64_t busy_until = INT64_MIN;

@@ -1,4 +1,4 @@
-// Why a history is not linearizable, in as few operations as possible. For linearizability.cc. Pure.
+// Explains why a history is not linearizable, with as few operations as possible. For linearizability.cc. Pure.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace ratchet::chaos {
 
-// Finds the first answer that no order explains any more, and shows the operations since the last moment before it at
-// which none was under way, with what the key may have held at that moment. `operations` must not be linearizable.
+// Finds the first answer that no order explains. Shows the operations since the last moment before it without an
+// operation in progress, and the possible values of the key at that moment. `operations` must not be linearizable.
 [[nodiscard]] std::string Explain(const std::vector<const Operation*>& operations, const Value& initial,
                                   const CheckLimits& limits);
 

@@ -64,7 +64,7 @@ bool HasObserved(OperationKind kind) {
   return kind == OperationKind::kGet || kind == OperationKind::kAppend || kind == OperationKind::kIncrement;
 }
 
-// The fields of one line; remembers the first one that is missing or of the wrong type.
+// Reads the fields of one line; remembers the first one that is missing or of the wrong type.
 class Fields {
  public:
   explicit Fields(const rapidjson::Document& line) : line_(line) {}
@@ -84,7 +84,7 @@ class Fields {
   std::int64_t Number(const char* name) {
     const auto* field = Find(name);
     if (field != nullptr && field->IsInt64()) return field->GetInt64();
-    Wrong(name, "a whole number");
+    Wrong(name, "an integer");
     return 0;
   }
   bool Bool(const char* name) {
@@ -145,7 +145,7 @@ Result<Operation> FromJsonLine(std::string_view line) {
   Fields fields(document);
   Operation op;
   const std::int64_t client = fields.Number("client");
-  if (client < 0 || client > UINT32_MAX) fields.Wrong("client", "a number from 0 on");
+  if (client < 0 || client > UINT32_MAX) fields.Wrong("client", "a number >= 0");
   op.client = static_cast<std::uint32_t>(client);
   op.key = fields.Text("key");
   const auto kind = KindFromName(fields.Text("op"));

@@ -1,4 +1,4 @@
-// Histories as files: one JSON object a line, one line an operation (docs/history-format.md). Not thread-safe.
+// Histories as files: one JSON object per line, one line per operation (docs/history-format.md). Not thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace ratchet::chaos {
 
-// Without the newline.
+// Returns the line without the newline.
 [[nodiscard]] std::string ToJsonLine(const Operation& operation);
-// kCorruption names the field that is wrong.
+// kCorruption names the wrong field.
 [[nodiscard]] Result<Operation> FromJsonLine(std::string_view line);
 
 [[nodiscard]] Status WriteHistory(const std::filesystem::path& file, const History& history);
-// Empty lines and lines that begin with '#' are skipped. kNotFound; kCorruption names the line.
+// Skips empty lines and lines that begin with '#'. kNotFound; kCorruption names the line.
 [[nodiscard]] Result<History> ReadHistory(const std::filesystem::path& file);
 
 }  // namespace ratchet::chaos

@@ -12,7 +12,7 @@ std::optional<std::int64_t> Number(const std::string& text) {
   return number;
 }
 
-// Wraps around as 64-bit two's complement does.
+// Wraps around like 64-bit two's complement.
 std::int64_t Sum(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
 }

@@ -1,4 +1,4 @@
-// What a key may do, one operation at a time: a register with HBase's operations. Pure.
+// The model of a key, one operation at a time: a register with HBase's operations. Pure.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace ratchet::chaos {
 
-// The key's value after `operation` was executed on `before`; nullopt when it cannot have had its recorded answer
-// there. An operation of unknown outcome has no answer to contradict. Rules: an append to nothing writes the tail; an
-// increment takes nothing for 0 and is refused on a value that is no number; a condition takes nothing for the empty
-// string.
+// Returns the key's value after `operation` was executed on `before`; nullopt when it cannot have had its recorded
+// answer there. An operation of unknown outcome has no answer to contradict. Rules: an append to no value writes the
+// suffix; an increment treats no value as 0 and is refused on a value that is not a number; a condition treats no value
+// as the empty string.
 [[nodiscard]] std::optional<Value> Execute(const Value& before, const Operation& operation);
 
 }  // namespace ratchet::chaos

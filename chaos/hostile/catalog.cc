@@ -67,7 +67,7 @@ constexpr std::string_view kLeftOut[] = {"StopMaster",
                                          "SwitchRpcThrottle",
                                          "SwitchExceedThrottleQuota"};
 
-// By way of one message of each file, so that the linker keeps all of them.
+// Uses one message of each file, so that the linker keeps all of them.
 std::vector<const FileDescriptor*> Files() {
   return {hbase::pb::GetServerInfoRequest::descriptor()->file(),
           hbase::pb::GetRequest::descriptor()->file(),
@@ -106,11 +106,12 @@ std::vector<HostileMethod> MakeMethods() {
       if (name.size() <= kSuffix.size() || !std::string_view(name).ends_with(kSuffix)) continue;
       name.resize(name.size() - kSuffix.size());
       if (IsLeftOut(name)) continue;
-      methods.push_back({LowerFirst(name), type});  // some of HBase's methods begin so: getProcedureResult
+      // some of HBase's method names begin with a lower-case letter: getProcedureResult
+      methods.push_back({LowerFirst(name), type});
       methods.push_back({std::move(name), type});
     }
   }
-  // Those that are called otherwise than their messages.
+  // Methods whose name differs from that of their message.
   methods.push_back({"IsMasterInMaintenanceMode", hbase::pb::IsInMaintenanceModeRequest::descriptor()});
   methods.push_back({"getSecurityCapabilities", hbase::pb::SecurityCapabilitiesRequest::descriptor()});
   methods.push_back({"SplitRegion", hbase::pb::SplitTableRegionRequest::descriptor()});

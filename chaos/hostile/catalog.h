@@ -1,4 +1,4 @@
-// Every method that a master or a region server may serve, read from the message definitions: a method Foo takes a
+// Lists every method that a master or a region server may serve, from the message definitions: a method Foo has a
 // FooRequest. Pure.
 #pragma once
 
@@ -11,16 +11,16 @@
 namespace ratchet::chaos {
 
 struct HostileMethod {
-  std::string name;  // as it is called on the wire
+  std::string name;  // the name on the wire
   const google::protobuf::Descriptor* request = nullptr;
 };
 
-// Which services a process has; each method is asked of each of them, since a refusal is an answer, too.
+// Returns the services of the processes. Each method is called on each service, because a refusal is an answer, too.
 [[nodiscard]] const std::vector<std::string>& HostileServices();
-// Without those that end a process or stop a cluster when they are understood, and without the operator's pauses and
-// locks: an administrator may do these, and the cluster would do as it is told.
+// Returns the methods except those that end a process, stop a cluster, or are an operator's pauses and locks: these are
+// legal, so the cluster would execute them.
 [[nodiscard]] const std::vector<HostileMethod>& HostileMethods();
-// The methods that are left out.
+// Returns true for the methods that are left out.
 [[nodiscard]] bool IsLeftOut(std::string_view method);
 
 }  // namespace ratchet::chaos

@@ -41,7 +41,7 @@ void HostileClient::SendOne() {
   options.cells = maker_.Cells();
   last_ = fmt::format("{}.{} {}", service, method.name, request->ShortDebugString().substr(0, 2'000));
   ++counts_.sent;
-  // Whatever comes back fits into a message without fields.
+  // Any answer can be parsed as a message without fields.
   const auto answer =
       pool_.Get(service, endpoint_)
           ->CallRawSync(method.name, *request, std::make_shared<hbase::pb::EmptyMsg>(), std::move(options));

@@ -1,5 +1,5 @@
-// Messages that parse and make no sense, from a seed: for each field a value at the edge of its type, a name that no
-// server or table can have, or a name that exists. One thread.
+// Makes messages that can be parsed but make no sense, from a seed: each field gets a value at the edge of its type, a
+// name that no server or table can have, or an existing name. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace ratchet::chaos {
 
 class MessageMaker {
  public:
-  // `names`: what exists and may be touched (tables, regions, rows of the caller's own).
+  // `names` are existing names that the client may use (tables, regions, rows of the caller's own).
   MessageMaker(std::uint64_t seed, std::vector<std::string> names) : prng_(seed), names_(std::move(names)) {}
 
-  // Required fields are always set, so that the message can be sent.
+  // Always sets required fields, so that the message can be sent.
   [[nodiscard]] std::unique_ptr<google::protobuf::Message> Make(const google::protobuf::Descriptor& type);
-  // Bytes behind a message: none, cells, or rubbish.
+  // Returns bytes to follow a message: none, cells, or garbage.
   [[nodiscard]] std::string Cells();
   [[nodiscard]] Prng& prng() { return prng_; }
 
  private:
   using Field = google::protobuf::FieldDescriptor;
   void Fill(google::protobuf::Message& message, int depth);
-  // Filters and comparators travel as the name of a class and the bytes of its message.
+  // Filters and comparators are sent as the name of a class and the bytes of its message.
   bool FillNamed(google::protobuf::Message& message, int depth);
   void FillField(google::protobuf::Message& message, const Field& field, int depth);
   void FillOne(google::protobuf::Message& message, const Field& field, int depth);

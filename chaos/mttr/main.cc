@@ -1,4 +1,5 @@
-// ratchet-mttr: mean time to recovery by phase, for regions per server and size of the log; failover of the master.
+// ratchet-mttr: mean time to recovery by phase, for numbers of regions per server and sizes of the log; failover of the
+// master.
 #include <charconv>
 #include <filesystem>
 #include <iostream>
@@ -11,8 +12,8 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/resource_failure.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -43,7 +44,7 @@ Result<std::vector<std::uint64_t>> Numbers(const char* flag, const std::vector<s
   return numbers;
 }
 
-// Milliseconds after detection; "-" where it could not be seen.
+// Returns milliseconds after detection; "-" if not seen.
 std::string Since(const std::optional<std::int64_t>& at, const std::optional<std::int64_t>& detected) {
   return at && detected ? fmt::format("{}", *at - *detected) : "-";
 }
@@ -110,7 +111,7 @@ class Mttr {
     return Ok();
   }
 
-  // What a measurement left; its processes have ended with it.
+  // Removes the files of a measurement; its processes have ended.
   static void Remove(const std::filesystem::path& dir) {
     std::error_code ignored;
     std::filesystem::remove_all(dir, ignored);
@@ -138,16 +139,16 @@ int Main(int argc, char** argv) {
   Flags flags;
   Settings settings(
       "ratchet-mttr",
-      "Measures how long recoveries take, by phase. Example: ratchet-mttr --regions 1,100,1000 --log-mib 1,64");
-  settings.AddText({"dir", "where clusters are made; each measurement has a fresh one", {}}, &flags.dir);
-  settings.AddList({"regions", "regions per server: a server with so many dies (list)", {}}, &flags.regions);
+      "Measures the duration of recoveries, by phase. Example: ratchet-mttr --regions 1,100,1000 --log-mib 1,64");
+  settings.AddText({"dir", "directory for the clusters; each measurement has a new one", {}}, &flags.dir);
+  settings.AddList({"regions", "regions per server, and so of the server that dies (list)", {}}, &flags.regions);
   settings.AddList({"log-mib", "unflushed log of the server that dies, in MiB (list; default 1)", {}}, &flags.log_mib);
   settings.AddList({"procedures", "unfinished procedures when the master dies (list)", {}}, &flags.procedures);
-  settings.AddInt({"repeat", "measurements of each combination", {}}, &flags.repeat, {1, 1000});
-  settings.AddMillis({"session-ms", "ZooKeeper session of the processes", {}}, &flags.session, Millis(400),
+  settings.AddInt({"repeat", "number of measurements of each combination", {}}, &flags.repeat, {1, 1000});
+  settings.AddMillis({"session-ms", "ZooKeeper session timeout of the processes", {}}, &flags.session, Millis(400),
                      Millis(60'000));
   settings.AddText(
-      {"storage", "of the root, with --regions: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
+      {"storage", "storage of the root, with --regions: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
       &flags.storage, Presence::kOptional, {"local", "ceph"});
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   ConfigureLog({LogLevel::kError, ""});
@@ -162,7 +163,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-mttr", argc, argv)) return 0;
-  ratchet::EndWithoutResources("ratchet-mttr", ratchet::exit_code::kFailed);
+  ratchet::HandleResourceFailure("ratchet-mttr", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

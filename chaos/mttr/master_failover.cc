@@ -33,7 +33,7 @@ class FailoverRun {
     cluster.servers = 1;
     cluster.session_timeout = spec_.session;
     RATCHET_ASSIGN(cluster_, ProcessCluster::Create(cluster));
-    // The first master hangs in one step of one procedure, which holds the table's lock; all others wait for that.
+    // The first master hangs in one step of one procedure, which holds the table's lock; all others wait for the lock.
     RATCHET_TRY(cluster_->Start("master-1", ArmedWith("executor.before_commit~DisableTable=delay:3600000")));
     RATCHET_TRY(cluster_->WaitActiveMaster(Millis(30'000)));
     for (const char* name : {"master-2", "rs-1"}) RATCHET_TRY(cluster_->Start(name));

@@ -11,17 +11,18 @@
 namespace ratchet::chaos {
 
 struct MasterFailoverSpec {
-  std::filesystem::path dir;     // of the cluster; must not exist
-  std::uint64_t procedures = 0;  // unfinished when the master dies
+  std::filesystem::path dir;     // directory of the cluster; must not exist
+  std::uint64_t procedures = 0;  // number of unfinished procedures when the master dies
   Millis session{2000};
 };
 
 struct MasterFailover {
-  Phases phases;  // since the kill; `first_success`: the first step that the new master committed, where there is one
-  std::uint64_t procedures = 0;  // that the new master found unfinished or finished in its store
+  Phases phases;  // since the kill; `first_success`: the first step that the new master committed, if any
+  std::uint64_t procedures = 0;  // procedures, unfinished or finished, that the new master found in its store
 };
 
-// Boots; where procedures are wanted, lets one of them hang in a step and many wait for its lock; kills the master.
+// Boots a cluster. If procedures are wanted, makes one hang in a step and the others wait for its lock. Then kills the
+// master.
 [[nodiscard]] Result<MasterFailover> MeasureMasterFailover(const MasterFailoverSpec& spec);
 
 }  // namespace ratchet::chaos

@@ -42,7 +42,7 @@ class Measurement {
     cluster.servers = spec_.servers;
     cluster.session_timeout = spec_.session;
     cluster.storage = spec_.storage;
-    cluster.server_flags = {"--memstore-flush-bytes", "64GiB"};  // all of it is in the log when it dies
+    cluster.server_flags = {"--memstore-flush-bytes", "64GiB"};  // so that all of it is in the log at the death
     RATCHET_ASSIGN(cluster_, ProcessCluster::Create(cluster));
     RATCHET_TRY(cluster_->StartAll(Millis(120'000)));
     client::ConnectionOptions options;
@@ -81,7 +81,7 @@ class Measurement {
     return Error(Code::kNotFound, "no server without meta has a region");
   }
 
-  // Each writer takes every n-th batch; batches go over the lost regions in turn.
+  // Each writer writes every n-th batch; the batches go to the lost regions in turn.
   Status Load() {
     const std::uint64_t rows = (spec_.log_mib << 20U) / kValueBytes;
     std::vector<Status> done(kWriters, Ok());

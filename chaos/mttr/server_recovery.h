@@ -12,23 +12,23 @@
 namespace ratchet::chaos {
 
 struct ServerRecoverySpec {
-  std::filesystem::path dir;  // of the cluster; must not exist
+  std::filesystem::path dir;  // directory of the cluster; must not exist
   int servers = 3;
   int regions = 1;            // on each server
-  std::uint64_t log_mib = 1;  // unflushed, on the one that dies
+  std::uint64_t log_mib = 1;  // unflushed MiB on the server that dies
   Millis session{2000};
-  std::string storage = "local";  // of the root, as of ClusterSpec
+  std::string storage = "local";  // storage of the root, see ClusterSpec
 };
 
 struct ServerRecovery {
-  Phases phases;                // since the kill; `first_success`: a row of the region that came last was read
-  std::size_t regions = 0;      // that the dead server had
-  std::uint64_t log_bytes = 0;  // of its logs
+  Phases phases;                // since the kill; `first_success`: a row of the last region was read
+  std::size_t regions = 0;      // regions of the dead server
+  std::uint64_t log_bytes = 0;  // bytes of its logs
   int log_files = 0;
 };
 
-// Boots, loads, kills a server without meta, waits until the crash procedure has ended, reads a row of each lost
-// region.
+// Boots a cluster, loads data, kills a server without meta, waits until the crash procedure has ended, reads a row of
+// each lost region.
 [[nodiscard]] Result<ServerRecovery> MeasureServerRecovery(const ServerRecoverySpec& spec);
 
 }  // namespace ratchet::chaos

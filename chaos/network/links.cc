@@ -24,7 +24,7 @@ struct Listener {
   Listener(asio::io_context& io, ProxiedPort which) : port(std::move(which)), acceptor(io), pause(io) {}
   ProxiedPort port;
   Tcp::acceptor acceptor;
-  asio::steady_timer pause;  // after a connection that could not be taken
+  asio::steady_timer pause;  // after a failed accept
 };
 
 std::map<std::uint16_t, std::string> NamesOfPorts(const std::vector<ProxiedPort>& ports) {
@@ -48,7 +48,7 @@ struct Links::Impl {
 
   asio::io_context io;
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
-  asio::io_context looks;  // for names of processes; one at a time for each listener
+  asio::io_context looks;  // finds names of processes; one search at a time for each listener
   asio::executor_work_guard<asio::io_context::executor_type> looking = asio::make_work_guard(looks);
   NameSource name_of;
   Prng prng;
@@ -83,7 +83,7 @@ struct Links::Impl {
     listener.acceptor.async_accept([this, &listener](const asio::error_code& error, Tcp::socket socket) {
       if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) return;
       if (!error) return Accepted(listener, std::move(socket));
-      // No descriptor, say. At once again would keep the thread from all else.
+      // The accept failed, for example because no descriptor is free. An immediate retry would keep the thread busy.
       listener.pause.expires_after(kAcceptPause);
       listener.pause.async_wait([this, &listener](const asio::error_code& cancelled) {
         if (!cancelled && listener.acceptor.is_open()) Accept(listener);
@@ -91,12 +91,12 @@ struct Links::Impl {
     });
   }
 
-  // The next connection is taken when this one has its name: further ones wait in the listener's queue.
+  // Accepts the next connection only when this one has its name: more connections wait in the listener's queue.
   void Accepted(Listener& listener, Tcp::socket socket) {
     const ProxiedPort& port = listener.port;
     asio::error_code error;
     const auto their_port = socket.remote_endpoint(error).port();
-    if (error) return Accept(listener);  // gone again
+    if (error) return Accept(listener);  // the connection is gone again
     if (!port.from.empty()) return Begin(listener, port.from, std::move(socket));
     asio::post(looks, [this, &listener, their_port, held = std::make_shared<Tcp::socket>(std::move(socket))] {
       asio::post(io, [this, &listener, held, from = name_of(their_port, listener.port.advertised)] {
@@ -122,7 +122,7 @@ struct Links::Impl {
     done.get_future().wait();
   }
 
-  // Connections leave the set while they are told.
+  // Uses a copy, because connections leave the set during the calls.
   static void ForEach(LinkState& state, const std::function<void(ProxiedConnection&)>& tell) {
     const auto connections = state.connections;
     for (const auto& connection : connections) tell(*connection);

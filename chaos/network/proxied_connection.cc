@@ -11,7 +11,7 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::size_t kReadSize = 16'384;
-constexpr std::size_t kMostBuffered = 4u << 20;  // of one pipe; then the sender's own buffers fill up
+constexpr std::size_t kMostBuffered = 4u << 20;  // per pipe; above it the sender's own buffers fill up
 constexpr Millis kDripEvery{50};
 
 void Reset(asio::ip::tcp::socket& socket, bool abrupt) {
@@ -182,14 +182,14 @@ void ProxiedConnection::ModeChanged() {
     if (Held(*pipe)) link_.counters.held += pipe->buffered - pipe->leaving;
     const bool slow = link_.mode.delay > Millis(0) || link_.mode.jitter > Millis(0);
     if (!slow) {
-      // What waits for a delay that is over goes now.
+      // Sends data whose delay was removed.
       const auto now = SteadyClock::now();
       for (auto& piece : pipe->pieces) piece.due = std::min(piece.due, now);
       pipe->last_due = std::min(pipe->last_due, now);
     }
     pipe->next_drip = {};
     if (pipe->waiting) {
-      pipe->timer.cancel();  // its handler pumps
+      pipe->timer.cancel();  // its handler continues the pipe
     } else {
       Pump(*pipe);
     }

@@ -1,4 +1,4 @@
-// One connection through the proxy: two pipes that obey the mode of their link.
+// One connection through the proxy: two pipes with the mode of their link.
 //
 // Internal to this folder (it pulls in Asio). Lives on the thread "links" only; kept alive by its own operations.
 #pragma once
@@ -33,9 +33,9 @@ class ProxiedConnection : public std::enable_shared_from_this<ProxiedConnection>
 
   ProxiedConnection(LinkState& link, Tcp::socket near, std::uint16_t far_port, Prng prng);
   void Start();
-  // The link's mode is another one now.
+  // Call when the link's mode has changed.
   void ModeChanged();
-  // Ends it; `abrupt`: with resets, as a network that has lost it does. Counts as cut when `by_fault`.
+  // Ends the connection; `abrupt`: with resets, as after a network failure. Counts as cut when `by_fault`.
   void End(bool abrupt, bool by_fault);
 
  private:
@@ -55,10 +55,10 @@ class ProxiedConnection : public std::enable_shared_from_this<ProxiedConnection>
     std::size_t buffered = 0;
     bool reading = false;
     bool writing = false;
-    std::size_t leaving = 0;  // of `buffered`: being written, can no longer be held
-    bool waiting = false;     // for the timer
+    std::size_t leaving = 0;  // part of `buffered` that is being written and cannot be held
+    bool waiting = false;     // waits for the timer
     bool ended = false;       // the sender has closed its side
-    bool closed = false;      // and the receiver has been told
+    bool closed = false;      // the receiver's side was closed, too
     std::chrono::steady_clock::time_point last_due;
     std::chrono::steady_clock::time_point next_drip;
   };

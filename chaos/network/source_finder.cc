@@ -36,7 +36,7 @@ struct Parentage {
   std::uint64_t start = 0;
 };
 
-// Fields 4 and 22 of /proc/<pid>/stat.
+// Reads fields 4 and 22 of /proc/<pid>/stat.
 Parentage ReadParentage(int pid) {
   const std::string text = ReadAll(fmt::format("/proc/{}/stat", pid));
   const auto after_name = text.rfind(')');
@@ -68,7 +68,7 @@ std::optional<std::uint64_t> FindInode(std::string_view tcp_table, std::uint16_t
                                        std::uint16_t remote_port) {
   std::istringstream lines{std::string(tcp_table)};
   std::string line;
-  std::getline(lines, line);  // the heading
+  std::getline(lines, line);  // skip the heading
   while (std::getline(lines, line)) {
     // sl local remote state queues timer retransmits uid timeout inode
     std::istringstream fields(line);

@@ -12,7 +12,7 @@
 namespace ratchet::chaos {
 namespace {
 
-// In the form of the processes' own lines.
+// Formats an event like a log line of the processes.
 std::string EventLine(const RunEvent& event) {
   const auto seconds = static_cast<std::time_t>(event.at_ms / 1000);
   std::tm parts{};

@@ -1,4 +1,4 @@
-// The logs of all processes as one: what happened in which order. Pure.
+// Merges the logs of all processes into one sequence. Pure.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ struct NamedLog {
   std::vector<std::string> lines;
 };
 
-// Sorted by the time at the start of each line, stable; a line without a time (a stack, ZooKeeper's own) stays behind
-// the one before it. Each line begins with its time and the name, in columns.
+// Sorts by the time at the start of each line, stable; a line without a time (a stack trace, ZooKeeper's own) stays
+// after the previous one. Each line begins with its time and the name, in columns.
 [[nodiscard]] std::vector<std::string> MergeLogs(const std::vector<NamedLog>& logs);
 
 }  // namespace ratchet::chaos

@@ -14,7 +14,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr int kPauseRound = 18;  // 20 ms between two probes of a thread: traffic is the workloads' business
+constexpr int kPauseRound = 18;  // about 20 ms between two probes of a thread: the workloads make the traffic
 
 }  // namespace
 

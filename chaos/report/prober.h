@@ -1,7 +1,7 @@
-// Unavailability as a client sees it: small writes all the time, one thread a region, and a question to the master;
-// what is kept is when no server answered.
+// Measures unavailability as a client sees it: continuous small writes, one thread per region, and calls of the master;
+// records the times without an answer.
 //
-// A write is repeated until it is answered, so that a gap is exactly the time in which that region could not be used.
+// A write is repeated until it is answered, so a gap is exactly the time in which that region was unavailable.
 #pragma once
 
 #include <atomic>
@@ -19,19 +19,19 @@
 namespace ratchet::chaos {
 
 struct Gap {
-  std::int64_t from_ms = 0;  // the last answer before
-  std::int64_t to_ms = 0;    // the first one after; now, when there is none yet
+  std::int64_t from_ms = 0;  // time of the last answer before the gap
+  std::int64_t to_ms = 0;    // time of the first answer after it; the current time if there is none yet
   [[nodiscard]] std::int64_t length() const { return to_ms - from_ms; }
 };
 
-// Pure: the longest of `gaps` that begins before `to`, each counted from `from` on (what was before is of an earlier
-// fault); nothing when there is none.
+// Pure: returns the longest of `gaps` that begins before `to_ms`, each measured from `from_ms` on (time before belongs
+// to an earlier fault); nullopt when there is none.
 [[nodiscard]] std::optional<Gap> LongestGap(const std::vector<Gap>& gaps, std::int64_t from_ms, std::int64_t to_ms);
 
 // Prepare, Start, Stop by one thread; Gaps by any.
 class Prober {
  public:
-  // One write thread for each of `regions` regions of a table of its own.
+  // Starts one write thread for each of `regions` regions of a separate table.
   Prober(client::Connection& connection, const std::string& table_prefix, int regions);
   ~Prober();
   Prober(const Prober&) = delete;
@@ -40,14 +40,14 @@ class Prober {
   [[nodiscard]] Status Prepare();
   void Start();
   void Stop();
-  // All gaps longer than kShortestMs, those that still go on included.
+  // Returns all gaps longer than kShortestMs, including those in progress.
   [[nodiscard]] std::vector<Gap> Gaps() const;
 
   static constexpr std::int64_t kShortestMs = 50;
 
  private:
   struct Probe {
-    std::string row;  // empty: asks the master
+    std::string row;  // empty: calls the master
     std::int64_t last_answer_ms = 0;
     std::vector<Gap> gaps;
   };

@@ -16,7 +16,7 @@ std::optional<std::int64_t> LaterOf(const std::optional<std::int64_t>& one, cons
 
 bool Names(const FaultLine& fault, const std::map<std::string, std::uint16_t>& ports, std::uint16_t port) {
   return std::any_of(fault.victims.begin(), fault.victims.end(), [&](const std::string& victim) {
-    // A victim may be a link, "rs-1 -> zookeeper": its first end counts.
+    // A victim may be a link, "rs-1 -> zookeeper": use its first end.
     const auto found = ports.find(victim.substr(0, victim.find(' ')));
     return found != ports.end() && found->second == port;
   });
@@ -62,7 +62,7 @@ std::optional<std::size_t> FaultOfCrash(const std::vector<FaultLine>& faults,
   std::optional<std::size_t> latest;
   std::optional<std::size_t> named;
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    if (faults[i].injected_ms > at_ms) continue;  // one that failed may have killed a process on its way
+    if (faults[i].injected_ms > at_ms) continue;  // a failed fault may have killed a process on its way
     latest = i;
     if (Names(faults[i], ports, port)) named = i;
   }
@@ -82,7 +82,7 @@ std::uint16_t PortInText(const std::string& text) {
 bool EndedByASuccessor(const pb::ProcedureInfo& procedure, std::uint64_t epoch_before) {
   if (!procedure.finished() || procedure.history_size() == 0) return false;
   const std::uint64_t last = procedure.history(procedure.history_size() - 1).epoch();
-  // Without knowing which process was killed, only a history that itself goes over an epoch's end shows it.
+  // If the killed process is unknown, only a history across an epoch's end proves it.
   return last > (epoch_before != 0 ? epoch_before : procedure.history(0).epoch());
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "chaos/cluster/process_cluster.h"
+#include "chaos/report/phases.h"
 #include "chaos/report/recovery.h"
 #include "common/client/admin.h"
 #include "common/rpc/methods/ratchet_service.h"
@@ -11,8 +12,9 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kEpochPatience{1'000};  // a master may just be dead
+constexpr Millis kEpochPatience{1'000};  // the master may just have died
 constexpr Millis kPatience{10'000};
+constexpr int kPhases = 16;      // procedures whose phase is read before a fault
 constexpr int kCandidates = 20;  // procedures whose history is read to find one that was resumed
 
 }  // namespace
@@ -21,6 +23,21 @@ std::uint64_t RecoveryWatch::Epoch() {
   client::Admin admin(connection_, kEpochPatience);
   const auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
   return status.ok() ? status->epoch() : 0;
+}
+
+std::vector<std::string> RecoveryWatch::PhasesNow() {
+  client::Admin admin(connection_, kEpochPatience);
+  const auto listed = admin.Call(methods::kListProcedures, pb::ListProceduresRequest());
+  std::vector<std::string> phases;
+  if (!listed.ok()) return phases;
+  int read = 0;
+  for (const auto& procedure : listed->procedure()) {
+    if (procedure.finished() || !HasPhases(procedure.type()) || ++read > kPhases) continue;
+    const auto whole = procedure.state() == "WAITING" ? GetProcedure(procedure.pid()) : procedure;
+    const auto phase = whole.ok() ? PhaseOf(*whole) : std::nullopt;
+    if (phase) phases.push_back(PhaseName(*phase));
+  }
+  return phases;
 }
 
 void RecoveryWatch::Look(std::vector<FaultLine>& faults) {
@@ -43,7 +60,7 @@ void RecoveryWatch::Look(std::vector<FaultLine>& faults) {
                                     [](const auto& victim) { return victim.starts_with("master"); });
     if (!master || !fault.error.empty() || looked_at_.contains(fault.injected_ms)) continue;
     LookAtTakeover(fault);
-    if (fault.settled_ms) looked_at_.insert(fault.injected_ms);  // before that a takeover may be still to come
+    if (fault.settled_ms) looked_at_.insert(fault.injected_ms);  // before that a takeover may still happen
   }
   LookAtGaps(faults);
 }
@@ -53,7 +70,7 @@ Result<pb::ProcedureInfo> RecoveryWatch::GetProcedure(std::uint64_t pid) {
   pb::GetProcedureRequest request;
   request.set_pid(pid);
   RATCHET_ASSIGN(auto answer, (admin.Call(methods::kGetProcedure, request)));
-  if (!answer.has_procedure()) return Error(Code::kNotFound, "the procedure is not known any more");
+  if (!answer.has_procedure()) return Error(Code::kNotFound, "the procedure is no longer known");
   return std::move(*answer.mutable_procedure());
 }
 
@@ -73,7 +90,7 @@ void RecoveryWatch::LookAtCrash(const pb::ProcedureInfo& listed, std::vector<Fau
 }
 
 void RecoveryWatch::LookForResumed(const pb::ListProceduresResponse& procedures, FaultLine& fault) {
-  // Known to have been unfinished: no need to guess by times.
+  // The procedure is known to have been unfinished, so no guess by times is needed.
   if (fault.unfinished_pid != 0) {
     const auto whole = GetProcedure(fault.unfinished_pid);
     if (whole.ok() && EndedByASuccessor(*whole, fault.epoch_before)) {
@@ -97,7 +114,7 @@ void RecoveryWatch::LookForResumed(const pb::ListProceduresResponse& procedures,
 
 void RecoveryWatch::LookAtTakeover(FaultLine& fault) {
   if (processes_ == nullptr) return;
-  // The master that was elected first after it; a standby that lost the race says nothing.
+  // Use the master that was elected first after the fault; a standby that lost the race has no such line.
   std::optional<Phases> first;
   for (const auto& name : processes_->Names(Role::kMaster)) {
     std::vector<std::string> lines = processes_->LogLines(name, "elected as active master", 0);
@@ -105,7 +122,7 @@ void RecoveryWatch::LookAtTakeover(FaultLine& fault) {
     const Phases phases = PhasesOfTakeover(lines, fault.injected_ms);
     if (phases.detect && (!first || *phases.detect < *first->detect)) first = phases;
   }
-  // A takeover long after the fault was over is another one's.
+  // A takeover long after the fault belongs to another one.
   if (first && (!fault.settled_ms || fault.injected_ms + *first->detect <= *fault.settled_ms))
     fault.phases = Later(fault.phases, *first);
 }
@@ -116,7 +133,7 @@ void RecoveryWatch::LookAtGaps(std::vector<FaultLine>& faults) {
   for (std::size_t i = complete_faults_; i < faults.size(); ++i) {
     FaultLine& fault = faults[i];
     if (!fault.error.empty()) continue;
-    // What never settled has the longest gap of all: it goes on.
+    // A fault that never settled has the longest gap, which is still in progress.
     const auto gap = LongestGap(gaps, fault.injected_ms, fault.settled_ms.value_or(SystemClock().WallMillis()));
     fault.gap_ms = gap ? gap->length() : 0;
     if (gap && fault.settled_ms) fault.phases.first_success = gap->to_ms - fault.injected_ms;

@@ -1,8 +1,9 @@
-// Asks the cluster how it recovered: crash procedures, what a new master took over, what its log says.
+// Reads how the cluster recovered: crash procedures, procedures that a new master resumed, and log lines.
 #pragma once
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "chaos/report/prober.h"
@@ -14,15 +15,17 @@ namespace ratchet::chaos {
 
 class ProcessCluster;
 
-// Not thread-safe: the driver's thread.
+// Not thread-safe: used by the driver's thread.
 class RecoveryWatch {
  public:
-  // `processes` may be null: then nothing is read from logs. `prober` may be null: then there are no gaps.
+  // Without `processes` no logs are read. Without `prober` there are no gaps.
   RecoveryWatch(client::Connection& connection, ProcessCluster* processes, const Prober* prober)
       : connection_(connection), processes_(processes), prober_(prober) {}
 
-  // Of the active master; 0 when none answers soon.
+  // Returns the epoch of the active master; 0 when none answers soon.
   [[nodiscard]] std::uint64_t Epoch();
+  // The phases (phases.h) that unfinished procedures are in; none when no master answers soon.
+  [[nodiscard]] std::vector<std::string> PhasesNow();
   // Completes what is known of the recoveries. To be called soon after each, because results are forgotten after a
   // while.
   void Look(std::vector<FaultLine>& faults);
@@ -37,9 +40,9 @@ class RecoveryWatch {
   client::Connection& connection_;
   ProcessCluster* const processes_;
   const Prober* const prober_;
-  std::set<std::uint64_t> seen_;      // crash procedures that are accounted for
-  std::set<std::int64_t> looked_at_;  // times of faults whose takeover is
-  std::size_t complete_faults_ = 0;   // the first so many have their gaps
+  std::set<std::uint64_t> seen_;      // crash procedures that were recorded
+  std::set<std::int64_t> looked_at_;  // times of faults whose takeover was recorded
+  std::size_t complete_faults_ = 0;   // number of faults, from the first on, with their gaps recorded
 };
 
 }  // namespace ratchet::chaos

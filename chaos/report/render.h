@@ -7,12 +7,12 @@
 
 namespace ratchet::chaos {
 
-// For a console: the table of recoveries, what was looked at, the guards, the verdict.
+// Returns the text for a console: the table of recoveries, the findings, the guards, the verdict.
 [[nodiscard]] std::string RenderText(const RunRecord& run);
-// Everything, for programs; field names as in docs/chaos.md.
+// Returns all data, for programs; field names as in docs/chaos.md.
 [[nodiscard]] std::string RenderJson(const RunRecord& run);
-// One page that needs nothing else: no script, no font, no image from anywhere; light and dark as the reader's system
-// is.
+// Returns one self-contained page without scripts, fonts or images from elsewhere; light or dark as the reader's
+// system.
 [[nodiscard]] std::string RenderHtml(const RunRecord& run);
 
 }  // namespace ratchet::chaos

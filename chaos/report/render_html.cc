@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "chaos/report/phase_table.h"
 #include "chaos/report/render.h"
 #include "chaos/report/summary.h"
 #include "chaos/report/timeline_svg.h"
@@ -92,13 +93,16 @@ std::string RenderHtml(const RunRecord& run) {
       "<title>{0}: {1}, seed {2}</title>\n<style>{3}</style>\n</head>\n<body>\n"
       "<h1><span class=\"{0}\">{0}</span> {1}, seed {2}</h1>\n",
       verdict, EscapeHtml(run.scenario), run.seed, kStyle);
-  html += fmt::format("<p>{} faults on a {} cluster in {:.1f} s; ZooKeeper session {} ms. Again: <code>{}</code></p>\n",
-                      run.faults.size(), EscapeHtml(run.target),
-                      static_cast<double>(run.ended_ms - run.started_ms) / 1000.0, run.session_timeout_ms,
-                      EscapeHtml(run.command));
+  html += fmt::format(
+      "<p>{} faults on a {} cluster in {:.1f} s; ZooKeeper session {} ms. Repeat: <code>{}</code></p>\n",
+      run.faults.size(), EscapeHtml(run.target), static_cast<double>(run.ended_ms - run.started_ms) / 1000.0,
+      run.session_timeout_ms, EscapeHtml(run.command));
   html += "<h2>Timeline</h2>\n<div class=\"wide\">" + DrawTimeline(run) + "</div>\n";
-  html += "<p>Dark: broken. Pale: healed, until everything is served again. Lines: phases of the recovery.</p>\n";
+  html +=
+      "<p>Dark: broken. Pale: healed, until the cluster serves everything again. Lines: phases of the recovery.</p>\n";
   html += "<h2>Recoveries, ms after the fault (p50 / p99 / max)</h2>\n" + HtmlSummary(run);
+  if (const std::string phases = PhaseTableText(CountPhases(run.faults)); !phases.empty())
+    html += fmt::format("<h2>Faults by phase</h2>\n<div class=\"wide\"><pre>{}</pre></div>\n", EscapeHtml(phases));
   html += "<h2>Judgement</h2>\n" + Judgements(run);
   html += "<h2>Workloads</h2>\n" + WorkloadTable(run);
   html += "<h2>Events</h2>\n" + EventTable(run);

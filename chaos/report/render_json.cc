@@ -1,6 +1,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include "chaos/report/phase_table.h"
 #include "chaos/report/render.h"
 #include "chaos/report/summary.h"
 #include "chaos/verdict/guards.h"
@@ -74,6 +75,12 @@ void AddFault(Json& json, const FaultLine& fault) {
     json.Add("assign", fault.phases.assign);
     json.Add("first_success", fault.phases.first_success);
     json.Add("gap", fault.gap_ms);
+    json.Array("met", fault.met, [&](const PhaseHit& hit) {
+      json.Object([&] {
+        json.Add("kind", hit.kind);
+        json.Add("phase", hit.phase);
+      });
+    });
   });
 }
 
@@ -117,6 +124,7 @@ void AddWorkload(Json& json, const WorkloadLine& workload) {
 
 std::string RenderJson(const RunRecord& run) {
   Json json;
+  const PhaseTable phases = CountPhases(run.faults);
   json.Object([&] {
     json.Add("verdict", VerdictName(run.verdict));
     json.Add("scenario", run.scenario);
@@ -148,6 +156,8 @@ std::string RenderJson(const RunRecord& run) {
       });
     });
     json.Array("faults", run.faults, [&](const FaultLine& fault) { AddFault(json, fault); });
+    json.Add("phase_pairs", static_cast<std::uint64_t>(phases.cells));
+    json.Add("phase_pairs_covered", static_cast<std::uint64_t>(phases.covered));
     json.Array("fault_points", run.fault_points, [&](const auto& point) {
       json.Object([&] {
         json.Add("name", point.first);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "chaos/report/phase_table.h"
 #include "chaos/report/render.h"
 #include "chaos/report/summary.h"
 #include "chaos/verdict/guards.h"
@@ -27,14 +28,15 @@ std::string TextSummary(const RunRecord& run) {
 
 std::string RenderText(const RunRecord& run) {
   std::string text = TextSummary(run);
-  text += fmt::format("session time-out {} ms, part of `detect` where a process dies without a word\n\n",
+  text += fmt::format("session timeout {} ms, part of `detect` when a process dies without closing its session\n\n",
                       run.session_timeout_ms);
+  if (const std::string phases = PhaseTableText(CountPhases(run.faults)); !phases.empty()) text += phases + "\n";
   for (const auto& workload : run.workloads) {
     const WorkloadCounters& counters = workload.counters;
     text += fmt::format("{:<10} {:>9} ok {:>7} refused {:>6} unknown   longest gap {} ms\n", workload.name, counters.ok,
                         counters.failed, counters.unknown, counters.longest_gap.count());
   }
-  text += fmt::format("fault points that acted: {} of {}", run.fault_points.size(), run.fault_points_known);
+  text += fmt::format("fault points that were hit: {} of {}", run.fault_points.size(), run.fault_points_known);
   for (const auto& [name, times] : run.fault_points) text += fmt::format(" {} ({})", name, times);
   text += "\n\n";
   for (const auto& [kind, why] : run.skipped) text += fmt::format("  skip  {}: {}\n", kind, why);

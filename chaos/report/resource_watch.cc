@@ -16,7 +16,7 @@ void Raise(ProcessSample& peak, const ProcessSample& sample) {
 }  // namespace
 
 Finding JudgePeaks(const std::map<std::string, ProcessSample>& peaks, const ProcessLimits& limits) {
-  if (peaks.empty()) return {false, "no process was looked at: nothing is known of memory and file descriptors"};
+  if (peaks.empty()) return {false, "no process was sampled: memory and file descriptors are unknown"};
   ProcessSample highest;
   for (const auto& [name, peak] : peaks) {
     Finding bounded = CheckBounded(name, peak, limits);

@@ -1,4 +1,4 @@
-// Memory, file descriptors and threads of the cluster's processes, at their highest.
+// Peaks of memory, file descriptors and threads of the cluster's processes.
 #pragma once
 
 #include <deque>
@@ -9,21 +9,21 @@
 
 namespace ratchet::chaos {
 
-// Pure: the first process that is over a limit, or how high the highest one came. No process looked at is no pass.
+// Pure: returns the first process above a limit, or the highest values. No sampled process is not a pass.
 [[nodiscard]] Finding JudgePeaks(const std::map<std::string, ProcessSample>& peaks, const ProcessLimits& limits = {});
 
-// Of descriptors what counts is what a process still has after some looks: a flood of connections gives it thousands
-// for a moment, and a leak stays. Not thread-safe: the driver's thread calls Look now and then.
+// Counts the descriptors that a process still has after several looks: a flood of connections adds thousands for a
+// moment, but a leak stays. Not thread-safe: the driver's thread calls Look periodically.
 class ResourceWatch {
  public:
   static constexpr std::size_t kHeldLooks = 15;
-  // `pids`: by name.
+  // `pids` are keyed by name.
   void Look(const std::map<std::string, int>& pids);
   [[nodiscard]] const std::map<std::string, ProcessSample>& peaks() const { return peaks_; }
 
  private:
   std::map<std::string, ProcessSample> peaks_;
-  std::map<std::string, std::deque<std::uint64_t>> descriptors_;  // of the last looks
+  std::map<std::string, std::deque<std::uint64_t>> descriptors_;  // descriptors in use at the last checks
 };
 
 }  // namespace ratchet::chaos

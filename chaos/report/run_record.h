@@ -1,4 +1,4 @@
-// What a chaos run did and saw, as plain data: the guards, the verdict and all forms of the report are functions of it.
+// The record of a chaos run, as plain data: the guards, the verdict and all forms of the report are functions of it.
 //
 // Times are wall-clock milliseconds of the machine that drives the run; durations are milliseconds.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace ratchet::chaos {
 
-// How a recovery went, each in ms after the injection; absent: did not happen, or could not be seen.
+// Phases of a recovery, each in ms after the injection; absent: did not happen, or was not seen.
 struct Phases {
   std::optional<std::int64_t> detect;         // the crash procedure was submitted; a standby was elected
   std::optional<std::int64_t> fence;          // the dead server's logs are marked; the procedure store is claimed
@@ -23,21 +23,29 @@ struct Phases {
   bool operator==(const Phases&) const = default;
 };
 
+// A fault met the cluster in the middle of something else.
+struct PhaseHit {
+  std::string kind;   // of the fault
+  std::string phase;  // PhaseName (phases.h)
+  bool operator==(const PhaseHit&) const = default;
+};
+
 struct FaultLine {
   std::string kind;
   std::vector<std::string> victims;
   std::string evidence;
-  std::string error;  // why it did not take effect; empty: it did
+  std::string error;  // the reason why it did not take effect; empty: it did
   std::int64_t injected_ms = 0;
   std::optional<std::int64_t> healed_ms;
   std::optional<std::int64_t> settled_ms;
-  double traffic_before = 0;  // answered operations a second, in the second before it
+  double traffic_before = 0;  // operations answered in the second before it
   bool kills_master = false;
-  std::uint64_t epoch_before = 0;    // of the active master; 0: none answered
-  std::uint64_t unfinished_pid = 0;  // a procedure that was seen to be unfinished at the kill; 0: not looked at
+  std::uint64_t epoch_before = 0;    // epoch of the active master; 0: none answered
+  std::uint64_t unfinished_pid = 0;  // a procedure that was unfinished at the kill; 0: not examined
   std::uint64_t resumed_pid = 0;  // a procedure that a killed master left unfinished and a later epoch ended; 0: none
   Phases phases;
-  std::int64_t gap_ms = 0;  // longest time without an answer of any probe
+  std::int64_t gap_ms = 0;    // longest time without an answer of any probe
+  std::vector<PhaseHit> met;  // what was in progress when it struck
 };
 
 struct RunEvent {
@@ -57,7 +65,7 @@ struct WorkloadLine {
   WorkloadCounters counters;
 };
 
-// A condition without which the run says nothing.
+// A condition without which the run proves nothing.
 struct Guard {
   bool held = false;
   std::string text;
@@ -74,16 +82,17 @@ struct RunRecord {
   std::int64_t started_ms = 0;
   std::int64_t ended_ms = 0;
   std::vector<FaultLine> faults;
-  std::vector<std::pair<std::string, std::string>> skipped;  // kind of fault, why it cannot be done here
+  std::vector<std::pair<std::string, std::string>> skipped;  // kind of fault -> the reason why it is impossible here
+  std::vector<std::pair<std::string, std::string>> missing_workloads;  // the same of workloads that the run lacks
   std::vector<RunEvent> events;
   std::vector<TrafficSample> traffic;
   std::vector<WorkloadLine> workloads;
   std::vector<Finding> findings;
   std::vector<Guard> guards;
-  std::map<std::string, std::uint64_t> fault_points;  // those that acted, how often
+  std::map<std::string, std::uint64_t> fault_points;  // fault points that were hit, with counts
   std::size_t fault_points_known = 0;
   bool interrupted = false;  // ended by hand
-  std::string bundle;        // where the evidence of a failing run is
+  std::string bundle;        // directory with the evidence of a failing run
   Verdict verdict = Verdict::kInconclusive;
 };
 

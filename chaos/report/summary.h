@@ -1,4 +1,4 @@
-// Recoveries by kind of fault, as percentiles. Pure.
+// Percentiles of recoveries by kind of fault. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ratchet::chaos {
 
-// Of `count` values; nothing is shown for a count of 0. p99 of few values is their largest one.
+// Percentiles of `count` values; not shown for a count of 0. The p99 of few values is the largest one.
 struct Percentiles {
   std::size_t count = 0;
   std::int64_t p50 = 0;
@@ -17,20 +17,20 @@ struct Percentiles {
   std::int64_t max = 0;
 };
 
-// Nearest rank: the smallest value that at least that share of all values do not exceed.
+// Nearest rank: returns the smallest value that at least this share of all values do not exceed.
 [[nodiscard]] Percentiles PercentilesOf(std::vector<std::int64_t> values);
 
 struct KindSummary {
   std::string kind;
-  std::size_t injected = 0;  // that took effect
-  std::size_t failed = 0;    // that did not
+  std::size_t injected = 0;  // faults that took effect
+  std::size_t failed = 0;    // faults that did not
   Percentiles detect, fence, split, assign, first_success, gap, settled;
 };
 
-// In the order of their names.
+// Sorted by kind.
 [[nodiscard]] std::vector<KindSummary> Summarize(const std::vector<FaultLine>& faults);
 
-// The table's columns, in the order in which every form of the report shows them.
+// The table's columns, in the order of every form of the report.
 struct SummaryColumn {
   const char* name;
   Percentiles KindSummary::*values;

@@ -1,4 +1,4 @@
-// What happened when, on one screen.
+// The sequence of events, on one screen.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ class Timeline {
  public:
   void Add(std::int64_t at_ms, std::string what, std::string detail = {});
   void NextAct();
-  // Each act is sorted by time; times are shown from the event that was added to it first, and from the one before.
+  // Sorts each act by time; shows times relative to its first added event, and to the previous event.
   [[nodiscard]] std::string ToText() const;
 
  private:
   std::vector<std::vector<TimelineEvent>> acts_ = std::vector<std::vector<TimelineEvent>>(1);
 };
 
-// The time at the start of a log line ("2026-01-31T12:30:45.123 I ..."), local time of this machine.
+// Returns the time at the start of a log line ("2026-01-31T12:30:45.123 I ..."), local time of this machine.
 [[nodiscard]] std::optional<std::int64_t> LogLineMillis(const std::string& line);
 
 }  // namespace ratchet::chaos

@@ -10,7 +10,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr double kWidth = 1100;
-constexpr double kLeft = 190;  // names of the kinds
+constexpr double kLeft = 190;  // width of the names of the kinds
 constexpr double kTrafficHeight = 90;
 constexpr double kRow = 22;
 constexpr double kTop = 18;
@@ -66,7 +66,7 @@ class Drawing {
   }
 
   void DrawTraffic() {
-    // Operations a second between neighbouring samples.
+    // Operations per second between neighbouring samples.
     std::vector<std::pair<std::int64_t, double>> rates;
     double highest = 1;
     for (std::size_t i = 1; i < run_.traffic.size(); ++i) {

@@ -1,4 +1,4 @@
-// The run drawn over time: traffic above, one row a kind of fault below. Pure.
+// Draws a run over time: traffic above, one row per kind of fault below. Pure.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace ratchet::chaos {
 
-// An <svg> element; its colours are classes that the page's style defines. Empty when nothing happened.
+// Returns an <svg> element; its colours are classes of the page's style. Returns an empty string when there was no
+// event.
 [[nodiscard]] std::string DrawTimeline(const RunRecord& run);
 
-// & < > " as entities.
+// Replaces & < > " by entities.
 [[nodiscard]] std::string EscapeHtml(std::string_view text);
 
 }  // namespace ratchet::chaos

@@ -1,4 +1,4 @@
-// How many operations of all workloads have been answered, sampled over time.
+// Samples the number of answered operations of all workloads over time.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ class TrafficSampler {
   TrafficSampler(const TrafficSampler&) = delete;
   TrafficSampler& operator=(const TrafficSampler&) = delete;
 
-  // Answered operations a second, over about the last second.
+  // Returns answered operations per second, over about the last second.
   [[nodiscard]] double Rate() const;
   [[nodiscard]] std::vector<TrafficSample> Samples() const;
 
@@ -35,7 +35,7 @@ class TrafficSampler {
   std::thread thread_;
 };
 
-// Pure: between the newest sample and the newest one that is at least a second older (or the oldest).
+// Pure: the rate between the newest sample and the newest one that is at least a second older (or the oldest).
 [[nodiscard]] double RateOf(const std::vector<TrafficSample>& samples);
 
 }  // namespace ratchet::chaos

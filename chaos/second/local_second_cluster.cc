@@ -20,13 +20,13 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr const char* kFirst = "first";  // what the links call the other cluster's servers
+constexpr const char* kFirst = "first";  // name of the first cluster's servers in the links
 constexpr Millis kOperationTimeout{30'000};
 constexpr Millis kAttemptTimeout{2'000};
 constexpr std::array<std::string_view, 5> kBroken = {"kill-server", "kill-server", "kill-active-master",
                                                      "kill-all-servers", "pause-server-briefly"};
 
-// Does one thing after the other, and lets the caller wait for each.
+// Runs one job after the other; the caller waits for each.
 class OwnThread {
  public:
   explicit OwnThread(const char* name) : thread_([this, name] { Run(name); }) {}
@@ -73,7 +73,7 @@ class OwnThread {
   Mutex mutex_;
   CondVar changed_;
   bool ending_ GUARDED_BY(mutex_) = false;
-  std::deque<std::function<void()>> waiting_ GUARDED_BY(mutex_);  // as many as there are callers
+  std::deque<std::function<void()>> waiting_ GUARDED_BY(mutex_);  // at most one job per caller
   std::thread thread_;
 };
 
@@ -119,10 +119,10 @@ class LocalSecondCluster final : public SecondCluster {
     thread_.Do([&] { recovered = RecoverHere(timeout); });
     return recovered;
   }
-  [[nodiscard]] std::vector<std::string> TakeDefects() override {
+  [[nodiscard]] std::vector<std::string> CollectDefects() override {
     std::vector<std::string> defects;
     thread_.Do([&] {
-      for (const Death& death : target_->TakeDeaths()) {
+      for (const Death& death : target_->CollectDeaths()) {
         if (!death.expected) defects.push_back(fmt::format("{} ended with exit code {}", death.name, death.exit_code));
       }
     });
@@ -151,7 +151,7 @@ class LocalSecondCluster final : public SecondCluster {
     for (const Role role : {Role::kMaster, Role::kRegionServer}) {
       for (const std::string& name : target_->Names(role)) servers_.push_back(name);
     }
-    // ZooKeeper as the peer's key has it.
+    // The peer's key has this address of ZooKeeper.
     RATCHET_ASSIGN(const std::uint16_t port, PickFreePort());
     const std::uint16_t behind = target_->OwnPort(target_->Names(Role::kZooKeeper).front());
     RATCHET_ASSIGN(zookeeper_link_, Links::Start({{"zookeeper", kFirst, port, behind}}, spec.seed + 1));
@@ -182,12 +182,12 @@ class LocalSecondCluster final : public SecondCluster {
   }
 
   std::unique_ptr<Links> zookeeper_link_;
-  std::unique_ptr<Target> target_;  // used on the thread alone, its links excepted
-  std::unique_ptr<Fault> fault_;    // what is broken now; of the thread
+  std::unique_ptr<Target> target_;  // used on the thread only, except for its links
+  std::unique_ptr<Fault> fault_;    // the active fault; used by the thread
   std::unique_ptr<client::Connection> connection_;
   std::string key_;
   std::vector<std::string> servers_;
-  OwnThread thread_{"second-cluster"};  // the last: it uses the others
+  OwnThread thread_{"second-cluster"};  // last, because it uses the other members
 };
 
 }  // namespace

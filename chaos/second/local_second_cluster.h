@@ -1,7 +1,7 @@
-// A second cluster of processes on this machine, beside the one that is broken.
+// A second cluster of processes on this machine, in addition to the one that is broken.
 //
-// All that is done to its processes is done on one thread, which this object owns and which ends after they do: the
-// kernel ends a child with the thread that has started it (PR_SET_PDEATHSIG). Calls wait for that thread.
+// All work on its processes runs on one thread, which this object owns and which ends after them, because the kernel
+// kills a child together with the thread that started it (PR_SET_PDEATHSIG). Calls wait for that thread.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,17 @@ namespace ratchet::chaos {
 
 struct SecondClusterSpec {
   std::filesystem::path dir;  // must not hold a cluster
-  std::filesystem::path bin;  // of its programs; empty: beside this program
+  std::filesystem::path bin;  // directory of its programs; empty: this program's directory
   int masters = 1;
   int servers = 2;
   Millis session_timeout{2'000};
   Millis boot_timeout{120'000};
   std::uint64_t seed = 1;
-  // The ports of the first cluster's region servers, which are children of this program: their connections are the
-  // link.
+  // Ports of the first cluster's region servers, which are children of this program; their connections are the link.
   std::vector<std::uint16_t> first_servers;
 };
 
-// It serves when this returns.
+// Starts the cluster; it serves when this returns.
 [[nodiscard]] Result<std::unique_ptr<SecondCluster>> MakeLocalSecondCluster(SecondClusterSpec spec);
 
 }  // namespace ratchet::chaos

@@ -1,7 +1,8 @@
-// The preloaded library. It must not throw, allocate on the way, or depend on anything that is not loaded yet.
+// The preloaded library. Its functions must not throw, allocate, or depend on libraries that are not loaded yet.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -38,7 +39,7 @@ ShimControl* MapControl() {
   return control->magic == ratchet::chaos::kShimMagic ? control : nullptr;
 }
 
-// Null until the library's constructor has run; the process has one thread then.
+// Null until the library's constructor has run, while the process has one thread.
 std::atomic<ShimControl*> control_block{nullptr};
 using SyncCall = int (*)(int);
 using ClockCall = int (*)(clockid_t, timespec*);
@@ -56,7 +57,7 @@ int RealClock(clockid_t clock, timespec* now) {
 
 std::int64_t Nanos(const timespec& time) { return time.tv_sec * kNanos + time.tv_nsec; }
 
-// In short pieces: a stall ends when the driver says so.
+// Sleeps in short pieces, so that a stall ends when the driver cancels it.
 void Stall(const std::atomic<std::int32_t>& order, std::int32_t delay_ms) {
   for (std::int32_t slept = 0; slept < delay_ms && order > 0; slept += 10) {
     const timespec piece{0, 10'000'000};
@@ -64,9 +65,24 @@ void Stall(const std::atomic<std::int32_t>& order, std::int32_t delay_ms) {
   }
 }
 
+// The exit code of a process that dies here, as at a fault point: no destructor runs, nothing is flushed.
+constexpr int kNthExitCode = 85;
+
+// True when this is the n-th call, and it shall fail; errno is set then.
+bool NthFails() {
+  ShimControl* control = control_block;
+  if (control == nullptr || control->nth_call <= 0 || control->nth_call.fetch_sub(1) != 1) return false;
+  control->nth_acted.fetch_add(1);
+  const std::int32_t error = control->nth_errno;
+  if (error == 0) _exit(kNthExitCode);
+  errno = error;
+  return true;
+}
+
 int Sync(SyncCall real, int fd) {
   ShimControl* control = control_block;
   if (control == nullptr) return real(fd);
+  if (NthFails()) return -1;
   control->syncs.fetch_add(1);
   if (const std::int32_t delay = control->sync_delay_ms; delay > 0) {
     control->syncs_delayed.fetch_add(1);
@@ -80,7 +96,7 @@ int Sync(SyncCall real, int fd) {
   return real(fd);
 }
 
-// True when this call is one that shall fail; errno is set then.
+// Returns true when this call must fail; errno is set then.
 bool Fails(std::atomic<std::int32_t> ShimControl::*order, std::atomic<std::uint64_t> ShimControl::*failed) {
   ShimControl* control = control_block;
   if (control == nullptr) return false;
@@ -93,11 +109,43 @@ bool Fails(std::atomic<std::int32_t> ShimControl::*order, std::atomic<std::uint6
   return true;
 }
 
+bool AlwaysFails(std::atomic<std::int32_t> ShimControl::*order, std::atomic<std::uint64_t> ShimControl::*failed) {
+  ShimControl* control = control_block;
+  if (control == nullptr || control->*order == 0) return false;
+  (control->*failed).fetch_add(1);
+  errno = control->*order;
+  return true;
+}
+
+bool ChangeFails() { return NthFails() || AlwaysFails(&ShimControl::write_errno, &ShimControl::writes_refused); }
+
+bool CreationFails() {
+  return ChangeFails() || AlwaysFails(&ShimControl::create_errno, &ShimControl::creations_refused);
+}
+
+bool IsRegular(int fd) {
+  struct stat what {};
+  return fstat(fd, &what) == 0 && S_ISREG(what.st_mode);
+}
+
+bool HasOrders() {
+  ShimControl* control = control_block;
+  return control != nullptr && (control->write_errno != 0 || control->nth_call > 0);
+}
+
+// Addresses as numbers need nobody's answer.
+bool IsName(const char* node) {
+  if (node == nullptr) return false;
+  for (const char* at = node; *at != 0; ++at) {
+    if ((*at >= 'g' && *at <= 'z') || (*at >= 'G' && *at <= 'Z')) return true;
+  }
+  return false;
+}
+
 bool ReadFails(int fd) {
   ShimControl* control = control_block;
-  if (control == nullptr || control->read_errno == 0) return false;
-  struct stat what {};
-  if (fstat(fd, &what) != 0 || !S_ISREG(what.st_mode)) return false;
+  if (control == nullptr || (control->read_errno == 0 && control->nth_call <= 0) || !IsRegular(fd)) return false;
+  if (NthFails()) return true;
   return Fails(&ShimControl::read_errno, &ShimControl::reads_failed);
 }
 
@@ -154,7 +202,7 @@ __attribute__((visibility("default"))) ssize_t pread64(int fd, void* to, size_t 
   return ReadFails(fd) ? -1 : real(fd, to, count, offset);
 }
 
-// Files that are opened to be read; what is made or written is another fault's matter (full-disk, few-descriptors).
+// Affects files that are opened for reading; other faults affect new and written files (full-disk, few-descriptors).
 __attribute__((visibility("default"))) int openat(int directory, const char* path, int flags, ...) {
   static const auto real = Real<int (*)(int, const char*, int, ...)>("openat");
   va_list rest;
@@ -165,7 +213,62 @@ __attribute__((visibility("default"))) int openat(int directory, const char* pat
   if (reads && (flags & O_DIRECTORY) != 0 && ListFails()) return -1;
   if (reads && (flags & O_DIRECTORY) == 0 && Fails(&ShimControl::read_errno, &ShimControl::reads_failed)) return -1;
   if (NoDescriptor()) return -1;
+  if ((flags & O_CREAT) != 0 ? CreationFails() : (flags & O_ACCMODE) != O_RDONLY && ChangeFails()) return -1;
   return real(directory, path, flags, mode);
+}
+
+// These calls change files and folders below an open one. The programs use no other calls for their root.
+__attribute__((visibility("default"))) ssize_t pwrite(int fd, const void* from, size_t count, off_t offset) {
+  static const auto real = Real<ssize_t (*)(int, const void*, size_t, off_t)>("pwrite");
+  return HasOrders() && IsRegular(fd) && ChangeFails() ? -1 : real(fd, from, count, offset);
+}
+
+__attribute__((visibility("default"))) ssize_t pwrite64(int fd, const void* from, size_t count, off64_t offset) {
+  static const auto real = Real<ssize_t (*)(int, const void*, size_t, off64_t)>("pwrite64");
+  return HasOrders() && IsRegular(fd) && ChangeFails() ? -1 : real(fd, from, count, offset);
+}
+
+__attribute__((visibility("default"))) int ftruncate(int fd, off_t size) noexcept {
+  static const auto real = Real<int (*)(int, off_t)>("ftruncate");
+  return ChangeFails() ? -1 : real(fd, size);
+}
+
+// Answers the error itself.
+__attribute__((visibility("default"))) int posix_fallocate(int fd, off_t from, off_t size) {
+  static const auto real = Real<int (*)(int, off_t, off_t)>("posix_fallocate");
+  return ChangeFails() ? errno : real(fd, from, size);
+}
+
+__attribute__((visibility("default"))) int mkdirat(int directory, const char* path, mode_t mode) noexcept {
+  static const auto real = Real<int (*)(int, const char*, mode_t)>("mkdirat");
+  return CreationFails() ? -1 : real(directory, path, mode);
+}
+
+__attribute__((visibility("default"))) int renameat(int from, const char* old, int to, const char* name) noexcept {
+  static const auto real = Real<int (*)(int, const char*, int, const char*)>("renameat");
+  return ChangeFails() ? -1 : real(from, old, to, name);
+}
+
+__attribute__((visibility("default"))) int linkat(int from, const char* old, int to, const char* name,
+                                                  int flags) noexcept {
+  static const auto real = Real<int (*)(int, const char*, int, const char*, int)>("linkat");
+  return ChangeFails() ? -1 : real(from, old, to, name, flags);
+}
+
+__attribute__((visibility("default"))) int unlinkat(int directory, const char* path, int flags) noexcept {
+  static const auto real = Real<int (*)(int, const char*, int)>("unlinkat");
+  return ChangeFails() ? -1 : real(directory, path, flags);
+}
+
+__attribute__((visibility("default"))) int getaddrinfo(const char* __restrict node, const char* __restrict service,
+                                                       const addrinfo* __restrict hints, addrinfo** __restrict found) {
+  static const auto real = Real<int (*)(const char*, const char*, const addrinfo*, addrinfo**)>("getaddrinfo");
+  ShimControl* control = control_block;
+  if (control != nullptr && control->lookup_error != 0 && IsName(node)) {
+    control->lookups_failed.fetch_add(1);
+    return control->lookup_error;
+  }
+  return real(node, service, hints, found);
 }
 
 __attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
@@ -201,7 +304,7 @@ __attribute__((visibility("default"))) int socketpair(int domain, int type, int 
   return NoDescriptor() ? -1 : real(domain, type, protocol, ends);
 }
 
-// A connection that is not taken waits in the kernel, as it does when there is no descriptor for it.
+// A connection that is not accepted waits in the kernel, as it does without a free descriptor.
 __attribute__((visibility("default"))) int accept(int listening, sockaddr* from, socklen_t* size) {
   static const auto real = Real<int (*)(int, sockaddr*, socklen_t*)>("accept");
   return NoDescriptor() ? -1 : real(listening, from, size);

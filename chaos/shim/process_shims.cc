@@ -15,7 +15,8 @@ Result<std::unique_ptr<ProcessShims>> ProcessShims::Create(std::filesystem::path
                                                            std::filesystem::path folder) {
   std::error_code failed;
   if (!std::filesystem::exists(library, failed)) {
-    return Error(Code::kNotFound, fmt::format("no {} (it is not built together with a sanitizer)", library.string()));
+    return Error(Code::kNotFound,
+                 fmt::format("library {} does not exist (builds with a sanitizer do not make it)", library.string()));
   }
   std::filesystem::create_directories(folder, failed);
   if (failed) return Error(Code::kIo, fmt::format("cannot make {}: {}", folder.string(), failed.message()));
@@ -55,6 +56,11 @@ void Behave(ShimControl& control) {
   control.list_errno = 0;
   control.list_delay_ms = 0;
   control.descriptor_errno = 0;
+  control.write_errno = 0;
+  control.create_errno = 0;
+  control.lookup_error = 0;
+  control.nth_call = 0;
+  control.nth_errno = 0;
   control.clock_offset_ns = 0;
   control.drift_ppm = 0;
 }

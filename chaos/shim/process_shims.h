@@ -13,16 +13,16 @@ namespace ratchet::chaos {
 
 class ProcessShims {
  public:
-  // `library`: libratchet_shim.so; kNotFound when it is not there. Control files go into `folder`.
+  // `library` is libratchet_shim.so; kNotFound when it does not exist. Control files are made in `folder`.
   [[nodiscard]] static Result<std::unique_ptr<ProcessShims>> Create(std::filesystem::path library,
                                                                     std::filesystem::path folder);
   ~ProcessShims();
   ProcessShims(const ProcessShims&) = delete;
   ProcessShims& operator=(const ProcessShims&) = delete;
 
-  // Makes the control file when it is the first time. The block stays where it is.
+  // Makes the control file at the first call. The block does not move.
   [[nodiscard]] Result<ShimControl*> Of(const std::string& process);
-  // What a process must be started with.
+  // Returns the environment with which a process must be started.
   [[nodiscard]] Result<std::map<std::string, std::string>> EnvironmentOf(const std::string& process);
 
  private:
@@ -34,7 +34,7 @@ class ProcessShims {
   std::map<std::string, ShimControl*> blocks_;  // mapped
 };
 
-// Everything behaves again.
+// Cancels all orders.
 void Behave(ShimControl& control);
 
 }  // namespace ratchet::chaos

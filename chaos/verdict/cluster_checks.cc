@@ -23,7 +23,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr int kHistories = 300;  // procedures whose history is asked for
+constexpr int kHistories = 300;  // limit of procedures whose history is read
 constexpr Millis kBetweenLooks{100};
 
 template <class Request, class Response>
@@ -69,7 +69,7 @@ Status AskMaster(client::Connection& connection, OwnerViews& views) {
   RATCHET_ASSIGN(const auto regions, MastersRegions(connection));
   for (const auto& row : regions.region()) {
     const auto state = ParseRegionState(row.state());
-    if (state && IsSplitOrMerged(*state)) continue;  // clients do not see it any more
+    if (state && IsSplitOrMerged(*state)) continue;  // clients do not see split or merged regions
     auto& known = views.master[row.encoded_name()];
     known.state = row.state();
     if (!row.has_server()) continue;
@@ -130,7 +130,8 @@ Finding CheckProcedures(client::Connection& connection) {
     one.set_pid(pid);
     auto answer = Ask(connection, methods::kGetProcedure, one);
     if (!answer.ok()) return Unanswered("a procedure", answer.error());
-    if (answer->has_procedure()) ended.push_back(std::move(*answer->mutable_procedure()));  // else forgotten meanwhile
+    // otherwise forgotten meanwhile
+    if (answer->has_procedure()) ended.push_back(std::move(*answer->mutable_procedure()));
   }
   return JudgeProcedures(*listed, ended);
 }
@@ -171,8 +172,8 @@ std::vector<Finding> CheckCluster(client::Connection& connection, const std::opt
   std::vector<Finding> findings;
   for (const auto check : {&CheckIdle, &LookAtOwners, &CheckRanges, &CheckProcedures, &CheckNoLocks})
     findings.push_back(Repeat([&] { return check(connection); }, until));
-  // What the master takes away only after a while: logs of a server that it has refused, once they are a minute old;
-  // what splits and merges have left over, at a later sweep.
+  // The master removes some directories only after a while: logs of a refused server once they are a minute old,
+  // leftovers of splits and merges at a later sweep.
   constexpr Millis kFilesPatience{90'000};
   const TimePoint files_until = std::max(until, SystemClock().Now() + kFilesPatience);
   if (root) findings.push_back(Repeat([&] { return CheckFiles(connection, *root); }, files_until));

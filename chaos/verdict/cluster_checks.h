@@ -1,7 +1,6 @@
-// What must hold of a cluster that has settled: asked of its masters, its servers and its meta table, from outside.
+// Checks of a cluster that has settled, through its masters, its servers and its meta table.
 //
-// Blocking; any thread. A finding that is bad at first is looked at again for a few seconds: the views are not of one
-// moment.
+// Blocking; any thread. A bad finding is checked again for a few seconds, because the views may show different moments.
 #pragma once
 
 #include <filesystem>
@@ -13,22 +12,23 @@
 
 namespace ratchet::chaos {
 
-// Asks every live server for its open regions and compares with meta and with the master (owners.h). It looks again
-// until the three agree or `patience` has passed: the master may move a region by itself (balancer) between two of
-// the questions, also in a cluster that has settled.
+// Asks every live server for its open regions, and compares them with meta and with the master (owners.h). It repeats
+// until the three agree or `patience` has passed, because the balancer may move a region between two of the calls, even
+// in a settled cluster.
 [[nodiscard]] Finding CheckOneOwner(client::Connection& connection, Millis patience = Millis{10'000});
-// CheckRanges: meta_ranges.h.
-// No procedure is unfinished or stuck; those that the master still knows ended exactly once.
+// CheckRanges is in meta_ranges.h. CheckProcedures: no procedure is unfinished or stuck, and those that the master
+// still knows ended exactly once.
 [[nodiscard]] Finding CheckProcedures(client::Connection& connection);
-// No lock is held, no procedure waits for one.
+// Checks that no lock is held and no procedure waits for one.
 [[nodiscard]] Finding CheckNoLocks(client::Connection& connection);
-// No region in transition, no crashed server unhandled, no order waiting or unanswered.
+// Checks that no region is in transition, every crash was handled, and no order waits for its execution or answer.
 [[nodiscard]] Finding CheckIdle(client::Connection& connection);
-// Below <root>/data every table has one directory with exactly its regions, below <root>/wals only live servers have
-// one: no orphan files. `root`: the cluster's shared directory, where this process can see it.
+// Checks for orphan files: below <root>/data every table has one directory with exactly its regions, below <root>/wals
+// only live servers have one. `root` is the path of the cluster's shared directory for this process.
 [[nodiscard]] Finding CheckFiles(client::Connection& connection, const std::filesystem::path& root);
 
-// All of them; files only where a root is given. Bad ones are repeated until they are good or `patience` has passed.
+// Makes all checks; files are checked only with a root. Bad ones are repeated until they are good or `patience` has
+// passed.
 [[nodiscard]] std::vector<Finding> CheckCluster(client::Connection& connection,
                                                 const std::optional<std::filesystem::path>& root,
                                                 Millis patience = Millis{10'000});

@@ -23,24 +23,25 @@ Result<std::vector<std::string>> CompareFolders(const ExpectedFolders& expected,
   std::vector<std::string> wrong;
   RATCHET_ASSIGN(const auto logs, FoldersIn(root / "wals"));
   for (const auto& name : logs) {
-    if (!expected.servers.contains(name)) wrong.push_back(fmt::format("wals/{} is of no live server", name));
+    if (!expected.servers.contains(name))
+      wrong.push_back(fmt::format("wals/{} does not belong to a live server", name));
   }
   std::map<TableName, int> tables;
   RATCHET_ASSIGN(const auto namespaces, FoldersIn(root / "data"));
   for (const auto& ns : namespaces) {
     RATCHET_ASSIGN(const auto folders, FoldersIn(root / "data" / ns));
     for (const auto& folder : folders) {
-      const TableName table(ns, folder.substr(0, folder.rfind('.')));  // the pid that made it stands behind the dot
+      const TableName table(ns, folder.substr(0, folder.rfind('.')));  // the pid that made it follows the dot
       ++tables[table];
       const auto known = expected.regions.find(table);
       if (known == expected.regions.end()) {
-        wrong.push_back(fmt::format("data/{}/{} is of no table", ns, folder));
+        wrong.push_back(fmt::format("data/{}/{} does not belong to a table", ns, folder));
         continue;
       }
       RATCHET_ASSIGN(const auto regions, FoldersIn(root / "data" / ns / folder));
       for (const auto& region : regions) {
         if (!region.starts_with('.') && !known->second.contains(region))
-          wrong.push_back(fmt::format("data/{}/{}/{} is of no region", ns, folder, region));
+          wrong.push_back(fmt::format("data/{}/{}/{} does not belong to a region", ns, folder, region));
       }
     }
   }

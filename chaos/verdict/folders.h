@@ -1,4 +1,4 @@
-// The cluster's shared directory against what the cluster says that it consists of. Reads directories, nothing else.
+// Compares the cluster's shared directory with the cluster's own view. Only reads directories.
 #pragma once
 
 #include <filesystem>
@@ -13,12 +13,12 @@
 namespace ratchet::chaos {
 
 struct ExpectedFolders {
-  std::set<std::string> servers;                       // live ones, as their log directories are named
+  std::set<std::string> servers;                       // live servers, by the names of their log directories
   std::map<TableName, std::set<std::string>> regions;  // encoded names
 };
 
-// What is there without an owner, or has an owner and is not there, in words. Closed regions may be without
-// a directory, for they may never have been opened.
+// Describes directories without an owner, and missing directories. Closed regions may lack a directory, because they
+// may never have been opened.
 [[nodiscard]] Result<std::vector<std::string>> CompareFolders(const ExpectedFolders& expected,
                                                               const std::filesystem::path& root);
 

@@ -9,8 +9,8 @@
 namespace ratchet::chaos {
 namespace {
 
-// One fault in ten may miss its moment (the step at which it was to strike did not come up in time): it is reported,
-// and breaks nothing. A driver that breaks nothing at all, or whose faults show nothing, is found out.
+// One fault in ten may fail, because the step at which it should happen did not occur in time: it is reported, and
+// breaks nothing. This guard detects a driver that breaks nothing at all, or whose faults have no proof.
 Guard FaultsHappened(const std::vector<FaultLine>& faults) {
   std::size_t shown = 0;
   std::size_t without_evidence = 0;
@@ -69,7 +69,12 @@ Guard MasterKillsResumed(const std::vector<FaultLine>& faults, double floor) {
                       kills, floor * 100)};
 }
 
-Guard EveryWorkloadRan(const std::vector<WorkloadLine>& workloads) {
+Guard EveryWorkloadRan(const RunRecord& run) {
+  const auto& workloads = run.workloads;
+  if (!run.missing_workloads.empty()) {
+    const auto& [name, why] = run.missing_workloads.front();
+    return {false, fmt::format("workload {} is UNAVAILABLE: {}", name, why)};
+  }
   for (const auto& workload : workloads) {
     if (workload.counters.ok == 0) return {false, fmt::format("workload {} got no answer at all", workload.name)};
   }
@@ -80,7 +85,7 @@ Guard EveryWorkloadRan(const std::vector<WorkloadLine>& workloads) {
 
 std::vector<Guard> CheckGuards(const RunRecord& run, const GuardLimits& limits) {
   std::vector<Guard> guards = {FaultsHappened(run.faults), TrafficFloor(run.faults, limits.traffic_floor),
-                               UnknownCeiling(run.workloads, limits.unknown_ceiling), EveryWorkloadRan(run.workloads),
+                               UnknownCeiling(run.workloads, limits.unknown_ceiling), EveryWorkloadRan(run),
                                MasterKillsResumed(run.faults, limits.master_kills_resumed)};
   if (run.interrupted) guards.push_back({false, "ended by hand before everything was done and checked"});
   return guards;

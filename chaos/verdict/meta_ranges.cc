@@ -21,14 +21,14 @@ constexpr int kLooksAtTheEnd = 10;
 
 }  // namespace
 
-Result<MetaPicture> ReadMetaRanges(client::Connection& connection, Millis timeout) {
+Result<MetaRanges> ReadMetaRanges(client::Connection& connection, Millis timeout) {
   client::Table meta(connection, MetaTableName(), timeout);
   client::Scan scan;
   scan.columns = {{std::string(meta::kInfoFamily), std::string(meta::kRegionInfo)},
                   {std::string(meta::kInfoFamily), std::string(meta::kState)},
                   {std::string(meta::kTableFamily), std::string(meta::kTableState)}};
   auto scanner = meta.Scan(scan);
-  MetaPicture of_rows;
+  MetaRanges of_rows;
   std::set<std::string> tables;
   for (;;) {
     RATCHET_ASSIGN(const auto row, scanner.Next());
@@ -41,16 +41,16 @@ Result<MetaPicture> ReadMetaRanges(client::Connection& connection, Millis timeou
     of_rows[region->region.table.ToString()][region->region.encoded_name()] = {region->region.start_key,
                                                                                region->region.end_key};
   }
-  MetaPicture picture;
-  for (const std::string& table : tables) picture[table] = std::move(of_rows[table]);
-  return picture;
+  MetaRanges ranges_by_table;
+  for (const std::string& table : tables) ranges_by_table[table] = std::move(of_rows[table]);
+  return ranges_by_table;
 }
 
-void RangeJudge::Take(MetaPicture picture) {
-  ++pictures_;
+void RangeJudge::Take(MetaRanges ranges_by_table) {
+  ++looks_;
   std::size_t regions = 0;
-  MetaPicture doubtful;
-  for (auto& [table, ranges] : picture) {
+  MetaRanges doubtful;
+  for (auto& [table, ranges] : ranges_by_table) {
     regions += ranges.size();
     std::vector<KeyRange> keys;
     for (const auto& [encoded, range] : ranges) keys.push_back(range);
@@ -69,9 +69,9 @@ void RangeJudge::Take(MetaPicture picture) {
 }
 
 Finding RangeJudge::Judge() const {
-  if (pictures_ == 0) return {false, "hbase:meta could not be read once: nothing is known of the tables' ranges"};
+  if (looks_ == 0) return {false, "hbase:meta was never read: the tables' ranges are unknown"};
   return Summary(fmt::format("{} of hbase:meta show every key of every table in one region, of up to {}",
-                             Counted(pictures_, "look"), Counted(most_regions_, "region")),
+                             Counted(looks_, "look"), Counted(most_regions_, "region")),
                  "holes and overlaps in hbase:meta", {wrong_.begin(), wrong_.end()});
 }
 
@@ -84,18 +84,18 @@ void RangeWatch::Stop() { thread_.Stop(); }
 Finding RangeWatch::Judge() const { return judge_.Judge(); }
 
 void RangeWatch::Look() {
-  auto picture = ReadMetaRanges(connection_, kLookTimeout);
-  const bool answered = picture.ok();  // else the cluster is being broken: the next one counts
-  if (answered) judge_.Take(std::move(*picture));
+  auto ranges_by_table = ReadMetaRanges(connection_, kLookTimeout);
+  const bool answered = ranges_by_table.ok();  // otherwise the cluster is being broken: use the next scan
+  if (answered) judge_.Take(std::move(*ranges_by_table));
   if (!answered || !judge_.in_doubt()) thread_.Pause(kBetweenScans);
 }
 
 Finding CheckRanges(client::Connection& connection) {
   RangeJudge judge;
   for (int look = 0; look < kLooksAtTheEnd; ++look) {
-    auto picture = ReadMetaRanges(connection, kCheckTimeout);
-    if (!picture.ok()) return {false, "hbase:meta cannot be read: " + picture.error().ToString()};
-    judge.Take(std::move(*picture));
+    auto ranges_by_table = ReadMetaRanges(connection, kCheckTimeout);
+    if (!ranges_by_table.ok()) return {false, "hbase:meta cannot be read: " + ranges_by_table.error().ToString()};
+    judge.Take(std::move(*ranges_by_table));
     if (!judge.in_doubt()) break;
   }
   return judge.Judge();

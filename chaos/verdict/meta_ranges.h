@@ -1,9 +1,9 @@
-// The key ranges of every table, as clients find them in hbase:meta: no hole and no overlap, at any time.
+// Checks the key ranges of every table in hbase:meta: no hole and no overlap, at any time.
 //
-// A table counts while its own row is there: that row is written after those of its regions and goes before them
-// (S66). A scan is not of one moment: a commit in its middle shows a table half before and half after it. So a table is
-// wrong when two scans, one after the other, show the same regions of it: every commit changes the regions, and what
-// the second scan shows is not from before the end of the first one.
+// A table is checked while its own row exists: that row is written after those of its regions and deleted before them
+// (S66: table row last in, first out). A scan does not read one moment: after a commit in its middle, it shows a table
+// half before and half after the commit. So a table is wrong when two scans, one after the other, show the same regions
+// of it: every commit changes the regions, and what the second scan shows is not from before the end of the first one.
 #pragma once
 
 #include <cstdint>
@@ -19,29 +19,29 @@
 
 namespace ratchet::chaos {
 
-// Regions by encoded name; those that were split or merged, and wait for the janitor, are left out.
+// Regions by encoded name, without those that were split or merged and wait for the janitor.
 using RegionRanges = std::map<std::string, KeyRange>;
-using MetaPicture = std::map<std::string, RegionRanges>;  // by table
+using MetaRanges = std::map<std::string, RegionRanges>;  // by table
 
-// One scan.
-[[nodiscard]] Result<MetaPicture> ReadMetaRanges(client::Connection& connection, Millis timeout);
+// Reads the ranges with one scan.
+[[nodiscard]] Result<MetaRanges> ReadMetaRanges(client::Connection& connection, Millis timeout);
 
-// What pictures, one after the other, prove. Pure.
+// Judges a sequence of scans. Pure.
 class RangeJudge {
  public:
-  void Take(MetaPicture picture);
-  // True: the last picture shows something that another one must confirm.
+  void Take(MetaRanges ranges_by_table);
+  // True when the last scan shows a hole or overlap that another scan must confirm.
   [[nodiscard]] bool in_doubt() const { return !doubtful_.empty(); }
   [[nodiscard]] Finding Judge() const;
 
  private:
-  std::uint64_t pictures_ = 0;
+  std::uint64_t looks_ = 0;
   std::size_t most_regions_ = 0;
-  MetaPicture doubtful_;  // tables with a hole or an overlap in the last picture
+  MetaRanges doubtful_;  // tables with a hole or an overlap at the last look
   std::set<std::string> wrong_;
 };
 
-// Looks of the whole of a run, by a thread of its own. Start, Stop and Judge by one thread.
+// Scans during the whole run, on a thread of its own. Start, Stop and Judge by one thread.
 class RangeWatch {
  public:
   explicit RangeWatch(client::Connection& connection) : connection_(connection) {}
@@ -52,11 +52,11 @@ class RangeWatch {
  private:
   void Look();
   client::Connection& connection_;
-  RangeJudge judge_;  // of the thread, and of the caller's after it has ended
+  RangeJudge judge_;  // used by the thread, and by the caller after the thread has ended
   LoadThreads thread_;
 };
 
-// Of a cluster that has settled: a few looks, until two agree.
+// For a cluster that has settled: scans until two scans agree.
 [[nodiscard]] Finding CheckRanges(client::Connection& connection);
 
 }  // namespace ratchet::chaos

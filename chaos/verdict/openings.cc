@@ -13,7 +13,7 @@
 namespace ratchet::chaos {
 namespace {
 
-// What stands behind `key`, up to the next comma.
+// Returns the text after `key`, up to the next comma.
 std::string_view Behind(std::string_view line, std::string_view key) {
   const auto at = line.find(key);
   if (at == std::string_view::npos) return {};
@@ -60,10 +60,11 @@ Finding JudgeOpenings(std::vector<Opening> openings) {
     }
     before = &opening;
   }
-  if (openings.empty()) return {false, "no region was opened at all: nothing is known of owners"};
+  if (openings.empty()) return {false, "no region was opened: the owners are unknown"};
   return Summary(
-      fmt::format("{} of {} over the whole run: each number was one server's, none began below the one before",
-                  Counted(openings.size(), "opening"), Counted(regions.size(), "region")),
+      fmt::format(
+          "{} of {} over the whole run: each number belongs to one server, and none began below the previous one",
+          Counted(openings.size(), "opening"), Counted(regions.size(), "region")),
       "openings that more than one server may have owned", wrong);
 }
 

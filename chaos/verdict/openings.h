@@ -1,6 +1,6 @@
-// At most one owner of a region at any time, proven by the openings' numbers (S21): an opening's number is given to one
-// server once, and a later number begins above all that was written under an earlier one (at the same sequence where
-// nothing was). Pure.
+// Checks by the openings' numbers that a region has at most one owner at any time (S21: numbered openings): an
+// opening's number is given to one server once, and a later opening begins above all sequences of an earlier one (or at
+// the same one if nothing was written). Pure.
 //
 // A server that holds a lower number fails its CHECK as soon as a higher one exists, so two owners at a time would need
 // the same number twice, or a number that went backwards.
@@ -23,10 +23,10 @@ struct Opening {
   bool operator==(const Opening&) const = default;
 };
 
-// From a region server's log: "... Opened region <encoded>, opening=<n>, first sequence=<n>, ..."
+// Parses a line of a region server's log: "... Opened region <encoded>, opening=<n>, first sequence=<n>, ..."
 [[nodiscard]] std::optional<Opening> ParseOpening(const std::string& process, const std::string& line);
 
-// All openings of a run, in any order. None at all is no pass.
+// Judges all openings of a run, in any order. A run without openings fails.
 [[nodiscard]] Finding JudgeOpenings(std::vector<Opening> openings);
 
 }  // namespace ratchet::chaos

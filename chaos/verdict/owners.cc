@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kShownRegions = 5;
 
-// What is wrong with one region; empty when nothing is.
+// Returns the error of one region, or an empty string.
 std::string Wrong(const std::string& name, const OwnerViews::Known& known, const OwnerViews& views) {
   const auto found = views.open.find(name);
   const std::vector<std::string> open = found == views.open.end() ? std::vector<std::string>() : found->second;

@@ -1,4 +1,4 @@
-// Which server has which region, as the master, hbase:meta and the servers themselves say. Pure.
+// The owner of each region, according to the master, hbase:meta and the servers. Pure.
 #pragma once
 
 #include <map>
@@ -12,17 +12,17 @@ namespace ratchet::chaos {
 struct OwnerViews {
   struct Known {
     std::string state;   // "OPEN"
-    std::string server;  // empty: none
+    std::string server;  // empty: no server
   };
-  // By encoded name.
+  // Keyed by encoded name.
   std::map<std::string, Known> master;
   std::map<std::string, std::string> meta;               // where clients are sent; without hbase:meta itself
-  std::map<std::string, std::vector<std::string>> open;  // the servers that say that they have it open
+  std::map<std::string, std::vector<std::string>> open;  // the servers that report the region as open
 };
 
-// Every region that the master calls open is open on exactly the one server that master and meta name; what it calls
-// closed is open nowhere; nothing is in transition; no server has an unknown region; meta and the master know
-// the same regions.
+// Checks that every region with the master's state OPEN is open on exactly the server that master and meta name; closed
+// regions are open nowhere; nothing is in transition; no server has an unknown region; meta and the master know the
+// same regions.
 [[nodiscard]] Finding CompareOwners(const OwnerViews& views);
 
 }  // namespace ratchet::chaos

@@ -9,7 +9,7 @@ namespace ratchet::chaos {
 
 Result<ProcessSample> SampleProcess(int pid) {
   const std::filesystem::path folder = fmt::format("/proc/{}", pid);
-  const auto gone = [&] { return Error(Code::kNotFound, fmt::format("there is no process {}", pid)); };
+  const auto gone = [&] { return Error(Code::kNotFound, fmt::format("process {} does not exist", pid)); };
   ProcessSample sample;
   std::error_code error;
   for (std::filesystem::directory_iterator it(folder / "fd", error), end; !error && it != end; it.increment(error))
@@ -19,7 +19,7 @@ Result<ProcessSample> SampleProcess(int pid) {
   std::string field;
   while (status >> field) {
     std::uint64_t number = 0;
-    if (field == "VmRSS:" && status >> number) sample.resident_bytes = number * 1024;  // in kB there
+    if (field == "VmRSS:" && status >> number) sample.resident_bytes = number * 1024;  // the value is in kB
     if (field == "Threads:" && status >> number) sample.threads = number;
   }
   if (sample.threads == 0) return gone();

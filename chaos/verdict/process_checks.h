@@ -1,4 +1,4 @@
-// Memory and file descriptors of a process, from /proc: what grows without bound shows in a long run.
+// Memory and file descriptors of a process, from /proc: unbounded growth shows in a long run.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ struct ProcessSample {
   std::uint64_t threads = 0;
 };
 
-// kNotFound when there is no such process.
+// kNotFound when the process does not exist.
 [[nodiscard]] Result<ProcessSample> SampleProcess(int pid);
 
 struct ProcessLimits {
-  std::uint64_t resident_bytes = 1'024U << 20U;  // memstores and caches included
+  std::uint64_t resident_bytes = 1'024U << 20U;  // includes memstores and caches
   std::uint64_t descriptors = 1'024;
   std::uint64_t threads = 300;
 };
 
-// `name`: "rs-1". Good while every number is within its limit.
+// `name` is for example "rs-1". Good if every number is within its limit.
 [[nodiscard]] Finding CheckBounded(const std::string& name, const ProcessSample& sample,
                                    const ProcessLimits& limits = {});
 

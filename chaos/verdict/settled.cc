@@ -38,13 +38,13 @@ Finding JudgeIdle(const pb::GetStatusResponse& status, const pb::ListServersResp
 
 Finding JudgeLocks(const pb::ListLocksResponse& locks) {
   std::vector<std::string> wrong;
-  for (const auto& cycle : locks.cycle()) wrong.push_back("a ring of waiters: " + cycle);
+  for (const auto& cycle : locks.cycle()) wrong.push_back("a deadlock: " + cycle);
   for (const auto& lock : locks.lock()) {
     wrong.push_back(fmt::format("{}: held by pid {}, {} shared, {} waiting", lock.resource(),
                                 fmt::join(lock.exclusive_holder(), " and pid "), lock.shared_holder_size(),
                                 lock.waiter_size()));
   }
-  return Summary("no lock is held", "locks that are held although nothing runs", wrong);
+  return Summary("no lock is held", "locks are held although no procedure runs", wrong);
 }
 
 Finding JudgeProcedures(const pb::ListProceduresResponse& listed, const std::vector<pb::ProcedureInfo>& ended) {
@@ -58,8 +58,9 @@ Finding JudgeProcedures(const pb::ListProceduresResponse& listed, const std::vec
     const std::string text = CheckEndedOnce(DdlOutcome::kUnfinished, procedure);
     if (!text.empty()) wrong.push_back(fmt::format("pid {} {} {}", procedure.pid(), procedure.text(), text));
   }
-  return Summary(fmt::format("no procedure is unfinished; {} looked at ended exactly once", ended.size()),
-                 "procedures that are unfinished or did not end once", wrong);
+  return Summary(
+      fmt::format("no procedure is unfinished; each of {} ended procedures ended exactly once", ended.size()),
+      "procedures that are unfinished or did not end once", wrong);
 }
 
 }  // namespace ratchet::chaos

@@ -1,4 +1,4 @@
-// What must hold of the master's own account of a cluster that has settled. Pure: answers in, a finding out.
+// Checks of the master's answers after the cluster has settled. Pure: answers in, a finding out.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace ratchet::chaos {
 
-// No region in transition, nothing stuck, no crashed server unhandled, no order waiting or unanswered.
+// Checks that no region is in transition, no procedure is stuck, every crash was handled, and no order waits for its
+// execution or answer.
 [[nodiscard]] Finding JudgeIdle(const pb::GetStatusResponse& status, const pb::ListServersResponse& servers);
-// No lock is held, no procedure waits for one.
+// Checks that no lock is held and no procedure waits for one.
 [[nodiscard]] Finding JudgeLocks(const pb::ListLocksResponse& locks);
-// `listed`: all that the master knows; none of it is unfinished. `ended`: some of those that ended, with their
-// histories; each ended once.
+// `listed` are all procedures that the master knows; none may be unfinished. `ended` are some of the ended ones with
+// their histories; each must have ended once.
 [[nodiscard]] Finding JudgeProcedures(const pb::ListProceduresResponse& listed,
                                       const std::vector<pb::ProcedureInfo>& ended);
 
-// "bad: 7" and the first few of `wrong`, one a line; `good` when there is nothing.
+// Returns `good` when `wrong` is empty; otherwise "bad: 7" and the first few of `wrong`, one per line.
 [[nodiscard]] Finding Summary(const std::string& good, const char* bad, const std::vector<std::string>& wrong);
 
 }  // namespace ratchet::chaos

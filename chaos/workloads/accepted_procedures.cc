@@ -81,7 +81,7 @@ Finding AcceptedProcedures::Check(client::Connection& connection) const {
     const auto answer = admin.Call(methods::kGetProcedure, request);
     if (!answer.ok()) return {false, fmt::format("pid {} cannot be asked for: {}", pid, answer.error().ToString())};
     if (!answer->has_procedure()) {
-      ++forgotten;  // its end had been seen, or it would count as lost
+      ++forgotten;  // its end was seen; otherwise it would count as lost
       if (accepted.outcome == DdlOutcome::kUnfinished)
         wrong.push_back(fmt::format("pid {}, {}, is lost", pid, accepted.what));
       continue;
@@ -89,7 +89,7 @@ Finding AcceptedProcedures::Check(client::Connection& connection) const {
     if (const auto text = CheckEndedOnce(accepted.outcome, answer->procedure()); !text.empty())
       wrong.push_back(fmt::format("pid {}, {}, {}", pid, accepted.what, text));
   }
-  std::string text = fmt::format("{} accepted: {} did not end exactly once ({} by now forgotten after their end)",
+  std::string text = fmt::format("{} accepted: {} did not end exactly once ({} were forgotten after their end)",
                                  Counted(procedures.size(), "procedure"), wrong.size(), forgotten);
   for (std::size_t i = 0; i < wrong.size() && i < kShownWrong; ++i) text += "\n  " + wrong[i];
   return {wrong.empty() && !procedures.empty(), text};

@@ -1,4 +1,5 @@
-// Every procedure that a master has accepted from a load, and whether each has ended exactly once. Thread-safe.
+// Records every procedure that a master has accepted from a load, and checks that each has ended exactly once.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +14,20 @@
 
 namespace ratchet::chaos {
 
-// What is wrong with a procedure whose end its client has seen as `outcome`; empty when nothing is. Pure.
+// Returns the error of a procedure whose end the client has seen as `outcome`, or an empty string. Pure.
 [[nodiscard]] std::string CheckEndedOnce(DdlOutcome outcome, const pb::ProcedureInfo& procedure);
 
 class AcceptedProcedures {
  public:
-  // `what`: "disable of table t". Nothing is kept of requests that were not accepted.
+  // `what` is for example "disable of table t". Requests that were not accepted are not recorded.
   void Add(const std::string& what, const DdlEnd& end);
-  // Adds those that a load did not see end while it ran (pid and what), and waits for the end of each up to `patience`.
+  // Adds the procedures (pid and text) whose end the load did not see, and waits for the end of each up to `patience`.
   void Await(client::Connection& connection, const std::map<std::uint64_t, std::string>& unfinished, Millis patience);
   [[nodiscard]] std::size_t size() const;
-  // Asks the master for every one of them. The finding counts those that it has not forgotten (results are kept
-  // for a while only).
+  // Asks the master for all of them. The finding counts those that the master has not forgotten (results are kept for a
+  // while only).
   [[nodiscard]] Finding Check(client::Connection& connection) const;
-  // "<pid> <outcome> <what>", one a line.
+  // Returns "<pid> <outcome> <what>", one per line.
   [[nodiscard]] std::string ToText() const;
 
  private:
@@ -36,7 +37,7 @@ class AcceptedProcedures {
   };
   mutable Mutex mutex_;
   std::map<std::uint64_t, Accepted> procedures_ GUARDED_BY(mutex_);
-  std::vector<std::string> wrong_ GUARDED_BY(mutex_);  // seen while adding
+  std::vector<std::string> wrong_ GUARDED_BY(mutex_);  // errors found while adding
 };
 
 }  // namespace ratchet::chaos

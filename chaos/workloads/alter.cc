@@ -125,19 +125,22 @@ class Alter final : public Workload {
     tally_.Add(OperationOutcome::kFailed);
   }
 
-  // False: it was not answered.
+  // Returns false when the read was not answered.
   bool ReadRow(std::size_t row, Millis timeout) {
     client::Table table(context_.connection, table_, timeout);
     const FamilyLedger::Read read = ledger_.BeginRead(row);
     const auto found = table.Get({ledger_.key(row), {}, 1, {}});
-    if (!found.ok()) return false;
+    if (!found.ok()) {
+      NoteUnread(fmt::format("row {}: {}", ledger_.key(row), found.error().ToString()));
+      return false;
+    }
     if (const auto wrong = ledger_.Observe(read, *found)) Blame(*wrong);
     return true;
   }
 
-  // ---- changes; of the changer's thread, and of the driver's after that one has ended ----
+  // ---- changes: used by the changer's thread, and by the driver's after that thread has ended ----
   void ChangeOnce(Prng& prng) {
-    // With an outcome that stays unknown the table is left as it is: the rows go on.
+    // After an unknown outcome the table is not changed again; the rows continue.
     if (schemas_.size() == 1 && !unfinished_) {
       const SchemaStep step = Draw(prng);
       if (Moves(step)) ledger_.BeginChange(step.family);
@@ -162,7 +165,7 @@ class Alter final : public Workload {
     return {Step::kDropFamily, family, {}, {}};
   }
 
-  // A family comes or goes with it.
+  // True when the step adds or drops a family.
   static bool Moves(const SchemaStep& step) { return step.kind == Step::kAddFamily || step.kind == Step::kDropFamily; }
 
   void Learn(const SchemaStep& step, const DdlEnd& end) {
@@ -176,7 +179,7 @@ class Alter final : public Workload {
         return;
       case DdlOutcome::kFailed:
       case DdlOutcome::kRefused:
-        // All that is asked for is legal. A full disk may be in the way; and what was not sent, was not refused.
+        // All requests are legal. Only a full disk may prevent them, and a request that was not sent was not refused.
         if (end.code != Code::kNoSpace && !(end.outcome == DdlOutcome::kRefused && changer_.stopping()) &&
             !schemas_.Refused(step)) {
           Blame(fmt::format("{} failed, the table was {}: {}", what, schemas_.ToText(), end.error));
@@ -197,19 +200,30 @@ class Alter final : public Workload {
     if (!described.ok()) return {false, "the table cannot be described: " + described.error().ToString()};
     const LoadSchema found = SchemaOf(*described);
     if (!schemas_.Has(found))
-      return {false, fmt::format("the table is [{}], and must be {}", found.ToText(), schemas_.ToText())};
-    return {true, fmt::format("the table is as the last acknowledged change left it: {}", found.ToText())};
+      return {false, fmt::format("the table is [{}], but must be {}", found.ToText(), schemas_.ToText())};
+    return {true, fmt::format("the table matches the last acknowledged change: {}", found.ToText())};
   }
 
   Finding CheckRows() {
     for (std::size_t row = 0; row < ledger_.rows(); ++row) {
-      if (!ReadRow(row, kCheckTimeout)) return {false, fmt::format("row {} cannot be read", ledger_.key(row))};
+      if (ReadRow(row, kCheckTimeout)) continue;
+      const MutexLock lock(mutex_);
+      return {false, "not every row can be read: " + last_unread_};
     }
     const MutexLock lock(mutex_);
     std::string text = fmt::format("{} read at the end; {} wrong in the whole run", Counted(ledger_.rows(), "row"),
                                    Counted(violations_, "thing"));
+    if (unread_ > 0) text += fmt::format("; {} reads without an answer, the last: {}", unread_, last_unread_);
     for (const auto& wrong : shown_) text += "\n  " + wrong;
     return {violations_ == 0, text};
+  }
+
+  // During the load a read without an answer is not a violation, but its error is evidence.
+  void NoteUnread(std::string failure) {
+    RATCHET_LOG(kWarn, "alter: cannot read {}", failure);
+    const MutexLock lock(mutex_);
+    ++unread_;
+    last_unread_ = std::move(failure);
   }
 
   void Blame(std::string wrong) {
@@ -229,6 +243,8 @@ class Alter final : public Workload {
   std::optional<std::pair<std::uint64_t, SchemaStep>> unfinished_;
   mutable Mutex mutex_;
   std::uint64_t violations_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t unread_ GUARDED_BY(mutex_) = 0;
+  std::string last_unread_ GUARDED_BY(mutex_);
   std::vector<std::string> shown_ GUARDED_BY(mutex_);
   LoadThreads writers_;
   LoadThreads changer_;

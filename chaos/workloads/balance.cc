@@ -69,7 +69,7 @@ class Balance final : public Workload {
   }
 
  private:
-  // The switch is put back once more, also where nothing is checked after this.
+  // Resets the switch once more, even if no check follows.
   void StopThread() {
     thread_.Stop();
     if (known_ == before_ || std::exchange(stopped_, true)) return;
@@ -115,7 +115,7 @@ class Balance final : public Workload {
   }
   static const char* Text(bool on) { return on ? "on" : "off"; }
 
-  // Answers what was planned; nothing when it was not answered.
+  // Returns the number of planned moves; nullopt when there was no answer.
   std::optional<std::uint32_t> BalanceOnce(client::Admin& admin, bool dry_run) {
     hbase::pb::BalanceRequest request;
     request.set_dry_run(dry_run);
@@ -126,13 +126,13 @@ class Balance final : public Workload {
     begun_ += answer->moves_executed();
     if (answer->moves_executed() > answer->moves_calculated() || (dry_run && answer->moves_executed() > 0)) {
       Blame(fmt::format("{} moves were planned{} and {} begun", answer->moves_calculated(),
-                        dry_run ? ", which was all that was asked for," : "", answer->moves_executed()));
+                        dry_run ? ", as requested," : "", answer->moves_executed()));
     }
-    if (!dry_run && known_ == false && answer->balancer_ran()) Blame("the balancer is switched off, and it ran");
+    if (!dry_run && known_ == false && answer->balancer_ran()) Blame("the balancer is switched off, but it ran");
     return answer->balancer_ran() ? std::optional(answer->moves_calculated()) : std::nullopt;
   }
 
-  // A few regions of the other loads go to one server.
+  // Moves a few regions of the other loads to one server.
   void MakeUneven(client::Admin& admin, Prng& prng) {
     const auto servers = OnlineServers(admin);
     if (!servers.ok() || servers->empty()) return;
@@ -158,7 +158,7 @@ class Balance final : public Workload {
     }
   }
 
-  // Balances until nothing is left to be moved.
+  // Balances until no move is planned.
   Finding Even(client::Admin& admin) {
     if (const Status set = Set(admin, true); !set.ok())
       return {false, "the balancer cannot be switched on: " + set.error().ToString()};
@@ -197,7 +197,7 @@ class Balance final : public Workload {
   }
 
   [[nodiscard]] Finding AnswersFinding() const {
-    std::string text = fmt::format("{} and {} of the switch: {} contradict what was asked for", Counted(plans_, "plan"),
+    std::string text = fmt::format("{} and {} of the switch: {} contradict the requests", Counted(plans_, "plan"),
                                    Counted(looks_, "look"), violations_);
     for (const auto& wrong : shown_) text += "\n  " + wrong;
     return {violations_ == 0 && looks_ > 0, text};
@@ -207,10 +207,10 @@ class Balance final : public Workload {
   const SystemClock clock_{};
   AcceptedProcedures procedures_;
   Tally tally_;
-  // Of the thread, and of the driver's after that one has ended.
+  // Used by the thread, and by the driver's thread after it has ended.
   bool before_ = true;
   bool stopped_ = false;
-  std::optional<bool> known_{true};  // how it was last set; nothing: its outcome is unknown
+  std::optional<bool> known_{true};  // the last value that was set; nullopt: its outcome is unknown
   std::map<std::uint64_t, std::string> unfinished_;
   std::uint64_t plans_ = 0;
   std::uint64_t begun_ = 0;

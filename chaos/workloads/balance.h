@@ -1,6 +1,6 @@
-// The load "balance": has the cluster balanced, and the balancer switched off and on, while it makes it uneven by
-// moves. A switch is as it was last set, for every later master; nothing is moved while it is off, or by a plan that is
-// only asked for; at the end each server gets its share.
+// The load "balance": balances the cluster and switches the balancer off and on, while its moves make the cluster
+// uneven. Every later master must see the last value of the switch. No region may move while the switch is off, or by a
+// dry run. At the end each server must get its share of the regions.
 #pragma once
 
 #include <memory>

@@ -51,10 +51,10 @@ class Bank final : public Workload {
     const auto read = ReadRows(table, 0, 0);
     if (!read.ok()) return {{false, "the bank's table cannot be read: " + read.error().ToString()}};
     MutexLock lock(mutex_);
-    std::string text = fmt::format("{} at the end, {} during the load: {} not whole, lost or done twice",
+    std::string text = fmt::format("{} at the end, {} during the load: {} torn, lost or done twice",
                                    Counted(*read, "row"), Counted(reads_ - *read, "row read"), violations_);
     for (const auto& violation : shown_) text += "\n  " + violation;
-    return {{*read == rows_, fmt::format("{} of {} rows of accounts are there", *read, rows_)},
+    return {{*read == rows_, fmt::format("{} of {} rows of accounts exist", *read, rows_)},
             {violations_ == 0 && reads_ > *read, text}};
   }
 
@@ -101,7 +101,7 @@ class Bank final : public Workload {
     return read;
   }
 
-  // Scans from row `first` on; 0: all. The number of rows.
+  // Scans from row `first` on; `limit` 0: all rows. Returns the number of rows.
   Result<std::size_t> ReadRows(client::Table& table, std::size_t first, std::uint64_t limit) {
     std::vector<std::int64_t> floors;
     for (std::size_t row = first; row < rows_; ++row) floors.push_back(ledger_.Floor(row));
@@ -114,10 +114,10 @@ class Bank final : public Workload {
       if (limit != 0 && threads_.stopping()) break;  // each region may take as long as one operation
       RATCHET_ASSIGN(const auto read, scanner.Next());
       if (!read) break;
-      // A row of another name, or none where one must be: what follows cannot be compared.
+      // A wrong or missing row: the following rows cannot be compared.
       if (row >= rows_ || read->key != KeyOf(row)) {
-        Blame(fmt::format("lost: a scan found row {} in the place of {}", read->key,
-                          row < rows_ ? KeyOf(row) : "the end"));
+        Blame(
+            fmt::format("lost: a scan returned row {} instead of {}", read->key, row < rows_ ? KeyOf(row) : "the end"));
         break;
       }
       Judge(row, floors[row - first], *read);
@@ -160,7 +160,7 @@ class Bank final : public Workload {
     const auto read = ReadRow(table, row);
     if (!read.ok() || threads_.stopping()) return Count(read);
     const auto before = ParseBankRow(*read);
-    if (!before.ok()) return;  // a violation, and blamed already
+    if (!before.ok()) return;  // a violation that was already reported
     const auto put = [](std::int64_t number) { return EncodeInt64(number); };
     const auto change = ledger_.BeginChange(row);
     const auto done =
@@ -169,7 +169,7 @@ class Bank final : public Workload {
                                  .Set(kLoadFamily, AccountColumn(from), put(before->balances[from] - amount))
                                  .Set(kLoadFamily, AccountColumn(to), put(before->balances[to] + amount))
                                  .Set(kLoadFamily, kVersionColumn, put(before->version + 1)));
-    // A version never comes back, so a refusal is final even when an earlier attempt is on its way yet.
+    // A version never returns, so a refusal is final even if an earlier attempt is still in progress.
     const OperationOutcome refused = OperationOutcome::kFailed;
     EndChange(row, change, !done.ok() ? OutcomeOf(done.error()) : *done ? OperationOutcome::kOk : refused);
     Count(done);

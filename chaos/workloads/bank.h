@@ -1,5 +1,5 @@
-// "bank": transfers between the columns of a row; a row that is ever seen half changed, or a change that is lost or
-// done twice, shows in the sum and the version.
+// "bank": transfers between the columns of a row. A half-changed row, or a change that is lost or done twice, shows in
+// the sum and the version.
 #pragma once
 
 #include <memory>

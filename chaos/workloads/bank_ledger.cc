@@ -20,7 +20,7 @@ Result<BankRow> ParseBankRow(const client::Row& row) {
     const auto value = row.Value(kLoadFamily, column);
     if (!value) return Error(Code::kCorruption, fmt::format("row {}: column {} is missing", row.key, column));
     if (!DecodeInt64(*value, number))
-      return Error(Code::kCorruption, fmt::format("row {}: column {} is no number", row.key, column));
+      return Error(Code::kCorruption, fmt::format("row {}: column {} is not a number", row.key, column));
     return Ok();
   };
   for (std::size_t i = 0; i < kAccounts; ++i) RATCHET_TRY(read(AccountColumn(i), parsed.balances[i]));
@@ -58,8 +58,7 @@ std::optional<std::string> BankLedger::EndChange(std::size_t row, Ticket change,
                      row);
 }
 
-// Two reads between which no change was begun that is still under way are told the same from now on: one stands for
-// both.
+// Merges reads if no change that is still in progress began between them, because they are equivalent from now on.
 void BankLedger::Merge(Account& account) {
   for (auto it = account.reads.begin(); std::next(it) != account.reads.end();) {
     const auto later = std::next(it);
@@ -92,7 +91,7 @@ std::optional<std::string> BankLedger::Observe(std::size_t row, std::int64_t flo
     return fmt::format("lost: row {} is at version {}, {} had been acknowledged or seen", read.key, parsed->version,
                        floor);
   }
-  // Read under the mutex after the answer came: whatever the read saw had begun by now.
+  // Called under the mutex after the answer came: every change that the read saw had begun by now.
   if (parsed->version > account.possible) {
     return fmt::format("done twice: row {} is at version {}, but only {} were ever begun", read.key, parsed->version,
                        Counted(static_cast<std::uint64_t>(account.possible), "change"));

@@ -1,10 +1,10 @@
-// What a row of accounts may look like at any time. Pure apart from its mutex.
+// The possible states of a row of accounts at any time. Pure apart from its mutex.
 //
 // A row has kAccounts accounts and a version, 8-byte numbers each. Every change moves an amount between two accounts
-// and adds one to the version, in one atomic mutation. So in whatever moment a row is read, all columns are there, the
-// sum is the one that the row began with, and the version lies between what must have happened before and the changes
-// begun by then. What must have happened: a read's version, and one more for each change that was begun after it and
-// has been acknowledged (a change of unknown outcome that the read saw makes up for none of them).
+// and adds one to the version, in one atomic mutation. So whenever a row is read, it must have all columns, its sum
+// must be the initial one, and its version must be between a lower and an upper bound. The upper bound is the number of
+// changes that have begun. The lower bound is the version of an earlier read, plus one for each acknowledged change
+// that began after that read. (A change of unknown outcome that the read saw does not count for any of these.)
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct BankRow {
 };
 
 [[nodiscard]] std::string AccountColumn(std::size_t account);  // "a0"
-// kCorruption names the column that is missing or no number.
+// kCorruption names the column that is missing or not a number.
 [[nodiscard]] Result<BankRow> ParseBankRow(const client::Row& row);
 
 // Thread-safe.
@@ -42,28 +42,27 @@ class BankLedger {
 
   using Ticket = std::uint64_t;
   [[nodiscard]] Ticket BeginChange(std::size_t row);
-  // kFailed: certainly not done, a condition that did not hold included. What is wrong with that, when a read has seen
-  // more changes than can have been done.
+  // kFailed: certainly not done, which includes a condition that was false. Returns the error when a read has seen more
+  // changes than can have been done.
   [[nodiscard]] std::optional<std::string> EndChange(std::size_t row, Ticket change, OperationOutcome outcome);
 
-  // Around a read: the least version that it must see, asked before it is sent.
+  // Returns the lowest version that a read must see; call it before the read is sent.
   [[nodiscard]] std::int64_t Floor(std::size_t row) const;
-  // What is wrong with what it saw; nothing when all is well. Later reads must not see less.
+  // Returns the error of a read, or nullopt. Later reads must not see less.
   [[nodiscard]] std::optional<std::string> Observe(std::size_t row, std::int64_t floor, const client::Row& read);
 
  private:
-  // What reads have told, and changes since then.
+  // Reads, and the changes since then.
   struct Known {
-    std::int64_t least =
-        0;  // the version that was seen, and one more for each acknowledged change that was begun after it
-    std::int64_t spare = 0;  // how many of the changes begun before it can have failed for all that was seen
+    std::int64_t least = 0;  // the version seen, plus one for each acknowledged change that was begun after it
+    std::int64_t spare = 0;  // number of the changes begun before it that may have failed, according to the reads
   };
   struct Account {
-    std::int64_t possible = 0;  // changes acknowledged, of unknown outcome or under way
-    Ticket next = 1;            // of the next change
+    std::int64_t possible = 0;  // changes acknowledged, of unknown outcome or in progress
+    Ticket next = 1;            // number of the next change
     std::set<Ticket> under_way;
     std::map<Ticket, Known> reads{
-        {1, {}}};  // by the first change begun after them; the first one is before all changes
+        {1, {}}};  // by the first change begun after them; the first entry precedes all changes
   };
   [[nodiscard]] static std::int64_t Least(const Account& account);
   static void Merge(Account& account);

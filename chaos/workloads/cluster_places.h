@@ -1,4 +1,4 @@
-// Which servers there are and where the regions are, as the active master tells. Blocking; any thread.
+// Servers and their regions, according to the active master. Blocking; any thread.
 #pragma once
 
 #include <map>
@@ -13,10 +13,10 @@
 namespace ratchet::chaos {
 
 [[nodiscard]] Result<std::set<ServerName>> OnlineServers(client::Admin& admin);
-// By server: encoded names of the regions there, hbase:meta's included; those that were split or merged are left out.
+// Returns the encoded names of the regions by server, including hbase:meta's, without those that were split or merged.
 [[nodiscard]] Result<std::map<ServerName, std::vector<std::string>>> RegionsByServer(client::Admin& admin);
 
-// Each of the servers that can have regions has its share: no two of them differ by more than one. Pure.
+// Checks that the numbers of regions of any two servers that can have regions differ by at most one. Pure.
 [[nodiscard]] Finding JudgeShares(const std::map<std::string, std::size_t>& regions_of_server);
 
 }  // namespace ratchet::chaos

@@ -20,7 +20,7 @@ constexpr Millis kDdlPause{20};
 
 constexpr DdlVerb kVerbs[] = {DdlVerb::kCreate, DdlVerb::kEnable, DdlVerb::kDisable, DdlVerb::kDelete};
 
-// Touched by its own thread only, and by the driver's after that thread has ended.
+// Used by its own thread, and by the driver's after that thread has ended.
 struct OwnTable {
   TableName name;
   PossibleConditions conditions{TableCondition::kAbsent};
@@ -83,7 +83,7 @@ class Ddl final : public Workload {
 
   void Change(OwnTable& table, Prng& prng) {
     DdlVerb verb = kVerbs[prng.Below(std::size(kVerbs))];
-    // Mostly something that can be done; now and then whatever comes, which must then be refused.
+    // Mostly chooses a legal operation; sometimes any operation, which may have to be refused.
     const bool any = prng.Chance(1, 8);
     while (!any && !table.conditions.Has(EffectOf(verb).from)) verb = kVerbs[prng.Below(std::size(kVerbs))];
     const auto request = MakeDdlRequest(context_.connection, verb, table.name, kLoadFamily, split_keys_);
@@ -96,7 +96,8 @@ class Ddl final : public Workload {
   void Move(const TableName& table, Prng& prng) {
     client::Admin admin(context_.connection, kLoadTimeout);
     const auto regions = admin.Regions(table);
-    if (!regions.ok() || regions->empty() || threads_.stopping()) return;  // absent, or meta is away
+    // the table is absent, or meta is unavailable
+    if (!regions.ok() || regions->empty() || threads_.stopping()) return;
     const auto& region = (*regions)[prng.Below(regions->size())].region;
     const auto request = MakeMoveRequest(context_.connection, region.encoded_name());
     const DdlEnd end = RunToEnd(context_.connection, request, [this] { return threads_.stopping(); });
@@ -110,7 +111,7 @@ class Ddl final : public Workload {
     tally_.Add(outcome);
   }
 
-  // What the end of an operation says of its table.
+  // Learns the state of the table from the end of an operation.
   void Learn(OwnTable& table, DdlVerb verb, const DdlEnd& end) {
     const std::string what = fmt::format("{} of table {}", VerbName(verb), table.name.ToString());
     procedures_.Add(what, end);
@@ -119,9 +120,9 @@ class Ddl final : public Workload {
       case DdlOutcome::kSucceeded: table.conditions = AfterSuccess(before, verb); break;
       case DdlOutcome::kFailed:
       case DdlOutcome::kRefused:
-        // A full disk lets a procedure fail and be undone: that says nothing of what the table was.
+        // On a full disk a procedure may fail and be rolled back; that does not contradict the table's state.
         if (end.code == Code::kNoSpace) break;
-        // When the load stops, a request that was never sent is no refusal by the cluster.
+        // When the load stops, a request that was never sent was not refused by the cluster.
         if (end.outcome == DdlOutcome::kFailed || !threads_.stopping()) table.conditions = AfterRefusal(before, verb);
         break;
       case DdlOutcome::kUnfinished: return;  // Check waits for it
@@ -145,7 +146,7 @@ class Ddl final : public Workload {
 
   Finding AnswersFinding() const {
     MutexLock lock(mutex_);
-    std::string text = fmt::format("{} contradict what the table was before", Counted(violations_, "answer"));
+    std::string text = fmt::format("{} contradict the table's earlier state", Counted(violations_, "answer"));
     for (const auto& wrong : shown_) text += "\n  " + wrong;
     return {violations_ == 0, text};
   }
@@ -180,7 +181,7 @@ class Ddl final : public Workload {
   const WorkloadContext context_;
   const std::vector<std::string> split_keys_;
   const SystemClock clock_{};
-  std::vector<OwnTable> tables_;  // two a thread
+  std::vector<OwnTable> tables_;  // two for each thread
   AcceptedProcedures procedures_;
   Tally tally_;
   mutable Mutex mutex_;

@@ -1,5 +1,5 @@
-// "ddl": creates, disables, enables, deletes and moves, and knows in which state each table must be. In the manner of
-// HBase's IntegrationTestDDLMasterFailover.
+// "ddl": creates, disables, enables, deletes and moves, and knows the required state of each table. Similar to HBase's
+// IntegrationTestDDLMasterFailover.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace ratchet::chaos {
 
-// Every table has one client, so its state follows from what that client was told; moves go across all of them. Every
-// procedure that a master accepted must have ended exactly once, whatever happened to masters meanwhile.
+// Every table has one client, so its state follows from that client's answers; moves affect all tables. Every procedure
+// that a master accepted must have ended exactly once, despite failures of masters.
 [[nodiscard]] std::unique_ptr<Workload> MakeDdl(WorkloadContext context);
 
 }  // namespace ratchet::chaos

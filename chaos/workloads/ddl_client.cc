@@ -15,7 +15,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kSlice{3'000};
-constexpr int kStrangeAnswers = 10;  // errors that no client knows: asked again so often
+constexpr int kStrangeAnswers = 10;  // retries after errors that the client does not know
 
 template <class Request, class Response>
 DdlRequest Repeatable(client::Connection& connection, const rpc::Method<Request, Response>& method, Request request) {
@@ -49,8 +49,8 @@ DdlRequest OfFamily(client::Connection& connection, const rpc::Method<Request, R
   return Repeatable(connection, method, std::move(request));
 }
 
-// What a master says when it has looked at the request and will not do it: one of HBase's exceptions that the client's
-// loop does not take for a passing one. That another procedure has the region is such a one too.
+// Returns true if a master has examined the request and refuses it: one of HBase's exceptions that the client's loop
+// does not treat as transient. This includes "another procedure has the region".
 bool IsRefusal(const Error& error) {
   return error.code() != Code::kTimeout && error.remote_class().starts_with("org.apache.hadoop.hbase.");
 }
@@ -152,7 +152,7 @@ DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const
     const auto pid = request(connection);
     if (pid.ok()) return WaitForEnd(connection, *pid, give_up);
     const Error& error = pid.error();
-    // The nonce makes the answer to one attempt the answer to all: had one been accepted, this would be its pid.
+    // All attempts have one nonce, so this answer holds for all: if one had been accepted, the answer would be its pid.
     if (IsRefusal(error)) return {DdlOutcome::kRefused, std::nullopt, error.ToString(), error.code(), {}};
     perhaps_accepted = perhaps_accepted || OutcomeOf(error) == OperationOutcome::kUnknown;
     if (error.code() != Code::kTimeout) ++strange;

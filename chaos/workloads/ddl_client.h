@@ -1,7 +1,7 @@
-// Asks a master for a procedure with one nonce, as often as it takes, and waits for its end, whatever masters come and
-// go.
+// Submits a procedure to a master with one nonce, repeats the request as needed, and waits for its end across
+// failovers.
 //
-// Thread-safe; blocks in slices, so that a caller that stops is free again within seconds.
+// Thread-safe; blocks in slices, so that a stopping caller returns within seconds.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace ratchet::chaos {
 
 enum class DdlOutcome : std::uint8_t {
   kSucceeded,
-  kFailed,      // the procedure ended with an error: undone
-  kRefused,     // nothing was accepted
+  kFailed,      // the procedure ended with an error and was rolled back
+  kRefused,     // the request was not accepted
   kUnknown,     // no answer to the request: it may have been accepted
-  kUnfinished,  // accepted; its end was not waited for
-  kLost,        // accepted, and the cluster does not know it any more although no client had seen its end
+  kUnfinished,  // accepted; its end was not awaited
+  kLost,        // accepted, but the cluster has forgotten it although no client had seen its end
 };
 
-// As loads count it.
+// Converts to the outcome that loads count.
 [[nodiscard]] OperationOutcome AsOperation(DdlOutcome outcome);
 
 struct DdlEnd {
@@ -33,18 +33,18 @@ struct DdlEnd {
   std::optional<std::uint64_t> pid;
   std::string error{};
   std::optional<Code> code{};  // of the error
-  std::string result{};        // of a success
+  std::string result{};        // result of a success
 };
 
-// One request with its nonce; may be called any number of times.
+// A request with its nonce; may be repeated any number of times.
 using DdlRequest = std::function<Result<std::uint64_t>(client::Connection&)>;
 [[nodiscard]] DdlRequest MakeDdlRequest(client::Connection& connection, DdlVerb verb, const TableName& table,
                                         const std::string& family, const std::vector<std::string>& split_keys);
-// No destination: to another server.
+// Without a destination the region moves to another server.
 [[nodiscard]] DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region,
                                          const std::optional<ServerName>& destination = std::nullopt);
 
-// Whole, and one family of it.
+// Modify the whole table, or one family of it.
 [[nodiscard]] DdlRequest MakeModifyTableRequest(client::Connection& connection, const TableDescriptor& table);
 [[nodiscard]] DdlRequest MakeAddFamilyRequest(client::Connection& connection, const TableName& table,
                                               const FamilyDescriptor& family);
@@ -65,7 +65,7 @@ using DdlRequest = std::function<Result<std::uint64_t>(client::Connection&)>;
 
 using GiveUp = std::function<bool()>;
 [[nodiscard]] DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const GiveUp& give_up);
-// The second half, for a pid that is known.
+// Waits for the end of a known procedure.
 [[nodiscard]] DdlEnd WaitForEnd(client::Connection& connection, std::uint64_t pid, const GiveUp& give_up);
 
 }  // namespace ratchet::chaos

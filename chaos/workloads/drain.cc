@@ -41,7 +41,7 @@ class Drain final : public Workload {
     give_up_ = [this, deadline] { return clock_.Now() > deadline; };
     for (const auto& [pid, what] : std::exchange(unfinished_, {}))
       procedures_.Add(what, WaitForEnd(context_.connection, pid, give_up_));
-    if (mark_) TakeBack();
+    if (mark_) Recommission();
     return {LooksFinding(), CheckMarks(), procedures_.Check(context_.connection)};
   }
 
@@ -56,15 +56,15 @@ class Drain final : public Workload {
   }
 
  private:
-  // A server that is left drained is given back once more, also where nothing is checked after this.
+  // Takes a drained server back once more, even if no check follows.
   void StopThread() {
     thread_.Stop();
-    if (mark_ && !std::exchange(stopped_, true)) TakeBack();
+    if (mark_ && !std::exchange(stopped_, true)) Recommission();
   }
 
   void Step(Prng& prng) {
     if (mark_) {
-      TakeBack();
+      Recommission();
     } else {
       DrainOne(prng);
     }
@@ -82,13 +82,13 @@ class Drain final : public Workload {
     had_ = had == regions->end() ? std::vector<std::string>() : had->second;
     touched_.insert(server);
     const DdlEnd end = Run(MakeDrainRequest(context_.connection, server), "drain of " + server.ToString());
-    if (end.outcome == DdlOutcome::kRefused && end.code != Code::kTimeout) mark_.reset();  // the last one, or gone
+    if (end.outcome == DdlOutcome::kRefused && end.code != Code::kTimeout) mark_.reset();  // the last server, or gone
     if (end.outcome != DdlOutcome::kSucceeded || !end.result.starts_with("drained: ")) return;
     LookThatItIsEmpty(admin, *servers, server);
   }
 
-  // Regions go to a decommissioned server where there is no other one: only what is seen while the same servers have
-  // been there all the time tells.
+  // Regions may go to a decommissioned server if there is no other one. So only observations are valid during which the
+  // same servers were online.
   void LookThatItIsEmpty(client::Admin& admin, const std::set<ServerName>& servers, const ServerName& server) {
     const auto regions = RegionsByServer(admin);
     const auto marks = client::Drained(admin);
@@ -98,11 +98,11 @@ class Drain final : public Workload {
     ++looks_;
     const auto found = regions->find(server);
     if (found == regions->end()) return;
-    Blame(fmt::format("{} was drained and has {}, {} for one", server.ToString(),
+    Blame(fmt::format("{} was drained but has {}, for example {}", server.ToString(),
                       Counted(found->second.size(), "region"), found->second.front()));
   }
 
-  void TakeBack() {
+  void Recommission() {
     const ServerName server = *mark_;
     const DdlEnd end = Run(MakeUndrainRequest(context_.connection, server, had_), "taking back " + server.ToString());
     if (end.outcome == DdlOutcome::kSucceeded) mark_.reset();
@@ -127,9 +127,9 @@ class Drain final : public Workload {
     for (const ServerName& mark : *marks) {
       const bool ours = std::any_of(touched_.begin(), touched_.end(),
                                     [&](const ServerName& server) { return server.SameAddress(mark); });
-      if (ours) return {false, fmt::format("{} was taken back and is decommissioned", mark.ToString())};
+      if (ours) return {false, fmt::format("{} was taken back but is decommissioned", mark.ToString())};
     }
-    return {true, "every server that was drained is taken back"};
+    return {true, "every drained server was taken back"};
   }
 
   void Blame(std::string wrong) {
@@ -149,11 +149,11 @@ class Drain final : public Workload {
   const SystemClock clock_{};
   AcceptedProcedures procedures_;
   Tally tally_;
-  // Of the thread, and of the driver's after that one has ended.
+  // Used by the thread, and by the driver's thread after it has ended.
   GiveUp give_up_ = [this] { return thread_.stopping(); };
   std::map<std::uint64_t, std::string> unfinished_;
-  std::optional<ServerName> mark_;  // decommissioned, or perhaps
-  std::vector<std::string> had_;    // before it was drained
+  std::optional<ServerName> mark_;  // decommissioned, or possibly
+  std::vector<std::string> had_;    // its regions before the drain
   std::set<ServerName> touched_;
   bool stopped_ = false;
   std::uint64_t looks_ = 0;

@@ -1,5 +1,6 @@
-// The load "drain": servers are drained and taken back while the other loads go on, which must notice nothing. A server
-// that was drained has no region while it is decommissioned and others serve; at the end every mark is taken back.
+// The load "drain": servers are drained and taken back while the other loads continue, which must not be affected. A
+// drained server must have no region while it is decommissioned and others serve. At the end every server is taken
+// back.
 #pragma once
 
 #include <memory>

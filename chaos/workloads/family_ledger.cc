@@ -32,7 +32,7 @@ void FamilyLedger::Acknowledge(const Write& write) {
   const MutexLock lock(mutex_);
   for (const auto& [name, changes] : write.changes) {
     Family& family = families_.at(name);
-    // Of a family that has come or gone meanwhile it is not known which of them has the cell.
+    // If the family was added or dropped meanwhile, it is unknown which incarnation has the cell.
     if (family.changes == changes) family.cells[write.row].acknowledged = write.number;
   }
 }
@@ -44,7 +44,7 @@ std::optional<std::string> FamilyLedger::RefusedForFamily(const Write& write) co
     if (families_.at(name).changes != changes) return std::nullopt;
     names += " " + name;
   }
-  return fmt::format("row {}: refused for a family that is missing, while{} were there all the time", keys_[write.row],
+  return fmt::format("row {}: refused because of a missing family, although{} existed all the time", keys_[write.row],
                      names);
 }
 
@@ -91,19 +91,19 @@ std::optional<std::string> FamilyLedger::Observe(const Read& read, const client:
 std::string FamilyLedger::Judge(const Read& read, const std::string& name, const Family& family,
                                 std::optional<std::string_view> value) const {
   if (family.stage == Stage::kGone)
-    return value ? fmt::format("holds {}, and the table has no such family", *value) : "";
+    return value ? fmt::format("holds {}, but the table has no such family", *value) : "";
   const std::uint64_t least = read.least.at(name);
-  if (!value) return least == 0 ? "" : fmt::format("holds nothing, {} was acknowledged", least);
+  if (!value) return least == 0 ? "" : fmt::format("is empty, but {} was acknowledged", least);
   std::uint64_t number = 0;
   for (const char digit : *value) {
-    if (digit < '0' || digit > '9') return fmt::format("holds '{}', which is no number", *value);
+    if (digit < '0' || digit > '9') return fmt::format("holds '{}', which is not a number", *value);
     number = number * 10 + static_cast<std::uint64_t>(digit - '0');
   }
   const Cells& cells = family.cells[read.row];
   if (number == cells.dead && cells.dead != 0)
     return fmt::format("holds {}, which was written before a family of its name was dropped", number);
   if (number >= least && number <= asked_[read.row]) return "";
-  return fmt::format("holds {}, {} was acknowledged before and {} asked for", number, least, asked_[read.row]);
+  return fmt::format("holds {}, but {} was acknowledged before and {} requested", number, least, asked_[read.row]);
 }
 
 std::string FamilyLedger::ToText() const {

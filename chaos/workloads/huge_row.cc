@@ -28,7 +28,7 @@ std::string Bytes(std::uint64_t seed, std::uint64_t version, std::uint32_t colum
 
 std::string Qualifier(std::uint32_t column) { return fmt::format("q{:05d}", column); }
 
-// Up to 64 bytes below the limit, from the version.
+// Up to 64 bytes below the limit, depending on the version.
 std::uint64_t ValueSize(const HugeRow& row, std::uint64_t version) {
   return row.shape == HugeShape::kCell ? row.LargestValue() - version % 65 : kSmallValue;
 }
@@ -73,24 +73,24 @@ std::optional<std::string> Judge(const client::Row& answer, HugeRow& row) {
   const std::string name = fmt::format("row {} ({} bytes of key)", row.key.substr(0, 12), row.key.size());
   if (answer.cells.empty()) {
     if (row.acknowledged == 0) return std::nullopt;
-    return fmt::format("{}: version {} was acknowledged, and it is gone", name, row.acknowledged);
+    return fmt::format("{}: version {} was acknowledged, but it is gone", name, row.acknowledged);
   }
   const auto version = static_cast<std::uint64_t>(answer.cells.front().timestamp);
   if (version != row.acknowledged && row.perhaps.count(version) == 0) {
-    return fmt::format("{}: version {} is there, {} was acknowledged", name, version, row.acknowledged);
+    return fmt::format("{}: has version {}, but {} was acknowledged", name, version, row.acknowledged);
   }
   if (answer.cells.size() != Columns(row)) {
-    return fmt::format("{}: {} cells of version {}, not {}", name, answer.cells.size(), version, Columns(row));
+    return fmt::format("{}: has {} cells of version {}, not {}", name, answer.cells.size(), version, Columns(row));
   }
   const std::uint64_t size = ValueSize(row, version);
   for (std::uint32_t column = 0; column < Columns(row); ++column) {
     const Cell& cell = answer.cells[column];
     if (cell.qualifier != Qualifier(column) || static_cast<std::uint64_t>(cell.timestamp) != version) {
-      return fmt::format("{}: column {} of version {} where {} of {} belongs", name, cell.qualifier, cell.timestamp,
+      return fmt::format("{}: column {} has version {} instead of {} of {}", name, cell.qualifier, cell.timestamp,
                          Qualifier(column), version);
     }
     if (cell.value != Bytes(row.seed, version, column, size)) {
-      return fmt::format("{}: column {} of version {} has other bytes than were written ({}, not {})", name,
+      return fmt::format("{}: column {} of version {} differs from the written bytes ({}, not {})", name,
                          cell.qualifier, version, cell.value.size(), size);
     }
   }

@@ -18,15 +18,15 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr std::size_t kRowsPerShape = 6;  // of each thread
-constexpr std::size_t kBatch = 4;         // cells at the edge in one batch
-constexpr std::size_t kWrongKept = 10;    // of what was found wrong while running, in words
-// Of all threads together, in the long run: logs and replaced files stay for minutes, also on a disk of 2 GiB.
+constexpr std::size_t kRowsPerShape = 6;  // rows of each thread
+constexpr std::size_t kBatch = 4;         // large cells in one batch
+constexpr std::size_t kWrongKept = 10;    // limit of errors kept during the run
+// Average of all threads together: logs and replaced files stay for minutes, even on a disk of 2 GiB.
 constexpr std::uint64_t kBytesPerSecond = 192U << 10U;
 constexpr Millis kAtLeast{250};
 constexpr std::uint64_t kAppended = 1'024;
 
-// Of a table; the servers' own limit is some setting that cannot be seen from here.
+// The limit of a table; the servers' own limit is a setting that is not visible here.
 std::uint64_t CellLimit(std::uint64_t seed) {
   constexpr std::uint64_t kLimits[] = {64U << 10U, 256U << 10U, 1U << 20U};
   return kLimits[Prng(seed).Below(3)];
@@ -79,7 +79,7 @@ class HugeRows final : public Workload {
       const auto found = known.find((*row)->key);
       if (found == known.end()) {
         if (!IsAppended((*row)->key))
-          Wrong(fmt::format("a row whose key of {} bytes only a refused request named", (*row)->key.size()));
+          Wrong(fmt::format("a row exists whose key of {} bytes was only in a refused request", (*row)->key.size()));
         continue;
       }
       missing.erase(found->first);
@@ -158,14 +158,14 @@ class HugeRows final : public Workload {
     return &rows[prng.Below(rows.size())];
   }
   std::vector<HugeRow*> PickCells(int thread, Prng& prng) {
-    auto& rows = rows_[static_cast<std::size_t>(thread)];  // cells come first
+    auto& rows = rows_[static_cast<std::size_t>(thread)];  // rows with cells come first
     const std::size_t from = prng.Below(kRowsPerShape);
     std::vector<HugeRow*> picked;
     for (std::size_t i = 0; i < kBatch; ++i) picked.push_back(&rows[(from + i) % kRowsPerShape]);
     return picked;
   }
 
-  // The next version of each, in one request where they are several. Returns what was sent.
+  // Writes the next version of each row, several rows in one request. Returns the bytes sent.
   std::uint64_t Write(int thread, const std::vector<HugeRow*>& rows) {
     std::vector<client::Mutation> puts;
     std::uint64_t bytes = 0;
@@ -193,7 +193,7 @@ class HugeRows final : public Workload {
       const Error& error = statuses[i].error();
       RATCHET_LOG(kWarn, "huge-{}: {}", thread, error.ToString());
       if (IsRefusal(error)) Wrong(fmt::format("a write within the limits was refused: {}", error.ToString()));
-      // A batch keeps no account of its attempts.
+      // A batch does not report its attempts.
       const OperationOutcome outcome = rows.size() == 1 ? OutcomeOf(error) : OperationOutcome::kUnknown;
       if (outcome == OperationOutcome::kUnknown) rows[i]->perhaps.insert(rows[i]->newest);
       tally_.Add(outcome);
@@ -218,7 +218,7 @@ class HugeRows final : public Workload {
     return 0;
   }
 
-  // A cell that is one byte to 4 KiB too large, or a key that is one byte too long.
+  // Requests a cell that is one byte to 4 KiB too large, or a key that is one byte too long.
   std::uint64_t AskTooMuch(int thread, Prng& prng) {
     HugeRow* const row = PickCells(thread, prng).front();
     if (prng.Chance(1, 3)) {
@@ -235,13 +235,13 @@ class HugeRows final : public Workload {
     return BytesOf(put);
   }
 
-  // A cell that fits, to which an append would add too much: the cell stays.
+  // Appends too much to a cell that fits: the cell must stay.
   std::uint64_t AppendTooMuch(int thread) {
     client::Table table(context_.connection, table_, kLoadTimeout);
     HugeRow fits;
     fits.key = AppendedKey(thread);
     fits.cell_bytes = cell_limit_;
-    // The same bytes each time, so that it does not matter which of several attempts came last.
+    // Uses the same bytes each time, so that the order of several attempts does not matter.
     const auto put = client::Mutation::Put(fits.key).Set(kLoadFamily, "q00000",
                                                          std::string(fits.LargestValue() - kAppended / 2, 'a'));
     const auto done = table.Mutate(put);
@@ -276,7 +276,7 @@ class HugeRows final : public Workload {
   const TableName table_;
   const std::uint64_t cell_limit_;
   Tally tally_;
-  std::vector<std::vector<HugeRow>> rows_;  // each thread's own; after Stop the checker's
+  std::vector<std::vector<HugeRow>> rows_;  // each thread's own; after Stop used by the checker
   Mutex mutex_;
   std::vector<std::string> wrong_ GUARDED_BY(mutex_);
   std::string not_refused_ GUARDED_BY(mutex_);

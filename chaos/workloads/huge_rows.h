@@ -1,5 +1,5 @@
-// "huge-rows": writes at the edge of the limits, and now and then beyond it. What is within comes back whole; what is
-// beyond is refused by name.
+// "huge-rows": writes at the edge of the limits, and sometimes beyond. Rows within the limits must be read back
+// completely; requests beyond must be refused with the right error.
 #pragma once
 
 #include <memory>

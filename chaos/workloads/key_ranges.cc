@@ -12,8 +12,8 @@ std::vector<std::string> WrongRanges(const std::string& table, std::vector<KeyRa
   if (ranges.empty()) return {fmt::format("{} has no region", table)};
   std::sort(ranges.begin(), ranges.end());
   std::vector<std::string> wrong;
-  std::string covered;      // all keys below it
-  bool to_the_end = false;  // all keys
+  std::string covered;      // all keys below it are covered
+  bool to_the_end = false;  // covered up to the last key
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const KeyRange& range = ranges[i];
     const bool overlaps = i > 0 && (to_the_end || range.start < covered);
@@ -25,7 +25,7 @@ std::vector<std::string> WrongRanges(const std::string& table, std::vector<KeyRa
     to_the_end = to_the_end || range.end.empty();
     covered = std::max(covered, range.end);
   }
-  if (!to_the_end) wrong.push_back(fmt::format("{} has no region behind '{}'", table, PrintableText(covered)));
+  if (!to_the_end) wrong.push_back(fmt::format("{} has no region after '{}'", table, PrintableText(covered)));
   return wrong;
 }
 

@@ -1,4 +1,4 @@
-// Whether the regions of a table cover every key once. Pure.
+// Checks that the regions of a table cover every key once. Pure.
 #pragma once
 
 #include <string>
@@ -6,14 +6,14 @@
 
 namespace ratchet::chaos {
 
-// [start, end); an empty `end`: to the last key.
+// [start, end); an empty `end`: up to the last key.
 struct KeyRange {
   std::string start;
   std::string end;
   auto operator<=>(const KeyRange&) const = default;
 };
 
-// One sentence for each hole and each overlap, whatever the order of `ranges`. Empty: there is none.
+// Returns one sentence for each hole and each overlap, for any order of `ranges`.
 [[nodiscard]] std::vector<std::string> WrongRanges(const std::string& table, std::vector<KeyRange> ranges);
 
 }  // namespace ratchet::chaos

@@ -40,20 +40,20 @@ Result<ListNode> ParseNode(const client::Row& row) {
   const auto wrong = [](const char* what) { return Error(Code::kCorruption, what); };
   ListNode node;
   const auto key = KeyOf(row.key);
-  if (!key) return wrong("the key has not 16 bytes");
+  if (!key) return wrong("the key does not have 16 bytes");
   node.key = *key;
   const auto previous = row.Value(kLoadFamily, kPrevious);
   if (!previous) return wrong("column p is missing");
   if (!previous->empty()) {
     const auto to = KeyOf(*previous);
-    if (!to) return wrong("column p has not 16 bytes");
+    if (!to) return wrong("column p does not have 16 bytes");
     node.has_previous = true;
     node.previous = *to;
   }
   const auto number = row.Value(kLoadFamily, kNumber);
   if (!number) return wrong("column n is missing");
   const auto end = number->data() + number->size();
-  if (std::from_chars(number->data(), end, node.number).ptr != end) return wrong("column n is no number");
+  if (std::from_chars(number->data(), end, node.number).ptr != end) return wrong("column n is not a number");
   const auto client = row.Value(kLoadFamily, kClient);
   if (!client) return wrong("column c is missing");
   node.client = std::string(*client);
@@ -96,7 +96,8 @@ ListCounts ListVerifier::Finish() {
   const auto undefined_up_to = [&](auto end) {
     for (; at != end; ++at) {
       ++counts_.undefined;
-      Sample(counts_, fmt::format("undefined: {} is not there, {} points to it", KeyText(at->to), KeyText(at->from)));
+      Sample(counts_,
+             fmt::format("undefined: {} does not exist, but {} points to it", KeyText(at->to), KeyText(at->from)));
     }
   };
   for (const NodeKey& key : defined_) {
@@ -121,7 +122,7 @@ ListCounts ListVerifier::Finish() {
     for (const NodeKey& tail : *tails) {
       if (std::binary_search(defined_.begin(), defined_.end(), tail)) continue;
       ++counts_.lost_tails;
-      Sample(counts_, fmt::format("lost: {}, the end of a list, is not there", KeyText(tail)));
+      Sample(counts_, fmt::format("lost: {}, the end of a list, does not exist", KeyText(tail)));
     }
   }
   return std::move(counts_);

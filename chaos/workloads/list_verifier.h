@@ -1,8 +1,8 @@
-// Are linked lists whole? A join of the rows that are there with the rows that others point to. Pure.
+// Checks that linked lists are complete, by a join of the existing rows with the rows that others point to. Pure.
 //
-// Rows are nodes {random 16-byte key, previous key, number, client}. Only acknowledged nodes are ever pointed to, so a
-// node that is pointed to and is not there is a lost write; a node that no node points to, without being the end of a
-// list, means that the node behind it is lost.
+// Rows are nodes {random 16-byte key, previous key, number, client}. Nodes point only to acknowledged nodes, so a
+// missing target is a lost write. If no node points to a node that is not the end of a list, the node that should point
+// to it is lost.
 #pragma once
 
 #include <array>
@@ -30,36 +30,36 @@ struct ListNode {
   std::uint64_t number = 0;
   std::string client;
 };
-// kCorruption says which column is missing or malformed.
+// kCorruption names the column that is missing or malformed.
 [[nodiscard]] Result<ListNode> ParseNode(const client::Row& row);
 [[nodiscard]] client::Mutation PutNode(const ListNode& node);
 
-// What the clients know when they have stopped.
+// The clients' knowledge after they have stopped.
 struct ListAccount {
   std::uint64_t acknowledged = 0;
-  std::set<NodeKey> unknown;        // may be there or not; no node points to them
+  std::set<NodeKey> unknown;        // nodes of unknown outcome; no node points to them
   std::set<NodeKey> tails;          // acknowledged ends of unfinished lists: no node points to them
   std::set<NodeKey> perhaps_tails;  // ends of lists whose closing has an unknown outcome
 };
 
 struct ListCounts {
-  std::uint64_t referenced = 0;        // there and pointed to
-  std::uint64_t unreferenced = 0;      // there, no node points to it, and one should
-  std::uint64_t undefined = 0;         // pointed to, but not there: lost
+  std::uint64_t referenced = 0;        // existing nodes with a pointer to them
+  std::uint64_t unreferenced = 0;      // existing nodes that should have a pointer to them but have none
+  std::uint64_t undefined = 0;         // missing nodes with a pointer to them: lost
   std::uint64_t extra_references = 0;  // pointed to by two acknowledged nodes
-  std::uint64_t corrupt = 0;           // rows that are no nodes
-  std::uint64_t lost_tails = 0;        // acknowledged, not there
-  std::uint64_t unknown_present = 0;   // of unknown outcome, there
+  std::uint64_t corrupt = 0;           // rows that are not nodes
+  std::uint64_t lost_tails = 0;        // acknowledged ends that are missing
+  std::uint64_t unknown_present = 0;   // existing nodes of unknown outcome
   std::uint64_t acknowledged_present = 0;
-  std::vector<std::string> samples;  // what is wrong, in words; the first few
+  std::vector<std::string> samples;  // the first few errors, in words
 };
 
-// Nothing is wrong with the rows that are there.
+// True when the existing rows have no error.
 [[nodiscard]] bool IsWhole(const ListCounts& counts);
-// A list of which nothing is left leaves no trace in the others: the number tells.
+// A list that is lost as a whole leaves no trace in the others, so the number is compared.
 [[nodiscard]] bool AllAreThere(const ListAccount& account, const ListCounts& counts);
 
-// Feed it every row of the table, once; then ask.
+// Pass it every row of the table once; then read the result.
 class ListVerifier {
  public:
   explicit ListVerifier(const ListAccount& account) : account_(account) {}

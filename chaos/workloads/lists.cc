@@ -13,8 +13,9 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr std::size_t kWidth = 10;   // lists that a thread grows side by side, one node each a batch
-constexpr std::uint64_t kWrap = 25;  // batches; then each list's first node is made to point to its last: a circle
+constexpr std::size_t kWidth = 10;  // lists that a thread grows in parallel, one node per batch for each
+// batches; then each list's first node is made to point to its last, which closes a cycle
+constexpr std::uint64_t kWrap = 25;
 constexpr Millis kBatchPause{20};
 
 NodeKey RandomKey(Prng& prng) {
@@ -26,7 +27,7 @@ NodeKey RandomKey(Prng& prng) {
   return key;
 }
 
-// A list that grows. All of its nodes are acknowledged.
+// A growing list. All of its nodes are acknowledged.
 struct GrowingList {
   std::optional<ListNode> first;
   NodeKey last{};
@@ -71,7 +72,7 @@ class Lists final : public Workload {
     for (const auto& sample : counts_.samples) text += "\n  " + sample;
     return {{IsWhole(counts_), text},
             {AllAreThere(account, counts_) && account.acknowledged > 0,
-             fmt::format("{} of {} acknowledged nodes are there; of {} of unknown outcome, {} are",
+             fmt::format("{} of {} acknowledged nodes exist; of {} with unknown outcome, {} exist",
                          counts_.acknowledged_present, account.acknowledged, account.unknown.size(),
                          counts_.unknown_present)}};
   }
@@ -101,7 +102,7 @@ class Lists final : public Workload {
     threads_.Pause(kBatchPause);
   }
 
-  // One node more for every list, in one batch.
+  // Adds one node to every list, in one batch.
   void Grow(int thread, std::vector<GrowingList>& lists, Prng& prng) {
     std::vector<ListNode> nodes;
     std::vector<client::Mutation> puts;
@@ -119,7 +120,7 @@ class Lists final : public Workload {
     const auto statuses = table.MutateMany(puts);
     MutexLock lock(mutex_);
     for (std::size_t i = 0; i < lists.size(); ++i) {
-      // A batch keeps no account of its attempts one by one: whatever went wrong leaves the node's fate open.
+      // A batch does not report its single attempts: after an error the node's outcome is unknown.
       tally_.Add(statuses[i].ok() ? OperationOutcome::kOk : OperationOutcome::kUnknown);
       if (!statuses[i].ok()) {
         RATCHET_LOG(kWarn, "lists: {}", statuses[i].error().ToString());
@@ -147,7 +148,7 @@ class Lists final : public Workload {
     list = {};
   }
 
-  // After Stop.
+  // Call after Stop.
   ListAccount Account() {
     MutexLock lock(mutex_);
     ListAccount account{acknowledged_, unknown_, ends_, perhaps_ends_};

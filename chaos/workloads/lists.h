@@ -1,5 +1,5 @@
-// "lists": linked lists that only ever point to acknowledged nodes, so that a lost node leaves a pointer to nothing. In
-// the manner of HBase's IntegrationTestBigLinkedList.
+// "lists": linked lists that only ever point to acknowledged nodes, so that a lost node leaves a dangling pointer.
+// Similar to HBase's IntegrationTestBigLinkedList.
 #pragma once
 
 #include <memory>

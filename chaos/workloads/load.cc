@@ -11,7 +11,7 @@
 namespace ratchet::chaos {
 
 OperationOutcome OutcomeOf(const Error& error) {
-  // The client's loop gives a time-out an exception class exactly when an attempt may have been executed.
+  // The client's loop gives a timeout an exception class exactly when an attempt may have been executed.
   if (error.code() == Code::kTimeout && error.remote_class().empty()) return OperationOutcome::kFailed;
   if (rpc::IsClass(error, rpc::kNotSent)) return OperationOutcome::kFailed;
   return OperationOutcome::kUnknown;

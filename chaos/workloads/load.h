@@ -1,4 +1,5 @@
-// What all workloads share: counting outcomes, threads that end when told to, tables that spread over all servers.
+// Shared code of all workloads: counting outcomes, threads that can be stopped, tables that are spread over all
+// servers.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@
 
 namespace ratchet::chaos {
 
-// Of one operation of a load, all its retries included: short enough that Stop ends soon while the cluster is down.
+// Time limit of one operation of a load, with retries: short, so that Stop ends soon while the cluster is down.
 inline constexpr Millis kLoadTimeout{12'000};
-// Of one operation of a check: the cluster has settled, so this is generous.
+// Time limit of one operation of a check: generous, because the cluster has settled.
 inline constexpr Millis kCheckTimeout{60'000};
-// Between two operations of one thread: a steady load rather than a full one, so that a fault's effect shows.
+// Pause between two operations of a thread: the load is steady but not full, so that a fault's effect shows.
 inline constexpr Millis kThinkTime{4};
 
-// Failed only when no attempt can have been executed; whatever else went wrong leaves the outcome open.
+// Returns kFailed only if no attempt can have been executed; after any other error the outcome is unknown.
 [[nodiscard]] OperationOutcome OutcomeOf(const Error& error);
 
 // Thread-safe.
@@ -47,7 +48,7 @@ class LoadThreads {
   LoadThreads(const LoadThreads&) = delete;
   LoadThreads& operator=(const LoadThreads&) = delete;
 
-  // Each thread draws from a source of its own, made from `seed`. The body loops until stopping().
+  // Starts the threads, each with its own random source derived from `seed`. The body loops until stopping().
   void Start(std::string_view name, int threads, std::uint64_t seed, const Body& body);
   void AskToStop();
   void Stop();  // asks and joins
@@ -62,14 +63,14 @@ class LoadThreads {
   std::vector<std::thread> threads_;
 };
 
-// Keys that cut the space of two-byte prefixes into `regions` parts of equal size; `hex`: prefixes are written as four
+// Returns keys that split the space of two-byte prefixes into `regions` parts of equal size; `hex`: prefixes have four
 // hex digits.
 [[nodiscard]] std::vector<std::string> EvenPrefixes(int regions, bool hex);
-// The lowest key prefix of region `region` of a table that was split at EvenPrefixes(regions, true).
+// Returns the lowest key prefix of region `region` of a table that was split at EvenPrefixes(regions, true).
 [[nodiscard]] std::string PrefixOfRegion(int region, int regions);
 
 inline constexpr const char* kLoadFamily = "f";
-// Makes a table with one family and waits for it.
+// Creates a table with one family and waits for it.
 [[nodiscard]] Status MakeLoadTable(client::Connection& connection, const TableName& table,
                                    const std::vector<std::string>& split_keys);
 

@@ -10,9 +10,11 @@
 #include "chaos/workloads/ddl.h"
 #include "chaos/workloads/drain.h"
 #include "chaos/workloads/huge_rows.h"
+#include "chaos/workloads/java.h"
 #include "chaos/workloads/lists.h"
 #include "chaos/workloads/registers.h"
 #include "chaos/workloads/replication.h"
+#include "chaos/workloads/scans.h"
 #include "chaos/workloads/snapshots.h"
 #include "chaos/workloads/splits.h"
 #include "chaos/workloads/workload.h"
@@ -24,6 +26,8 @@ struct Kind {
   std::string_view name;
   std::unique_ptr<Workload> (*make)(WorkloadContext);
   bool second_cluster = false;
+  // Why its program in another language cannot run; null: it has none.
+  std::optional<std::string> (*why_not)(const std::filesystem::path&) = nullptr;
 };
 constexpr std::array kKinds = {Kind{"registers", &MakeRegisters},
                                Kind{"lists", &MakeLists},
@@ -35,7 +39,15 @@ constexpr std::array kKinds = {Kind{"registers", &MakeRegisters},
                                Kind{"alter", &MakeAlter},
                                Kind{"drain", &MakeDrain},
                                Kind{"balance", &MakeBalance},
+                               Kind{"scans", &MakeScans},
+                               Kind{"java", &MakeJava, false, &WhyNoJava},
                                Kind{"replication", &MakeReplication, true}};
+
+const Kind* FindKind(std::string_view name) {
+  const auto* const found =
+      std::find_if(kKinds.begin(), kKinds.end(), [name](const Kind& kind) { return kind.name == name; });
+  return found == kKinds.end() ? nullptr : found;
+}
 
 }  // namespace
 
@@ -48,22 +60,30 @@ std::vector<std::string_view> WorkloadNames() {
 std::vector<std::string_view> UsualWorkloadNames() {
   std::vector<std::string_view> names;
   for (const auto& kind : kKinds) {
-    if (!kind.second_cluster) names.push_back(kind.name);
+    if (!kind.second_cluster && kind.why_not == nullptr) names.push_back(kind.name);
   }
   return names;
 }
 
 bool NeedsSecondCluster(std::string_view name) {
-  return std::any_of(kKinds.begin(), kKinds.end(),
-                     [name](const Kind& kind) { return kind.name == name && kind.second_cluster; });
+  const Kind* const kind = FindKind(name);
+  return kind != nullptr && kind->second_cluster;
+}
+
+bool NeedsClientProgram(std::string_view name) {
+  const Kind* const kind = FindKind(name);
+  return kind != nullptr && kind->why_not != nullptr;
+}
+
+std::optional<std::string> WhyNoWorkload(std::string_view name, const std::filesystem::path& clients) {
+  const Kind* const kind = FindKind(name);
+  return kind == nullptr || kind->why_not == nullptr ? std::nullopt : kind->why_not(clients);
 }
 
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name, WorkloadContext context) {
-  for (const auto& kind : kKinds) {
-    if (kind.name == name) return kind.make(std::move(context));
-  }
+  if (const Kind* const kind = FindKind(name)) return kind->make(std::move(context));
   return Error(Code::kInvalidArgument,
-               fmt::format("there is no workload \"{}\"; choose from: {}", name, fmt::join(WorkloadNames(), ", ")));
+               fmt::format("unknown workload \"{}\"; choose from: {}", name, fmt::join(WorkloadNames(), ", ")));
 }
 
 }  // namespace ratchet::chaos

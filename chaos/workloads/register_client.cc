@@ -38,7 +38,7 @@ Mutation MutationOf(const RegisterName& name, const Operation& op) {
   return Mutation::Delete(name.row).Remove(CellType::kDeleteColumn, kLoadFamily, name.qualifier());
 }
 
-// The error of the operation, if it failed; its answer is put into `op`.
+// Returns the error of the operation, if any; puts its answer into `op`.
 Status Answer(client::Table& table, const RegisterName& name, Operation& op) {
   switch (op.kind) {
     case OperationKind::kGet: {
@@ -54,7 +54,7 @@ Status Answer(client::Table& table, const RegisterName& name, Operation& op) {
       condition.expected = Stored(name, op.expected.value_or(""));
       bool repeated = false;
       RATCHET_ASSIGN(op.applied, table.CheckAndMutate(condition, MutationOf(name, op), &repeated));
-      // The last attempt was refused, but an earlier one may be on its way yet and find that the condition holds.
+      // The last attempt was refused, but an earlier one may still be executed and find the condition true.
       if (repeated && !op.applied) {
         return Error(Code::kTimeout, "an earlier attempt may yet be executed", std::string(rpc::kCallTimeout));
       }
@@ -63,7 +63,7 @@ Status Answer(client::Table& table, const RegisterName& name, Operation& op) {
     case OperationKind::kAppend:
     case OperationKind::kIncrement: {
       RATCHET_ASSIGN(const auto row, table.Mutate(MutationOf(name, op)));
-      // A repeated request is answered with what the column holds by then, which is no answer to this operation.
+      // The answer to a repeated request is the current value, which does not answer this operation.
       if (!row.repeated) op.observed = ReadRegister(name, row);
       return Ok();
     }

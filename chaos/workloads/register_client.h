@@ -19,10 +19,10 @@ struct RegisterName {
   auto operator<=>(const RegisterName&) const = default;
 };
 
-// What the stored bytes read as; text that no model can explain when a number has not 8 bytes.
+// Decodes the stored bytes. A number without 8 bytes gives a text that no model can explain.
 [[nodiscard]] Value ReadRegister(const RegisterName& name, const client::Row& row);
 
-// Fills times, outcome and answer of `operation`; the rest must be set.
+// Executes `operation` and fills in its times, outcome and answer; its other fields must be set.
 void ExecuteOperation(client::Table& table, const Clock& clock, const RegisterName& name, Operation& operation);
 
 }  // namespace ratchet::chaos

@@ -14,7 +14,7 @@ constexpr std::uint64_t kOperationsPerHotSlot = 32;
 
 bool IsChange(const Operation& op) { return op.kind != OperationKind::kGet; }
 
-// What the operation shows of the register's value, if anything.
+// Learns the register's value from the operation, if possible.
 void Learn(const Operation& op, Value& recent) {
   if (op.outcome != OperationOutcome::kOk) return;
   switch (op.kind) {
@@ -65,17 +65,20 @@ RegisterPool::Ticket RegisterPool::Begin(Prng& prng) {
   return ticket;
 }
 
-void RegisterPool::End(const Ticket& ticket, Operation operation) {
+void RegisterPool::End(const Ticket& ticket, Operation operation, History perhaps) {
   MutexLock lock(mutex_);
   const auto found = registers_.find(ticket.id);
-  RATCHET_CHECK(found != registers_.end(), "an operation ends on a register that is gone");
+  RATCHET_CHECK(found != registers_.end(), "an operation ended on a register that is gone");
   Register& used = found->second;
   Learn(operation, used.recent);
-  if (operation.outcome == OperationOutcome::kUnknown && IsChange(operation)) {
-    used.content.has_unknown = true;
-    ++used.unknown;
+  perhaps.insert(perhaps.begin(), std::move(operation));
+  for (auto& each : perhaps) {
+    if (each.outcome == OperationOutcome::kUnknown && IsChange(each)) {
+      used.content.has_unknown = true;
+      ++used.unknown;
+    }
+    used.content.history.push_back(std::move(each));
   }
-  used.content.history.push_back(std::move(operation));
   if (used.unknown >= kMostUnknown && !used.retired) {
     used.retired = true;
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -87,16 +90,16 @@ void RegisterPool::End(const Ticket& ticket, Operation operation) {
   registers_.erase(found);
 }
 
-std::vector<FinishedRegister> RegisterPool::TakeFinished() {
+std::vector<FinishedRegister> RegisterPool::CollectFinished() {
   MutexLock lock(mutex_);
   return std::exchange(finished_, {});
 }
 
-std::vector<FinishedRegister> RegisterPool::TakeAll() {
+std::vector<FinishedRegister> RegisterPool::CollectAll() {
   MutexLock lock(mutex_);
   auto all = std::exchange(finished_, {});
   for (auto& [id, left] : registers_) {
-    RATCHET_CHECK(left.under_way == 0, "an operation is under way");
+    RATCHET_CHECK(left.under_way == 0, "an operation is in progress");
     if (!left.content.history.empty()) all.push_back(std::move(left.content));
   }
   registers_.clear();

@@ -1,8 +1,8 @@
-// Which registers clients work on now, and what they did to each. Pure apart from its mutex.
+// The registers in use, and the operations on each. Pure apart from its mutex.
 //
-// Every register lives for a bounded number of operations and then makes place for a fresh one in the same region:
-// histories stay small, the check stays fast, and over time every region sees many keys. Half of all operations go to
-// one hot register at a time, so that clients meet.
+// Every register is used for a bounded number of operations and then replaced by a new one in the same region. So
+// histories stay small, the check stays fast, and over time every region gets many keys. Half of all operations go to
+// one hot register at a time, so that clients conflict.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,36 @@
 
 namespace ratchet::chaos {
 
-// A register that no worker works on any more.
+// A register that no worker uses.
 struct FinishedRegister {
   RegisterName name;
   History history;
-  bool has_unknown = false;  // a change of unknown outcome: it may happen yet
+  bool has_unknown = false;  // a change of unknown outcome may still happen
 };
 
 // Thread-safe.
 class RegisterPool {
  public:
-  static constexpr int kOperations = 80;  // of one register
-  static constexpr int kMostUnknown = 3;  // then it is retired early: each may double the work of the check
+  static constexpr int kOperations = 80;  // operations of one register
+  static constexpr int kMostUnknown = 3;  // with more, it is retired early: each may double the check's work
 
-  // Two registers a region, one of text and one of numbers.
+  // Makes two registers per region, one of text and one of numbers.
   explicit RegisterPool(int regions);
 
   struct Ticket {
     std::uint64_t id = 0;
     RegisterName name;
-    Value recent;  // the last value that a worker saw or wrote there; for conditions that have a chance to hold
+    Value recent;  // the last value that a worker read or wrote; for conditions that may be true
   };
   [[nodiscard]] Ticket Begin(Prng& prng);
-  // Adds the operation to the register's history.
-  void End(const Ticket& ticket, Operation operation);
+  // Adds the operation to the register's history, and the further effects that it may have: operations of unknown
+  // outcome.
+  void End(const Ticket& ticket, Operation operation, History perhaps = {});
 
-  // Registers that have become finished since the last call.
-  [[nodiscard]] std::vector<FinishedRegister> TakeFinished();
-  // All that are left; nothing may be under way.
-  [[nodiscard]] std::vector<FinishedRegister> TakeAll();
+  // Returns registers that have finished since the last call.
+  [[nodiscard]] std::vector<FinishedRegister> CollectFinished();
+  // Returns all remaining registers; no operation may be in progress.
+  [[nodiscard]] std::vector<FinishedRegister> CollectAll();
 
  private:
   struct Register {
@@ -67,7 +68,7 @@ class RegisterPool {
   std::vector<FinishedRegister> finished_ GUARDED_BY(mutex_);
 };
 
-// Draws the next operation of a client on a register. `unique`: a text that no other operation carries.
+// Draws the next operation of a client on a register. `unique` is a text that no other operation has.
 [[nodiscard]] Operation DrawOperation(const RegisterPool::Ticket& ticket, const std::string& unique, Prng& prng);
 
 }  // namespace ratchet::chaos

@@ -12,6 +12,7 @@
 #include "chaos/history/json_lines.h"
 #include "chaos/history/linearizability.h"
 #include "chaos/workloads/load.h"
+#include "chaos/workloads/register_access.h"
 #include "chaos/workloads/register_pool.h"
 
 namespace ratchet::chaos {
@@ -20,17 +21,69 @@ namespace {
 constexpr std::uint32_t kJudge = 1'000'000;  // client numbers of readers
 constexpr std::uint32_t kLastReader = 1'000'001;
 constexpr std::size_t kShownViolations = 3;
-constexpr std::uint64_t kMostEvidence = 512U << 20U;  // bytes; beyond it only what is not plainly good is kept
-constexpr std::uint64_t kMostHistory = std::uint64_t{64} << 30U;  // the same where the whole history was asked for
+constexpr std::uint64_t kMostEvidence = 512U << 20U;  // bytes; above it only histories that are not good are kept
+constexpr std::uint64_t kMostHistory = std::uint64_t{64} << 30U;  // limit when the whole history was requested
+
+// This project's client, in this process.
+class OwnClients final : public RegisterClients {
+ public:
+  OwnClients(client::Connection& connection, TableName table) : connection_(connection), table_(std::move(table)) {}
+
+  [[nodiscard]] History Execute(const RegisterName& name, Operation& operation) override {
+    client::Table table(connection_, table_, kLoadTimeout);
+    ExecuteOperation(table, clock_, name, operation);
+    return {};
+  }
+
+ private:
+  client::Connection& connection_;
+  const TableName table_;
+  const SystemClock clock_{};
+};
+
+class OwnReader final : public RegisterReader {
+ public:
+  OwnReader(client::Connection& connection, TableName table, int regions)
+      : connection_(connection), table_(std::move(table)), regions_(regions) {}
+
+  [[nodiscard]] Status MakeTable() override { return MakeLoadTable(connection_, table_, EvenPrefixes(regions_, true)); }
+  void Read(const RegisterName& name, Operation& operation) override {
+    client::Table table(connection_, table_, kLoadTimeout);
+    ExecuteOperation(table, clock_, name, operation);
+  }
+  // One scan; an error when the table cannot be read.
+  [[nodiscard]] Result<std::map<RegisterName, Value>> ReadAll() override {
+    std::map<RegisterName, Value> values;
+    client::Table table(connection_, table_, kCheckTimeout);
+    auto scanner = table.Scan({});
+    for (;;) {
+      RATCHET_ASSIGN(const auto row, scanner.Next());
+      if (!row) return values;
+      for (const bool number : {false, true}) {
+        const RegisterName name{row->key, number};
+        if (auto value = ReadRegister(name, *row)) values.emplace(name, std::move(value));
+      }
+    }
+  }
+
+ private:
+  client::Connection& connection_;
+  const TableName table_;
+  const int regions_;
+  const SystemClock clock_{};
+};
 
 class Registers final : public Workload {
  public:
-  explicit Registers(WorkloadContext context)
-      : context_(std::move(context)),
-        table_("default", context_.table_prefix + "_registers"),
+  Registers(std::string label, WorkloadContext context, std::unique_ptr<RegisterClients> users,
+            std::unique_ptr<RegisterReader> reader)
+      : label_(std::move(label)),
+        context_(std::move(context)),
+        users_(std::move(users)),
+        reader_(std::move(reader)),
         pool_(context_.regions),
         spool_(std::filesystem::temp_directory_path() /
-               fmt::format("ratchet-registers-{}-{:x}.jsonl", getpid(), RandomSeed())) {}
+               fmt::format("ratchet-{}-{}-{:x}.jsonl", label_, getpid(), RandomSeed())) {}
 
   ~Registers() override {
     StopThreads();
@@ -38,17 +91,17 @@ class Registers final : public Workload {
     std::filesystem::remove(spool_, ignored);
   }
 
-  [[nodiscard]] std::string_view name() const override { return "registers"; }
+  [[nodiscard]] std::string_view name() const override { return label_; }
 
   [[nodiscard]] Status Prepare() override {
     evidence_.open(spool_, std::ios::binary | std::ios::trunc);
     if (!evidence_) return Error(Code::kIo, fmt::format("{}: cannot be written", spool_.string()));
-    return MakeLoadTable(context_.connection, table_, EvenPrefixes(context_.regions, true));
+    RATCHET_TRY(reader_->MakeTable());
+    return users_->Begin();
   }
 
   void Start() override {
-    clients_.Start("registers", context_.threads, context_.seed,
-                   [this](int thread, Prng& prng) { Step(thread, prng); });
+    clients_.Start(label_, context_.threads, context_.seed, [this](int thread, Prng& prng) { Step(thread, prng); });
     judge_.Start("judge", 1, context_.seed, [this](int, Prng&) { JudgeFinished(); });
   }
 
@@ -61,10 +114,11 @@ class Registers final : public Workload {
   [[nodiscard]] WorkloadCounters counters() const override { return tally_.Snapshot(); }
 
   [[nodiscard]] std::vector<Finding> Check() override {
-    for (auto& left : pool_.TakeAll()) open_.push_back(std::move(left));
+    for (auto& left : pool_.CollectAll()) open_.push_back(std::move(left));
     std::vector<Finding> findings;
     CheckAgainstTable(findings);
     findings.insert(findings.begin(), HistoryFinding());
+    if (auto wrong = users_->Check()) findings.push_back(std::move(*wrong));
     return findings;
   }
 
@@ -77,10 +131,10 @@ class Registers final : public Workload {
     if (!evidence_) return Error(Code::kIo, fmt::format("{}: cannot be written", spool_.string()));
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    std::filesystem::copy_file(spool_, folder / "registers.jsonl", std::filesystem::copy_options::overwrite_existing,
-                               error);
-    if (error) return Error(Code::kIo, fmt::format("{}: {}", (folder / "registers.jsonl").string(), error.message()));
-    return Ok();
+    const auto file = folder / (label_ + ".jsonl");
+    std::filesystem::copy_file(spool_, file, std::filesystem::copy_options::overwrite_existing, error);
+    if (error) return Error(Code::kIo, fmt::format("{}: {}", file.string(), error.message()));
+    return users_->WriteEvidence(folder);
   }
 
  private:
@@ -88,34 +142,33 @@ class Registers final : public Workload {
     judge_.AskToStop();
     clients_.Stop();
     judge_.Stop();
+    users_->End();
   }
 
   void Step(int thread, Prng& prng) {
     const auto ticket = pool_.Begin(prng);
     Operation op = DrawOperation(ticket, fmt::format("c{}n{:x}", thread, prng.Next() >> 24U), prng);
     op.client = static_cast<std::uint32_t>(thread);
-    client::Table table(context_.connection, table_, kLoadTimeout);
-    ExecuteOperation(table, clock_, ticket.name, op);
+    History perhaps = users_->Execute(ticket.name, op);
     tally_.Add(op.outcome);
-    pool_.End(ticket, std::move(op));
+    pool_.End(ticket, std::move(op), std::move(perhaps));
     clients_.Pause(kThinkTime);
   }
 
-  // On the judge's thread.
+  // Runs on the judge's thread.
   void JudgeFinished() {
-    for (auto& finished : pool_.TakeFinished()) {
+    for (auto& finished : pool_.CollectFinished()) {
       if (judge_.stopping()) {
         open_.push_back(std::move(finished));
         continue;
       }
       Operation last;
       last.client = kJudge;
-      client::Table table(context_.connection, table_, kLoadTimeout);
-      ExecuteOperation(table, clock_, finished.name, last);
+      reader_->Read(finished.name, last);
       const bool read = last.outcome == OperationOutcome::kOk;
       const Value value = last.observed;
       if (read) finished.history.push_back(std::move(last));
-      // What has a change of unknown outcome may change yet; what could not be read has no last value.
+      // A change of unknown outcome may still happen; a register that could not be read has no last value.
       if (!read || finished.has_unknown) {
         open_.push_back(std::move(finished));
         continue;
@@ -153,24 +206,9 @@ class Registers final : public Workload {
     }
   }
 
-  // Every register's value, in one scan; an error when the table cannot be read.
-  Result<std::map<RegisterName, Value>> ReadAll() {
-    std::map<RegisterName, Value> values;
-    client::Table table(context_.connection, table_, kCheckTimeout);
-    auto scanner = table.Scan({});
-    for (;;) {
-      RATCHET_ASSIGN(const auto row, scanner.Next());
-      if (!row) return values;
-      for (const bool number : {false, true}) {
-        const RegisterName name{row->key, number};
-        if (auto value = ReadRegister(name, *row)) values.emplace(name, std::move(value));
-      }
-    }
-  }
-
   void CheckAgainstTable(std::vector<Finding>& findings) {
     const std::int64_t from = clock_.Now().time_since_epoch().count();
-    auto read = ReadAll();
+    auto read = reader_->ReadAll();
     const std::int64_t to = clock_.Now().time_since_epoch().count();
     if (!read.ok()) {
       findings.push_back({false, "the table of registers cannot be read: " + read.error().ToString()});
@@ -217,19 +255,21 @@ class Registers final : public Workload {
     return {violations_ == 0 && undecided_ == 0 && keys_ > 0, text};
   }
 
+  const std::string label_;
   const WorkloadContext context_;
-  const TableName table_;
+  const std::unique_ptr<RegisterClients> users_;
+  const std::unique_ptr<RegisterReader> reader_;
   const SystemClock clock_{};
   RegisterPool pool_;
   Tally tally_;
-  // The judge's while it runs, the driver's afterwards.
+  // Used by the judge while it runs, by the driver afterwards.
   const std::filesystem::path spool_;
   std::ofstream evidence_;
   std::uint64_t evidence_bytes_ = 0;
-  bool left_out_ = false;                  // histories of good keys, for want of room
-  bool complete_ = false;                  // what was still open at the end is in the evidence
-  std::map<RegisterName, Value> settled_;  // judged good, nothing can change them any more
-  std::vector<FinishedRegister> open_;     // judged in the end
+  bool left_out_ = false;                  // histories of good keys were left out for lack of space
+  bool complete_ = false;                  // the evidence includes registers that were open at the end
+  std::map<RegisterName, Value> settled_;  // judged good, and no change is pending
+  std::vector<FinishedRegister> open_;     // judged at the end
   History last_reads_;
   std::size_t keys_ = 0;
   std::size_t operations_ = 0;
@@ -242,8 +282,21 @@ class Registers final : public Workload {
 
 }  // namespace
 
+std::unique_ptr<Workload> MakeRegisterLoad(std::string label, WorkloadContext context,
+                                           std::unique_ptr<RegisterClients> clients,
+                                           std::unique_ptr<RegisterReader> reader) {
+  return std::make_unique<Registers>(std::move(label), std::move(context), std::move(clients), std::move(reader));
+}
+
+std::unique_ptr<RegisterReader> MakeRegisterReader(const WorkloadContext& context, TableName table) {
+  return std::make_unique<OwnReader>(context.connection, std::move(table), context.regions);
+}
+
 std::unique_ptr<Workload> MakeRegisters(WorkloadContext context) {
-  return std::make_unique<Registers>(std::move(context));
+  const TableName table("default", context.table_prefix + "_registers");
+  auto clients = std::make_unique<OwnClients>(context.connection, table);
+  auto reader = MakeRegisterReader(context, table);
+  return MakeRegisterLoad("registers", std::move(context), std::move(clients), std::move(reader));
 }
 
 }  // namespace ratchet::chaos

@@ -8,7 +8,7 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr std::size_t kShown = 5;
-constexpr std::uint64_t kOldInFour = 1;  // so many writes in four go to a row that is there
+constexpr std::uint64_t kOldInFour = 1;  // of four writes, this number goes to an existing row
 
 std::string NumberText(std::uint64_t number) { return number == 0 ? "nothing" : fmt::format("{}", number); }
 
@@ -32,7 +32,7 @@ void ReplicatedRows::Acknowledged(std::size_t writer, const Write& write) {
   row.acknowledged = std::max(row.acknowledged, write.number);
 }
 
-// Spread over the four hex digits at which the load's table is split.
+// Spreads rows over the four hex digits at which the load's table is split.
 std::string ReplicatedRows::KeyOf(std::size_t writer, std::size_t row) {
   constexpr std::size_t kOdd = 40'503;
   return fmt::format("{:04x}-{}-{}", (row * kOdd + writer * 977) & 0xffffU, writer, row);
@@ -71,7 +71,7 @@ ReplicatedRows::Comparison ReplicatedRows::Compare(const Copy& first, const Copy
       found_second += there != 0 ? 1 : 0;
       ++result.compared;
       if (here < row.acknowledged || here > row.asked) {
-        blame(result.lost, fmt::format("row {}: the first cluster has {}; {} was acknowledged, {} asked for", key,
+        blame(result.lost, fmt::format("row {}: the first cluster has {}; {} was acknowledged, {} requested", key,
                                        NumberText(here), NumberText(row.acknowledged), row.asked));
       } else if (there < here) {
         blame(result.missing, fmt::format("row {}: the first cluster has {}, the second one {}; {} was acknowledged",
@@ -82,7 +82,7 @@ ReplicatedRows::Comparison ReplicatedRows::Compare(const Copy& first, const Copy
       }
     }
   }
-  // What no writer has asked for.
+  // Rows that no writer requested.
   const std::size_t strangers = (first.size() - found_first) + (second.size() - found_second);
   if (strangers != 0) {
     result.foreign += strangers - 1;

@@ -1,7 +1,7 @@
-// What the load "replication" has written, and whether two clusters have it. Pure; not thread-safe.
+// The rows of the load "replication", and their comparison on two clusters. Pure; not thread-safe.
 //
-// Each row has one writer, and its value is a number that rises with each write: so what a cluster has must lie between
-// the last number that was acknowledged and the last one that was asked for.
+// Each row has one writer, and its value is a number that rises with each write. So a cluster's value must be between
+// the last acknowledged and the last requested number.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace ratchet::chaos {
 
 class ReplicatedRows {
  public:
-  // Rows of each writer; beyond them only older ones are written again.
+  // Maximum number of rows of each writer; after that only existing rows are written.
   static constexpr std::size_t kMostRows = 500'000;
   explicit ReplicatedRows(std::size_t writers) : rows_(writers) {}
 
@@ -22,7 +22,7 @@ class ReplicatedRows {
     std::size_t row = 0;
     std::uint32_t number = 0;
   };
-  // A new row of the writer, or an older one once more: `draw` decides.
+  // Returns a new row of the writer, or an existing one: `draw` decides.
   [[nodiscard]] Write Next(std::size_t writer, std::uint64_t draw);
   void Acknowledged(std::size_t writer, const Write& write);
 
@@ -30,18 +30,18 @@ class ReplicatedRows {
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::size_t acknowledged() const;
 
-  // The numbers that a cluster has, by key.
+  // The numbers of a cluster, by key.
   using Copy = std::map<std::string, std::uint64_t>;
   struct Comparison {
     std::size_t compared = 0;
-    std::size_t lost = 0;            // not what was acknowledged, at the first cluster
-    std::size_t missing = 0;         // the first cluster has it, or a newer one; the second one does not
-    std::size_t foreign = 0;         // the other way round, or nothing that was ever written
-    std::vector<std::string> shown;  // of the first few that are wrong
+    std::size_t lost = 0;            // rows below the acknowledged number at the first cluster
+    std::size_t missing = 0;         // rows that are missing or older at the second cluster
+    std::size_t foreign = 0;         // rows that only the second cluster has, or that were never written
+    std::vector<std::string> shown;  // the first few wrong rows
     [[nodiscard]] bool good() const { return lost + missing + foreign == 0; }
   };
   [[nodiscard]] Comparison Compare(const Copy& first, const Copy& second) const;
-  // "<key> <acknowledged> <asked for>", one a line.
+  // Returns "<key> <acknowledged> <asked for>", one per line.
   [[nodiscard]] std::string ToText() const;
 
  private:

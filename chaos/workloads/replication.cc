@@ -24,10 +24,10 @@ namespace {
 
 constexpr const char* kPeer = "second";
 constexpr Millis kBetweenWrites{15};
-constexpr Millis kSlice{1'000};  // of a wait that is given up when the load stops
-// Longer than a source waits for a peer's answer (10 s), so that deliveries fail and are not only late.
+constexpr Millis kSlice{1'000};  // of a wait that ends early when the load stops
+// Longer than a source waits for a peer's answer (10 s), so that deliveries fail instead of being late.
 constexpr std::int64_t kLongCutMs = 12'000;
-constexpr Millis kGathered{1'500};  // of writes that wait for the peer before that
+constexpr Millis kGathered{1'500};  // time for which writes wait for the peer before that
 
 class Replication final : public Workload {
  public:
@@ -42,7 +42,7 @@ class Replication final : public Workload {
 
   [[nodiscard]] Status Prepare() override {
     if (second_ == nullptr)
-      return Error(Code::kFailedPrecondition, "there is no second cluster: only a local cluster gets one");
+      return Error(Code::kFailedPrecondition, "there is no second cluster: only --target local starts one");
     RATCHET_TRY(MakeTable(second_->connection(), 2));
     RATCHET_TRY(MakeTable(context_.connection, std::max(2, context_.regions / 2)));
     hbase::pb::ReplicationPeer config;
@@ -76,8 +76,8 @@ class Replication final : public Workload {
       findings.push_back(SameRows());
       findings.push_back(NothingWaits());
     }
-    std::string died = "no process of the second cluster has ended as none may";
-    const auto defects = second_->TakeDefects();
+    std::string died = "no process of the second cluster ended unexpectedly";
+    const auto defects = second_->CollectDefects();
     if (!defects.empty()) died = "of the second cluster:";
     for (const std::string& defect : defects) died += "\n  " + defect;
     findings.push_back({defects.empty(), died});
@@ -124,7 +124,7 @@ class Replication final : public Workload {
       write = rows_.Next(writer, prng.Next());
     }
     client::Mutation put = client::Mutation::Put(ReplicatedRows::KeyOf(writer, write.row));
-    // A late one of unknown outcome does not hide a newer one.
+    // A late write of unknown outcome does not hide a newer one.
     put.Set(kLoadFamily, "n", fmt::format("{}", write.number), static_cast<std::int64_t>(write.number));
     client::Table table(context_.connection, table_, kLoadTimeout);
     const auto written = table.Mutate(put);
@@ -136,8 +136,8 @@ class Replication final : public Workload {
     writers_.Pause(kBetweenWrites);
   }
 
-  // The first makes deliveries fail for certain: what has waited for a disabled peer is sent, when that is enabled, to
-  // where it is lost.
+  // The first disturbance certainly makes deliveries fail: entries that waited for a disabled peer are sent after it is
+  // enabled, and are lost.
   void Disturb(Prng& prng) {
     const std::int64_t draw = disturbances_++ == 0 ? 0 : prng.Between(1, 9);
     if (draw == 0) {
@@ -171,7 +171,7 @@ class Replication final : public Workload {
     while (!disturber_.stopping() && !second_->Recover(kSlice).ok()) {
     }
   }
-  // Until the peer is so, or the load stops.
+  // Changes the peer until it has this state, or the load stops.
   void SetPeer(bool enabled) {
     if (!PeerIs(enabled, [this] { return disturber_.stopping(); })) return;
     if (!enabled) ++disabled_;
@@ -226,7 +226,7 @@ class Replication final : public Workload {
     }
   }
 
-  // The first cluster's rows do not change any more.
+  // The first cluster's rows no longer change.
   [[nodiscard]] Finding SameRows() {
     const auto first = Read(context_.connection);
     if (!first.ok()) return {false, "the first cluster's rows cannot be read: " + first.error().ToString()};
@@ -243,7 +243,7 @@ class Replication final : public Workload {
     const auto after = std::chrono::duration_cast<Millis>(clock_.Now() - healed_at_).count();
     std::string text = fmt::format(
         "{} rows compared, {} of them acknowledged, {} ms after the last enabling: {} lost at the first cluster, {} "
-        "missing at the second one, {} that only that one has{}",
+        "missing at the second one, {} that only the second one has{}",
         compared.compared, rows_.acknowledged(), after, compared.lost, compared.missing, compared.foreign, trouble);
     for (const std::string& wrong : compared.shown) text += "\n  " + wrong;
     return {trouble.empty() && compared.compared != 0 && compared.good(), text};
@@ -259,13 +259,13 @@ class Replication final : public Workload {
         for (const auto& source : progress->source()) lag = std::max<std::uint64_t>(lag, source.progress().lag_ms());
         last = fmt::format("{} of dead servers, lag {} ms",
                            Counted(static_cast<std::uint64_t>(progress->queue_size()), "queue"), lag);
-        if (lag == 0 && progress->queue().empty()) return {true, "nothing waits for the peer"};
+        if (lag == 0 && progress->queue().empty()) return {true, "no entry waits for the peer"};
       } else {
         last = progress.error().ToString();
       }
       if (Late())
         return {false,
-                fmt::format("something waits for the peer {} ms after the load: {}", context_.settle.count(), last)};
+                fmt::format("entries wait for the peer {} ms after the load: {}", context_.settle.count(), last)};
       PollPause(round);
     }
   }
@@ -284,7 +284,7 @@ class Replication final : public Workload {
   Tally tally_;
   Mutex mutex_;
   ReplicatedRows rows_ GUARDED_BY(mutex_);
-  // Of the disturber's thread, and of the driver's after that one has ended.
+  // Used by the disturber's thread, and by the driver's thread after it has ended.
   std::map<std::uint64_t, std::string> unfinished_;
   std::vector<std::string> events_;
   std::uint64_t disturbances_ = 0;

@@ -1,4 +1,4 @@
-// Which descriptor a table may have, given what its one client asked for and was told. Pure.
+// The possible descriptors of a table, given the requests and answers of its only client. Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace ratchet::chaos {
 
-// What a client changes of a descriptor: the rest of it does not count.
+// The parts of a descriptor that a client changes; the rest is ignored.
 struct LoadSchema {
   std::map<std::string, std::map<std::string, std::string>> families;  // with the attributes of kTracked
   std::string max_file_size;                                           // of the table
@@ -22,20 +22,20 @@ struct LoadSchema {
 struct SchemaStep {
   enum class Kind : std::uint8_t { kAddFamily, kDropFamily, kSetFamily, kSetTable };
   Kind kind = Kind::kAddFamily;
-  std::string family{};                           // not of kSetTable
-  std::map<std::string, std::string> attributes;  // kAddFamily, kSetFamily: all of kTracked; kSetTable: none
+  std::string family{};                           // empty for kSetTable
+  std::map<std::string, std::string> attributes;  // kAddFamily, kSetFamily: all of kTracked; kSetTable: empty
   std::string max_file_size{};                    // kSetTable
   [[nodiscard]] std::string ToText() const;       // "add family g1"
 };
 
 [[nodiscard]] LoadSchema SchemaOf(const TableDescriptor& descriptor);
-// HBase's defaults for everything else.
+// The other attributes have HBase's defaults.
 [[nodiscard]] TableDescriptor DescriptorOf(const TableName& table, const LoadSchema& schema);
 [[nodiscard]] FamilyDescriptor FamilyOf(const std::string& name, const std::map<std::string, std::string>& attributes);
 [[nodiscard]] bool IsLegal(const LoadSchema& schema, const SchemaStep& step);
 [[nodiscard]] LoadSchema After(const LoadSchema& schema, const SchemaStep& step);
 
-// More than one only after a step of unknown outcome.
+// Has more than one schema only after a step of unknown outcome.
 class PossibleSchemas {
  public:
   explicit PossibleSchemas(LoadSchema only) : schemas_{std::move(only)} {}
@@ -44,7 +44,7 @@ class PossibleSchemas {
   [[nodiscard]] bool Has(const LoadSchema& schema) const { return schemas_.contains(schema); }
   [[nodiscard]] std::string ToText() const;
 
-  // False: it cannot have come to that, and nothing is changed. Refused: nothing happened.
+  // Return false when the result is impossible, and change nothing. Refused: the step had no effect.
   [[nodiscard]] bool Succeeded(const SchemaStep& step);
   [[nodiscard]] bool Refused(const SchemaStep& step);
   void Unknown(const SchemaStep& step);

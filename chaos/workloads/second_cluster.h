@@ -1,7 +1,7 @@
-// The second cluster of the load "replication", as that load needs it: the peer of the cluster that is broken, at the
-// other end of a link that can be cut, with processes of its own that die.
+// The second cluster as the load "replication" needs it: the peer of the cluster that is broken, at the other end of a
+// link that can be cut, with its own processes, which may die.
 //
-// Owned by the driver, or by a test. One thread at a time; every call is bounded by what it says, or short.
+// Owned by the driver, or by a test. One thread at a time; every call is short, or bounded by its time limit.
 #pragma once
 
 #include <cstdint>
@@ -26,25 +26,26 @@ class SecondCluster {
   SecondCluster(const SecondCluster&) = delete;
   SecondCluster& operator=(const SecondCluster&) = delete;
 
-  // What a peer is given ("host:port:/parent"): it leads over the link.
+  // Returns the peer's key ("host:port:/parent"), which leads over the link.
   [[nodiscard]] virtual std::string PeerKey() const = 0;
-  // For clients, which do not use the link. Lives as long as this.
+  // For clients, which do not use the link. Lives as long as this object.
   [[nodiscard]] virtual client::Connection& connection() = 0;
 
-  // Nothing of what the first cluster's servers send arrives, until JoinLink. `vanish`: it is lost, and the connections
-  // end then; otherwise it arrives late.
+  // Stops all data of the first cluster's servers until JoinLink. `vanish`: the data is lost, and the connections end;
+  // otherwise it arrives late.
   virtual void CutLink(bool vanish) = 0;
   virtual void JoinLink() = 0;
-  // Bytes and connections that cuts have held back or lost so far: what shows that they had an effect.
+  // Returns the bytes and connections that cuts have delayed or lost so far, as proof of their effect.
   [[nodiscard]] virtual std::uint64_t Disturbed() const = 0;
 
-  // Some of its processes die or stop; which, and how that is known. After an error nothing is broken.
+  // Breaks some of its processes; returns which, and the evidence. After an error no process is broken.
   [[nodiscard]] virtual Result<std::string> Break(Prng& prng) = 0;
-  // Starts what does not run, and waits until it serves: kTimeout when it does not yet. May be repeated.
+  // Starts the stopped processes, and waits until the cluster serves; kTimeout when it does not serve yet. May be
+  // repeated.
   [[nodiscard]] virtual Status Recover(Millis timeout) = 0;
-  // Processes of it that have ended by themselves as none may, since the last call.
-  [[nodiscard]] virtual std::vector<std::string> TakeDefects() = 0;
-  // Logs and stores, for a reader after a failure.
+  // Returns processes that ended unexpectedly since the last call.
+  [[nodiscard]] virtual std::vector<std::string> CollectDefects() = 0;
+  // Copies logs and stores, for a reader after a failure.
   [[nodiscard]] virtual Status Collect(const std::filesystem::path& folder) = 0;
 };
 

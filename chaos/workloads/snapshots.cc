@@ -23,7 +23,7 @@ constexpr int kRowsPerThread = 40;
 constexpr Millis kBetweenSnapshots{200};
 constexpr std::size_t kShownWrongs = 5;
 
-// Of one row: the number in both of its columns.
+// A row with the same number in both of its columns.
 struct GrowingRow {
   std::string key;
   std::uint64_t acknowledged = 0;
@@ -48,7 +48,7 @@ class Snapshots final : public Workload {
   void Start() override {
     writers_.Start("grow", std::max(1, context_.threads), context_.seed,
                    [this](int thread, Prng& prng) { Grow(thread, prng); });
-    taker_.Start("snapshots", 1, context_.seed + 1, [this](int /*thread*/, Prng& prng) { TakeOne(prng); });
+    taker_.Start("snapshots", 1, context_.seed + 1, [this](int /*thread*/, Prng& prng) { SnapshotOnce(prng); });
   }
   void AskToStop() override {
     writers_.AskToStop();
@@ -62,9 +62,11 @@ class Snapshots final : public Workload {
     const std::uint64_t compared = compared_;
     stopped_ = true;
     Prng prng(context_.seed + 2);
-    TakeOne(prng);
+    SnapshotOnce(prng);
     std::vector<Finding> findings{CompareFinding(), procedures_.Check(context_.connection)};
-    if (compared_ == compared) findings.push_back({false, "after the load, no snapshot could be cloned and read"});
+    if (compared_ == compared)
+      findings.push_back(
+          {false, fmt::format("after the load, no snapshot could be cloned and read: {}", last_failure_)});
     return findings;
   }
 
@@ -73,6 +75,7 @@ class Snapshots final : public Workload {
     std::filesystem::create_directories(folder, error);
     std::ofstream out(folder / "snapshots.txt");
     for (const GrowingRow& row : Now()) out << row.key << ' ' << row.acknowledged << ' ' << row.asked << '\n';
+    if (unread_ > 0) out << "unread: " << unread_ << ", the last: " << last_failure_ << '\n';
     out << procedures_.ToText();
     out.close();
     if (!out) return Error(Code::kIo, fmt::format("{}: cannot be written", (folder / "snapshots.txt").string()));
@@ -87,7 +90,7 @@ class Snapshots final : public Workload {
   }
   [[nodiscard]] Millis Timeout() const { return stopped_ ? kCheckTimeout : kLoadTimeout; }
 
-  // Each row has one writer, so that its numbers come in order; both columns go in one mutation.
+  // Each row has one writer, so its numbers come in order; one mutation writes both columns.
   void Grow(int thread, Prng& prng) {
     const std::size_t at = static_cast<std::size_t>(thread) * kRowsPerThread + prng.Below(kRowsPerThread);
     std::string key;
@@ -99,7 +102,8 @@ class Snapshots final : public Workload {
     }
     const std::string text = fmt::format("{}", number);
     client::Mutation put = client::Mutation::Put(key);
-    const auto version = static_cast<std::int64_t>(number);  // a late one of unknown outcome does not hide a newer one
+    // a late write of unknown outcome does not hide a newer one
+    const auto version = static_cast<std::int64_t>(number);
     put.Set(kLoadFamily, "a", text, version).Set(kLoadFamily, "b", text, version);
     client::Table table(context_.connection, table_, kLoadTimeout);
     if (table.Mutate(put).ok()) {
@@ -114,7 +118,7 @@ class Snapshots final : public Workload {
     return rows_;
   }
 
-  // True: it succeeded. `what`: for the evidence.
+  // Returns true if it succeeded. `what` is for the evidence.
   bool Run(const DdlRequest& request, const std::string& what) {
     const TimePoint deadline = clock_.Now() + kCheckTimeout;
     const DdlEnd end =
@@ -127,7 +131,7 @@ class Snapshots final : public Workload {
     return end.outcome == DdlOutcome::kSucceeded;
   }
 
-  void TakeOne(Prng& prng) {
+  void SnapshotOnce(Prng& prng) {
     RemoveClone();
     const std::string name = fmt::format("{}_{}", context_.table_prefix, ++taken_);
     client::Snapshots snapshots(context_.connection, Timeout());
@@ -147,13 +151,13 @@ class Snapshots final : public Workload {
       if (cloned) Compare(name, before, after);
       tally_.Add(cloned ? OperationOutcome::kOk : OperationOutcome::kUnknown);
     }
-    IgnoreResult(snapshots.Delete(name), "it may not be there");
+    IgnoreResult(snapshots.Delete(name), "it may not exist");
     taker_.Pause(kBetweenSnapshots + Millis(static_cast<std::int64_t>(prng.Below(200))));
   }
 
   [[nodiscard]] bool IsExported(Prng& prng) const { return !context_.exports.empty() && prng.Chance(1, 4); }
 
-  // From here on the snapshot is what was exported and imported again.
+  // Exports the snapshot and imports it again under its name.
   bool PassThroughAnExport(const std::string& name) {
     const std::filesystem::path place = context_.exports / name;
     const bool exported = Run(
@@ -163,7 +167,7 @@ class Snapshots final : public Workload {
         "export of snapshot " + name);
     if (!exported) return false;
     client::Snapshots snapshots(context_.connection, Timeout());
-    IgnoreResult(snapshots.Delete(name), "the import is refused while it is there");
+    IgnoreResult(snapshots.Delete(name), "the import is refused while it exists");
     const bool imported = Run(
         [name, place](client::Connection& connection) {
           return client::Snapshots(connection, kLoadTimeout).Import(place.string(), name);
@@ -195,7 +199,10 @@ class Snapshots final : public Workload {
     std::map<std::string, std::pair<std::string, std::string>> found;
     for (;;) {
       const auto row = scanner.Next();
-      if (!row.ok()) return;  // the cluster is being broken: the next one is looked at
+      if (!row.ok()) {  // the cluster is being broken: check the next clone
+        NoteUnread(fmt::format("clone of {}: {} rows, then {}", name, found.size(), row.error().ToString()));
+        return;
+      }
       if (!row->has_value()) break;
       found[(*row)->key] = {std::string((*row)->Value(kLoadFamily, "a").value_or("")),
                             std::string((*row)->Value(kLoadFamily, "b").value_or(""))};
@@ -205,16 +212,23 @@ class Snapshots final : public Workload {
       const auto row = found.find(before[i].key);
       const std::string seen = row == found.end() ? "" : row->second.first;
       if (row != found.end() && row->second.first != row->second.second) {
-        Blame(fmt::format("{}: row {} is not whole: {} and {}", name, before[i].key, seen, row->second.second));
+        Blame(fmt::format("{}: row {} is torn: {} and {}", name, before[i].key, seen, row->second.second));
         continue;
       }
       std::uint64_t number = 0;
       for (const char digit : seen) number = number * 10 + static_cast<std::uint64_t>(digit - '0');
       if (number >= before[i].acknowledged && number <= after[i].asked) continue;
-      Blame(fmt::format("{}: row {} has {}, and {} was acknowledged before; {} was asked for until its end", name,
+      Blame(fmt::format("{}: row {} has {}, but {} was acknowledged before; {} was requested until its end", name,
                         before[i].key, seen.empty() ? "no value" : seen, before[i].acknowledged, after[i].asked));
     }
     rows_compared_ += before.size();
+  }
+
+  // During the load a clone without an answer is not a violation, but its error is evidence.
+  void NoteUnread(std::string failure) {
+    RATCHET_LOG(kWarn, "snapshots: cannot read the {}", failure);
+    ++unread_;
+    last_failure_ = std::move(failure);
   }
 
   void Blame(std::string wrong) {
@@ -225,9 +239,10 @@ class Snapshots final : public Workload {
 
   [[nodiscard]] Finding CompareFinding() const {
     std::string text = fmt::format(
-        "{} rows of {} clones compared, {} of them of snapshots that were exported and imported: {} are not "
-        "what the table was",
+        "{} rows of {} clones compared, {} of them of snapshots that were exported and imported: {} differ from "
+        "the table",
         rows_compared_, compared_, exported_, violations_);
+    if (unread_ > 0) text += fmt::format("\n  {} clones could not be read; the last: {}", unread_, last_failure_);
     for (const std::string& wrong : shown_) text += "\n  " + wrong;
     return {violations_ == 0, text};
   }
@@ -240,7 +255,7 @@ class Snapshots final : public Workload {
   Tally tally_;
   mutable Mutex mutex_;
   std::vector<GrowingRow> rows_ GUARDED_BY(mutex_);
-  // Of the taker's thread, and of the driver's after that one has ended.
+  // Used by the taker's thread, and by the driver's thread after it has ended.
   std::map<std::uint64_t, std::string> unfinished_;
   bool stopped_ = false;
   std::uint64_t taken_ = 0;
@@ -248,6 +263,8 @@ class Snapshots final : public Workload {
   std::uint64_t compared_ = 0;
   std::uint64_t rows_compared_ = 0;
   std::uint64_t violations_ = 0;
+  std::uint64_t unread_ = 0;
+  std::string last_failure_ = "no scan was begun";
   std::vector<std::string> shown_;
   LoadThreads writers_;
   LoadThreads taker_;

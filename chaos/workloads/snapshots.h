@@ -1,6 +1,6 @@
-// The load "snapshots": rows that only grow are written while snapshots of their table are taken, cloned and deleted.
-// Each clone must hold, row by row, a state that the row had between the begin and the end of its snapshot, wholly:
-// every row that was acknowledged before it began, and nothing that was not asked for before it ended.
+// The load "snapshots": rows with rising numbers are written while snapshots of their table are taken, cloned and
+// deleted. Each row of a clone must have a complete state between the begin and the end of its snapshot: at least the
+// number that was acknowledged before the begin, and at most the one that was requested before the end.
 #pragma once
 
 #include <memory>

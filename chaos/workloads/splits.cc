@@ -49,7 +49,7 @@ class Splits final : public Workload {
   }
 
  private:
-  // Of the other loads, as far as they are there now. Those of "ddl" come and go.
+  // Returns the current tables of the other loads. Those of "ddl" are created and deleted.
   [[nodiscard]] std::vector<TableName> Tables(client::Admin& admin) const {
     const auto listed = admin.ListTables();
     std::vector<TableName> tables = listed.ok() ? *listed : std::vector<TableName>();
@@ -71,7 +71,7 @@ class Splits final : public Workload {
     threads_.Pause(kSplitsPause);
   }
 
-  // Keeps the number of regions between half and twice of what the table began with.
+  // Keeps the number of regions between half and twice the initial one.
   void Change(const std::vector<client::RegionLocation>& regions, Prng& prng) {
     const auto usual = static_cast<std::size_t>(std::max(2, context_.regions));
     const bool few = regions.size() <= std::max<std::size_t>(1, usual / 2);
@@ -89,7 +89,7 @@ class Splits final : public Workload {
     }
   }
 
-  // At a key as the loads use them: four hex digits, or two bytes.
+  // Splits at a key in the form of the loads: four hex digits, or two bytes.
   void Split(const RegionInfo& region, Prng& prng) {
     for (int drawn = 0; drawn < kDrawnKeys; ++drawn) {
       const auto number = static_cast<unsigned>(prng.Below(1U << 16));
@@ -115,7 +115,7 @@ class Splits final : public Workload {
     tally_.Add(outcome);
   }
 
-  // What clients find in hbase:meta.
+  // Checks the ranges that clients find in hbase:meta.
   Finding CheckRanges() {
     client::Admin admin(context_.connection, kCheckTimeout);
     std::string wrong;

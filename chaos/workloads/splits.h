@@ -1,6 +1,6 @@
-// The load "splits": splits and merges regions of the other loads' tables, while those go on. What it must not do is
-// change what they see: they check their rows. Afterwards each table has regions for all of its keys, without a hole
-// and without an overlap, and every procedure that was accepted has ended once.
+// The load "splits": splits and merges regions of the other loads' tables, while those continue. The other loads check
+// that their rows are not affected. Afterwards the regions of each table must cover all of its keys, without a hole or
+// overlap, and every accepted procedure must have ended once.
 #pragma once
 
 #include <memory>

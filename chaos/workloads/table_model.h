@@ -1,4 +1,4 @@
-// What state a table may be in, given what its one client asked for and was told. Pure.
+// The possible states of a table, given the requests and answers of its only client. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace ratchet::chaos {
 enum class TableCondition : std::uint8_t { kAbsent = 1, kDisabled = 2, kEnabled = 4 };
 enum class DdlVerb : std::uint8_t { kCreate, kEnable, kDisable, kDelete };
 
-// A set of conditions: more than one only after an operation of unknown outcome.
+// A set of conditions; it has more than one only after an operation of unknown outcome.
 class PossibleConditions {
  public:
   PossibleConditions() = default;
@@ -26,7 +26,7 @@ class PossibleConditions {
   unsigned bits_ = 0;
 };
 
-// Where the verb is legal, and what it leads to.
+// The condition that a verb requires, and the one that it leads to.
 struct DdlEffect {
   TableCondition from;
   TableCondition to;
@@ -35,8 +35,8 @@ struct DdlEffect {
 [[nodiscard]] const char* VerbName(DdlVerb verb);
 [[nodiscard]] const char* ConditionName(TableCondition condition);
 
-// After the verb succeeded, was refused (nothing happened), or ended in an unknown way. Empty: it cannot have come to
-// that.
+// After the verb succeeded, was refused (no effect), or ended with unknown outcome. An empty result is impossible, so
+// it is an error.
 [[nodiscard]] PossibleConditions AfterSuccess(PossibleConditions before, DdlVerb verb);
 [[nodiscard]] PossibleConditions AfterRefusal(PossibleConditions before, DdlVerb verb);
 [[nodiscard]] PossibleConditions AfterUnknown(PossibleConditions before, DdlVerb verb);

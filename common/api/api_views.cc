@@ -15,9 +15,9 @@
 namespace ratchet::api {
 namespace {
 
-constexpr Millis kPatience{4'000};   // of one view; a page asks again
-constexpr Millis kAttempt{2'000};    // of one call within
-constexpr Millis kWithKnown{1'500};  // of one view where an earlier answer can be shown instead
+constexpr Millis kPatience{4'000};    // time limit of one view; a page asks again
+constexpr Millis kAttempt{2'000};     // time limit of one call within a view
+constexpr Millis kWithCached{1'500};  // time limit of one view if an earlier answer can be shown instead
 constexpr const char* kUser = "page";
 constexpr std::string_view kPrefix = "/api/v1/";
 
@@ -38,23 +38,34 @@ http::HttpResponse Refusal(int status, std::string_view word, std::string_view m
       status, fmt::format("{{\"error\":{},\"message\":{}}}\n", JsonString(word), JsonString(message)));
 }
 
-// `more`: one that the process does not know of itself; empty: none.
-std::string MarksJson(const ApiDeps& deps, const std::string& more = {}) {
-  if (!deps.marks || deps.role() == "standby") return "null";  // another process's answer
+std::string MarksText(const ApiDeps& deps, const std::string& more) {
   std::string json = "[";
   for (const std::string& mark : deps.marks()) json += (json.size() > 1 ? "," : "") + JsonString(mark);
   if (!more.empty()) json += (json.size() > 1 ? "," : "") + JsonString(more);
   return json + "]";
 }
 
-// A refusal as the command line prints it, with the marks beside it: they may be its cause.
+// `more`: a mark that the process does not know itself; empty: none.
+std::string MarksJson(const ApiDeps& deps, const std::string& more = {}) {
+  if (!deps.marks || deps.role() == "standby") return "null";  // the answer of another process
+  return MarksText(deps, more);
+}
+
+// The marks of a refusal include what a standby knows itself, because no other process has answered.
+std::string MarksOfRefusal(const ApiDeps& deps) {
+  if (!deps.marks) return "null";
+  const std::string marks = MarksText(deps, {});
+  return deps.role() == "standby" && marks == "[]" ? "null" : marks;
+}
+
+// The error as the command line prints it, together with the marks: they may be its cause.
 std::string WithMarks(std::string refusal, const std::string& marks) {
   const auto end = refusal.find_last_of('}');
   if (end == std::string::npos || marks == "null") return refusal;
   return refusal.insert(end, ",\"marks\":" + marks);
 }
 
-// "name = value   # source", as --print-config prints it.
+// Parses "name = value   # source", as --print-config prints it.
 std::string SettingsJson(const std::string& dump) {
   std::string json = "[";
   for (std::size_t at = 0; at < dump.size();) {
@@ -84,7 +95,7 @@ std::string ViewsJson(bool with_regions) {
 
 }  // namespace
 
-// Made when they are first needed: most processes are never asked.
+// The object is made at the first request, because most processes never serve a view.
 struct ApiViews::Connections {
   Result<client::Connection*> Get(std::unique_ptr<client::Connection>& connection,
                                   const client::ConnectionOptions& options) {
@@ -156,7 +167,7 @@ http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpReq
   const View* view = FindView(path, &part);
   if (view == nullptr || (view->of_regions && !deps_.regions))
     return Refusal(404, "NOT_FOUND", "there is no such view; /api/v1/ lists them");
-  if (!view->of_active && deps_.own_address().empty()) return Refusal(404, "NOT_FOUND", "this process is no master");
+  if (!view->of_active && deps_.own_address().empty()) return Refusal(404, "NOT_FOUND", "this process is not a master");
   cli::Printed printed;
   const auto offset = request.Number("offset", 0, 0, UINT32_MAX);
   const auto limit = request.Number("limit", kRowsByDefault, 1, kMostRows);
@@ -165,24 +176,28 @@ http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpReq
   printed.offset = *offset;
   printed.limit = *limit;
   auto connection = view->of_active ? ToActive() : ToSelf();
-  if (!connection.ok()) return Refusal(503, "UNAVAILABLE", connection.error().message());
-  const std::string key = IsItsOwn() ? KnownAnswers::KeyOf(request) : std::string();
-  const auto known = key.empty() ? nullptr : known_.Get(key);
-  cli::Session session{**connection, cli::Printer(printed), known == nullptr ? kPatience : kWithKnown};
+  if (!connection.ok()) {
+    http::HttpResponse refusal = Refusal(503, "UNAVAILABLE", connection.error().message());
+    refusal.body = std::make_shared<const std::string>(WithMarks(*refusal.body, MarksOfRefusal(deps_)));
+    return refusal;
+  }
+  const std::string key = IsItsOwn() ? ResponseCache::KeyOf(request) : std::string();
+  const auto cached = key.empty() ? nullptr : cached_.Get(key);
+  cli::Session session{**connection, cli::Printer(printed), cached == nullptr ? kPatience : kWithCached};
   const Result<int> exit = view->run(session, request, part);
   if (!exit.ok()) return Refusal(400, "INVALID_ARGUMENT", exit.error().message());
   const int status = StatusOf(*exit);
-  if ((status == 503 || status == 504) && known != nullptr && IsItsOwn()) {
-    const std::int64_t age = std::max<std::int64_t>(0, deps_.clock.WallMillis() - known->at_ms);
-    return envelope(view->name, view->command, known->rows, known->data,
-                    fmt::format("this process does not answer its own page now: this is what it knew {} ago",
+  if ((status == 503 || status == 504) && cached != nullptr && IsItsOwn()) {
+    const std::int64_t age = std::max<std::int64_t>(0, deps_.clock.WallMillis() - cached->at_ms);
+    return envelope(view->name, view->command, cached->rows, cached->data,
+                    fmt::format("this process cannot answer its own page now: this is its last answer, {} old",
                                 cli::DurationText(age)));
   }
-  if (status != 200) return http::HttpResponse::Json(status, WithMarks(printed.text, MarksJson(deps_)) + "\n");
+  if (status != 200) return http::HttpResponse::Json(status, WithMarks(printed.text, MarksOfRefusal(deps_)) + "\n");
   const std::string rows = printed.total.has_value() ? fmt::format(",\"offset\":{},\"limit\":{},\"total\":{}", *offset,
                                                                    *limit, *printed.total)
                                                      : "";
-  if (!key.empty()) known_.Put(key, {rows, printed.text, deps_.clock.WallMillis()});
+  if (!key.empty()) cached_.Put(key, {rows, printed.text, deps_.clock.WallMillis()});
   return envelope(view->name, view->command, rows, printed.text);
 }
 

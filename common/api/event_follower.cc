@@ -15,7 +15,7 @@ namespace ratchet::api {
 namespace {
 
 constexpr Millis kPatienceOfFollower{1'500};
-constexpr int kMostRounds = 20;  // of one look, 1000 events each
+constexpr int kMostRounds = 20;  // maximum for one call, 1000 events each
 
 std::string EventText(std::uint64_t epoch, const pb::ProcedureEvent& event) {
   return fmt::format(
@@ -44,7 +44,7 @@ EventFollower::EventFollower(std::function<Result<client::Connection*>()> active
 
 std::optional<std::string> EventFollower::More() {
   std::string text;
-  std::deque<std::string> past;  // of a fresh follower
+  std::deque<std::string> past;  // events that a new follower has read so far
   for (int round = 0; round < kMostRounds; ++round) {
     const auto connection = active_();
     if (!connection.ok()) return text + ": no master answers\n\n";

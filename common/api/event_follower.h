@@ -1,9 +1,9 @@
-// One follower of the event stream, as server-sent events: asks the active master for what came since the last look,
-// and goes on at the next master, whose events begin anew.
+// One follower of the event stream, as server-sent events: asks the active master for the events since the last call,
+// and continues at the next master, whose events start at 1 again.
 //
-// Event "activity": data is one JSON object; its id is "epoch:number", with which a browser that comes again goes on.
-// Event "master": the epoch has changed. Event "lost": so many were overwritten before they were read. A comment is
-// sent while no master answers. One call at a time.
+// Event "activity": data is one JSON object; its id is "epoch:number", with which a browser that reconnects continues.
+// Event "master": the epoch has changed. Event "lost": the number of events that were overwritten before they were
+// read. A comment is sent while no master answers. One call at a time.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class EventFollower {
   // `last_id`: as the browser sends it; empty: begin with the newest kNewest.
   EventFollower(std::function<Result<client::Connection*>()> active, const std::string& last_id);
 
-  // What is new; empty text: nothing.
+  // Returns the new events; empty text: there are none.
   [[nodiscard]] std::optional<std::string> More();
 
   static constexpr std::uint64_t kNewest = 50;

@@ -9,7 +9,7 @@
 namespace ratchet::api {
 namespace {
 
-// How many bytes of well-formed UTF-8 begin at `at`; 0: none.
+// Returns the length of the well-formed UTF-8 character at `at`; 0: none.
 std::size_t Utf8Length(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(at);
@@ -46,7 +46,7 @@ std::string JsonString(std::string_view text) {
     } else if (c == '"' || c == '\\') {
       json.push_back('\\');
       json.push_back(text[at]);
-    } else if (c < 0x20 || c == '<' || c == '>' || c == '&' || c == 0x7F) {  // safe within a page, too
+    } else if (c < 0x20 || c == '<' || c == '>' || c == '&' || c == 0x7F) {  // also safe within an HTML page
       json += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     } else {
       json.push_back(text[at]);

@@ -1,4 +1,4 @@
-// Pieces of JSON text.
+// Makes pieces of JSON text.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace ratchet::api {
 
-// With its quotes. Bytes that are no UTF-8 become U+FFFD, so that the text is JSON whatever a name holds.
+// Includes the quotes. Bytes that are not UTF-8 become U+FFFD, so that the text is valid JSON whatever a name contains.
 [[nodiscard]] std::string JsonString(std::string_view text);
 
 }  // namespace ratchet::api

@@ -1,6 +1,7 @@
 #include "common/api/view_list.h"
 
 #include "common/cli/flag_checks.h"
+#include "common/cli/snapshot_commands.h"
 
 namespace ratchet::api {
 namespace {
@@ -29,7 +30,7 @@ Result<int> Why(cli::Session& session, const HttpRequest& request, const std::st
 }
 
 Result<int> Regions(cli::Session& session, const HttpRequest& request, const std::string& /*part*/) {
-  // The master cuts the list; the printer has nothing left to cut.
+  // The master limits the list, so the printer prints all of it.
   cli::Printed& printed = *session.printer.into();
   const cli::RegionPart part{static_cast<std::uint32_t>(printed.limit), printed.offset};
   printed.limit = UINT64_MAX;
@@ -106,6 +107,23 @@ std::vector<View> MakeViews() {
       {"servers", "ratchet servers", kRows, "Region servers, dead ones included.", true, true, Plain<cli::ShowServers>},
       {"orders", "ratchet sql 'select * from orders'", kRows, "Servers that have orders waiting, or do not answer.",
        true, true, Sql("select * from orders")},
+      {"peers", "ratchet peers", kRows, "Clusters to which tables are shipped, with their lag.", true, true,
+       Plain<cli::ListPeers>},
+      {"snapshots", "ratchet snapshots", kRows, "Snapshots of tables.", true, true, Plain<cli::ListSnapshots>},
+      {"namespaces", "ratchet namespaces", kRows, "Namespaces with their limits.", true, true,
+       Plain<cli::ListNamespaces>},
+      {"quotas", "ratchet sql 'select * from quotas'", kRows, "Limits of requests.", true, true,
+       Sql("select * from quotas")},
+      {"switches", "ratchet switch", kRows, "Switches of the cluster.", true, true,
+       [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
+         return cli::Switch(session, {}, {}, false);
+       }},
+      {"drains", "ratchet drained", kRows, "Servers that are drained, until they are taken back.", true, true,
+       Plain<cli::ShowDrained>},
+      {"findings", "ratchet reconcile --no-look", kRows, "What the reconciler has found and done.", true, true,
+       [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
+         return cli::ShowFindings(session, false);
+       }},
       {"events", "ratchet events -n N", "newest, pid, limit, offset", "The newest events; events/stream follows them.",
        false, true, Events},
       {"store", "ratchet sql 'select * from store'", "", "The procedure store's counters.", false, true,

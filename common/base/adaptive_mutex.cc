@@ -13,7 +13,7 @@ inline void Pause() {
 #endif
 }
 
-// Rounds of a spin, and the longest step back between two looks, in pauses (some ten nanoseconds each).
+// Rounds of a spin, and the longest back-off between two attempts, in pause instructions (about ten nanoseconds each).
 constexpr int kRounds = 24;
 constexpr int kLongestStep = 64;
 
@@ -38,7 +38,7 @@ bool AdaptiveMutex::SpinFor(std::uint32_t as) {
 
 void AdaptiveMutex::LockSlow() NO_THREAD_SAFETY_ANALYSIS {
   if (SpinFor(kHeld)) return;
-  // From here on this thread counts as a sleeper: whatever state it leaves, its own unlock looks for others.
+  // From here on this thread counts as a sleeper: its unlock wakes another one, whatever state it leaves.
   while (state_.exchange(kHeldWithSleepers, std::memory_order_acquire) != kFree) {
     state_.wait(kHeldWithSleepers, std::memory_order_relaxed);
     if (SpinFor(kHeldWithSleepers)) return;

@@ -1,9 +1,9 @@
 // A mutex for very short critical sections under heavy contention: spins a while, then sleeps.
 //
-// Made for throughput, not for fairness: a running thread may take it before a sleeper, and a spinner steps back for
-// longer and longer, so that one thread does many sections in a row while the data stays in its cache. At most one
-// sleeper is being woken at any time. Use Mutex (mutex.h) wherever sections are longer than a microsecond or a
-// condition is waited for.
+// Made for throughput, not for fairness: a running thread may take it before a sleeper. A spinner backs off for longer
+// and longer, so that one thread does many sections in a row while the data stays in its cache. At most one sleeper is
+// being woken at any time. Use Mutex (mutex.h) wherever sections are longer than a microsecond or a thread waits for a
+// condition.
 #pragma once
 
 #include <atomic>
@@ -33,8 +33,8 @@ class CAPABILITY("mutex") alignas(64) AdaptiveMutex {
   }
 
  private:
-  // Freed by a holder that leaves sleepers behind, it reads kFree, so that only the thread woken then (which locks it
-  // as kHeldWithSleepers) causes the next wake.
+  // A holder that leaves sleepers behind also sets kFree, so that only the thread woken then (which locks it as
+  // kHeldWithSleepers) causes the next wake.
   static constexpr std::uint32_t kFree = 0;
   static constexpr std::uint32_t kHeld = 1;
   static constexpr std::uint32_t kHeldWithSleepers = 2;

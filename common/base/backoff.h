@@ -1,4 +1,4 @@
-// The one retry policy: exponential growth, a cap, jitter from a seeded source.
+// The only retry policy: exponential growth, a cap, jitter from a seeded source.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ TimePoint SystemClock::Now() const { return std::chrono::steady_clock::now(); }
 
 namespace {
 
-// A wall clock that is wrong on purpose, for a whole process (tests of S5 and S27).
+// A wall clock that is wrong on purpose, for a whole process (tests of S5: rising start code; S27: rising timestamps).
 std::int64_t OffsetFromEnvironment() {
   const char* text = std::getenv("RATCHET_CLOCK_OFFSET_MS");
   return text == nullptr ? 0 : std::strtoll(text, nullptr, 10);

@@ -1,4 +1,4 @@
-// Time enters through these interfaces only, so that everything above can run under a simulated clock.
+// All code reads time through these interfaces, so that it can run under a simulated clock.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 namespace ratchet {
 
 using Millis = std::chrono::milliseconds;
-// Monotonic, of one process; never stored (rule S13).
+// Monotonic, of one process; never stored, S13 (durations and derived counts).
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
 // Thread-safe.
@@ -31,10 +31,11 @@ class SystemClock final : public Clock {
 // block, and may schedule or cancel timers.
 class Timers {
  public:
-  using Handle = std::uint64_t;  // 0 is no timer
+  using Handle = std::uint64_t;  // 0: no timer
   virtual ~Timers() = default;
   virtual Handle After(Millis delay, std::function<void()> callback) = 0;
-  // After Cancel returns true the callback does not run. False: it has run, is running, or never existed.
+  // After Cancel returns true the callback does not run. Cancel returns false if the callback has run, is running, or
+  // never existed.
   virtual bool Cancel(Handle handle) = 0;
 };
 

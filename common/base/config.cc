@@ -25,7 +25,7 @@ std::string EnvironmentName(const std::string& name) {
   return result;
 }
 
-// A value that was read and found allowed, and has no effect yet.
+// A value that was read and is allowed, but not applied yet.
 struct Prepared {
   std::function<void()> commit;
   std::string text;  // as it is shown
@@ -40,11 +40,11 @@ struct Setting {
   bool required = false;
   bool live = false;
   std::function<Result<Prepared>(const std::vector<std::string>&)> prepare;
-  std::function<Prepared()> now;  // what it is now, to return to
-  std::function<void()> changed;  // empty: no part has to be told
+  std::function<Prepared()> now;  // reads the current value, to return to
+  std::function<void()> changed;  // empty: no part is notified of a change
   Prepared otherwise;             // the default
   std::string source = "default";
-  std::string wanted;                    // by the sources since a reload; empty: nothing but what is in force
+  std::string wanted;                    // the value in the sources since a reload; empty: as applied
   std::vector<std::string> flag_values;  // filled by CLI11
 };
 
@@ -59,7 +59,8 @@ bool HasName(const Setting& setting, const std::string& name) {
 }  // namespace
 
 struct Settings::Impl {
-  Mutex mutex;  // from Parse on: Reload and Dump, of values that change, their sources and what is wanted
+  Mutex mutex;  // used from Parse on: Reload and Dump, for values that change, their sources and the values in the
+                // sources
   std::string program;
   std::string purpose;
   std::vector<std::unique_ptr<Setting>> settings;
@@ -120,7 +121,7 @@ struct Settings::Impl {
     return Ok();
   }
 
-  // The last source that speaks of a setting wins; what each of them says must be allowed.
+  // The last source that sets a setting wins; every source must have an allowed value.
   Status ReadSources(Given* given);
   Status ReadConfigFile(Given* given);
   Status ReadEnvironment(Given* given);
@@ -229,11 +230,11 @@ std::string Settings::Impl::HelpText(const Setting& setting) const {
   return text;
 }
 
-// False: --help was answered on `output`.
+// Returns false if --help was answered on `output`.
 Result<bool> Settings::Impl::ParseFlags(int argc, const char* const* argv, bool* print_config, std::string* output) {
   CLI::App app(purpose, program);
   app.set_help_flag("-h,--help", "print this and exit");
-  app.add_flag("--print-config", *print_config, "print every setting in force and where it came from, and exit");
+  app.add_flag("--print-config", *print_config, "print every setting with its value and source, and exit");
   app.add_option("--config", config_file, "file with settings, one 'name = value' a line")->type_name("FILE");
   for (auto& setting : settings) {
     std::string flags = "--" + setting->text.name;

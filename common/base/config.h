@@ -1,17 +1,17 @@
 // Settings of a program: each is bound to a variable and has a name, a unit, a range and a documented default.
 //
-// Sources, the first that speaks wins:
+// Sources, the first that has the setting wins:
 //   1. the command line   --zk-session-ms 2000   (or --zk-session-ms=2000)
 //   2. the environment    RATCHET_ZK_SESSION_MS=2000
 //   3. the config file    zk-session-ms = 2000   (--config FILE; '#' starts a comment; one setting a line)
 //   4. the default: the value that the variable has when it is bound
-// Aliases (the hbase.* keys of the original) are accepted wherever a name is, except in the environment. A wrong value
-// is refused with the setting's name, where it came from, and what is allowed. Unknown names are refused too.
+// Aliases (the hbase.* keys of the original) are accepted wherever a name is, except in the environment. The error for
+// a wrong value names the setting, the source, and the allowed values. Unknown names are refused too.
 //
-// Every program understands --help, --print-config (what is in force and where it came from) and --config.
+// Every program understands --help, --print-config (values and their sources) and --config.
 //
 // A setting that is bound to a Live value (or named to OnReload) changes while the process runs: Reload reads the
-// sources anew. The rest is read once, at the start.
+// sources again. The rest is read once, at the start.
 //
 // Add*, OnReload and Parse: at the start of main, by one thread. Reload, Dump: afterwards, from any thread. Only
 // config.cc sees CLI11.
@@ -31,8 +31,8 @@
 
 namespace ratchet {
 
-// What all kinds of settings share. `name` is lower case words joined by '-'; a number's name ends in its unit where it
-// has one (-ms, -bytes).
+// The texts of every kind of setting. `name` is lower case words joined by '-'; a number's name ends in its unit where
+// it has one (-ms, -bytes).
 struct SettingText {
   std::string name;
   std::string help;                  // one sentence for --help
@@ -46,7 +46,7 @@ struct IntRange {
 
 enum class Presence { kOptional, kRequired };
 
-// What a setting is bound to: a variable, or a value that may change while the process runs.
+// The target of a setting: a variable, or a value that may change while the process runs.
 template <class T>
 struct SettingTarget {
   SettingTarget(T* variable)  // NOLINT(google-explicit-constructor)
@@ -60,10 +60,10 @@ struct SettingTarget {
   bool live = false;
 };
 
-// What a reload did, each as a sentence for the log: "log-level is debug now, it was info".
+// The result of a reload, as sentences for the log: "log-level is debug now, it was info".
 struct ReloadReport {
   std::vector<std::string> changed;
-  std::vector<std::string> need_restart;  // the sources say something else, but they cannot change live
+  std::vector<std::string> need_restart;  // settings whose sources have another value, but which cannot change live
 };
 
 class Settings {
@@ -89,28 +89,27 @@ class Settings {
   // May be given several times on the command line; a comma-separated list elsewhere.
   void AddList(SettingText text, std::vector<std::string>* target);
 
-  // What stands without a flag (a command, a file); refused when the program did not ask for it here.
+  // Allows arguments without a flag (a command, a file); refused when the program did not ask for it here.
   void AllowPositionals(std::string_view what, std::vector<std::string>* target);
 
   enum class Outcome {
-    kRun,      // everything bound is set and in range
+    kRun,      // every bound variable is set and in range
     kPrinted,  // --help, --version or --print-config was answered on `output`: exit with 0
   };
-  // `output` receives what --help or --print-config prints. An error (kInvalidArgument) names the setting, the source
-  // and what is allowed: print it and exit with exit_code::kUsage.
+  // `output` receives the text of --help or --print-config. An error (kInvalidArgument) names the setting, the source
+  // and the allowed values: print it and exit with exit_code::kUsage.
   [[nodiscard]] Result<Outcome> Parse(int argc, const char* const* argv, std::string* output);
 
-  // main's usual beginning: parses, prints what there is to print, and returns -1 to go on or the exit code.
+  // The usual beginning of main: parses, prints what was requested, and returns -1 to continue or the exit code.
   [[nodiscard]] int ParseOrExitCode(int argc, const char* const* argv);
 
-  // After binding: `name` may change live too, and `changed` is called, by the thread of Reload, when it has.
+  // After binding: `name` may change live too; Reload calls `changed` on its thread after each change.
   void OnReload(const std::string& name, std::function<void()> changed);
   // Reads command line, environment and file again. An error (kInvalidArgument, as Parse) changes nothing.
   [[nodiscard]] Result<ReloadReport> Reload();
 
-  // "zk-session-ms = 2000   # default" for each setting, in the order of binding. The config file's own syntax. A
-  // setting for which the sources say something else since a reload has "; needs a restart for 3000 (FILE:4)" behind
-  // its source.
+  // "zk-session-ms = 2000   # default" for each setting, in the order of binding. The syntax is the config file's. A
+  // setting whose sources have another value since a reload has "; needs a restart for 3000 (FILE:4)" after its source.
   [[nodiscard]] std::string Dump() const;
 
  private:

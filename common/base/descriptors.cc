@@ -13,12 +13,10 @@ namespace {
 constexpr std::uint64_t kFewForAServer = 4'096;
 
 Error TooFew(std::uint64_t limit, std::string_view what) {
-  return {
-      Code::kResourceExhausted,
-      fmt::format(
-          "no descriptor is left for {}: {} of {} are kept for logs, orders and manifests. Raise the limit (ulimit -n, "
-          "LimitNOFILE), or add servers",
-          what, ReservedDescriptors(limit), limit)};
+  return {Code::kResourceExhausted, fmt::format("no descriptor is left for {}: {} of {} are reserved for logs, orders "
+                                                "and manifests. Raise the limit (ulimit -n, "
+                                                "LimitNOFILE), or add servers",
+                                                what, ReservedDescriptors(limit), limit)};
 }
 
 }  // namespace
@@ -56,8 +54,8 @@ std::optional<std::string> DescriptorProblem(const DescriptorUse& use) {
   const std::uint64_t kept = ReservedDescriptors(use.limit);
   if (use.limit == 0 || use.used <= (use.limit - kept) / 5 * 4) return std::nullopt;
   return fmt::format(
-      "{} of {} descriptors are in use, and the last {} are kept: connections are closed and regions are not opened "
-      "when no others are left. Raise the limit (ulimit -n, LimitNOFILE), or add servers",
+      "{} of {} descriptors are in use, and the last {} are reserved: when no other is free, connections are closed "
+      "and no region is opened. Raise the limit (ulimit -n, LimitNOFILE), or add servers",
       use.used, use.limit, kept);
 }
 

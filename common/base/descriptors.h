@@ -1,7 +1,7 @@
 // Descriptors: how many files and connections this process may have open, and what is refused when they become few.
 //
-// A part of the limit is kept for what must go on: logs, the procedure store, manifests, orders and their answers.
-// Whatever a client or an order could multiply looks here first. Thread-safe.
+// A part of the limit is reserved for work that must continue: logs, the procedure store, manifests, orders and their
+// answers. Any code that a client or an order could make open many descriptors checks here first. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +21,31 @@ struct DescriptorLimits {
 
 // Raises the soft limit to the hard one; at the start of each program, before threads.
 DescriptorLimits RaiseDescriptorLimit();
-// "may have 1048576 files and connections open (the limit was 1024)"; says so when the limit is too low for a server.
+// "may have 1048576 files and connections open (the limit was 1024)"; adds a warning when the limit is too low for a
+// server.
 [[nodiscard]] std::string DescribeDescriptors(const DescriptorLimits& limits);
 
-// The soft limit at this moment; it can be changed from outside while the process runs.
+// The current soft limit; it can be changed from outside while the process runs.
 [[nodiscard]] std::uint64_t DescriptorLimit();
-// What is kept of `limit` for the process's own work: a quarter, at most 512.
+// The part of `limit` that is reserved for the process's own work: a quarter, at most 512.
 [[nodiscard]] constexpr std::uint64_t ReservedDescriptors(std::uint64_t limit) {
   return limit / 4 < 512 ? limit / 4 : 512;
 }
 
 struct DescriptorUse {
-  std::uint64_t used = 0;  // the number that a new one would get, which is what refusals go by; `limit`: there is none
+  std::uint64_t used = 0;  // the number that a new descriptor would get, which decides about refusals; `limit`: none is
+                           // free
   std::uint64_t limit = 0;
 };
-// Of this process now; costs a few system calls, however many are open.
+// The use of this process now; costs a few system calls, however many are open.
 [[nodiscard]] DescriptorUse DescriptorsInUse();
-// What an operator should know when more than four fifths of what is not kept are in use; nothing otherwise.
+// A warning for the operator when more than four fifths of the unreserved part are in use; nullopt otherwise.
 [[nodiscard]] std::optional<std::string> DescriptorProblem(const DescriptorUse& use);
 
-// kResourceExhausted when descriptor `newest`, which was the lowest free number, lies in the reserve. `what` wanted it:
-// "a connection".
+// kResourceExhausted when descriptor `newest`, which was the lowest free number, is in the reserved part. `what` needed
+// it: "a connection".
 [[nodiscard]] Status CheckDescriptor(int newest, std::string_view what);
-// The same for one that would be opened now. Costs a system call or two.
+// Like CheckDescriptor, for a descriptor that would be opened now. Costs a system call or two.
 [[nodiscard]] Status CheckNextDescriptor(std::string_view what);
 
 }  // namespace ratchet

@@ -1,4 +1,4 @@
-// Why and with which code the process ends. Any thread may ask; the first reason wins; main waits.
+// The reason and the exit code with which the process ends. Any thread may request; the first reason wins; main waits.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ class ExitLatch {
     MutexLock lock(mutex_);
     return reason_;
   }
-  // After a request with code 0, a requested stop: why the process would have had to end meanwhile.
+  // After a request with code 0, a requested stop: the reason for which the process would have had to end meanwhile.
   [[nodiscard]] std::optional<ExitReason> overtaken() const {
     MutexLock lock(mutex_);
     return overtaken_;
@@ -41,7 +41,7 @@ class ExitLatch {
     while (!reason_.has_value()) requested_.Wait(mutex_);
     return *reason_;
   }
-  // Waits for `pause` at most; true when an exit is requested.
+  // Waits for at most `pause`; true when an exit is requested.
   [[nodiscard]] bool WaitFor(Millis pause) {
     MutexLock lock(mutex_);
     if (!reason_.has_value()) requested_.WaitFor(mutex_, pause);

@@ -111,16 +111,18 @@ Status FaultPoints::ArmFromText(std::string_view text) {
     }
     if (const auto times = action.rfind('x'); times != std::string_view::npos && times + 1 < action.size() &&
                                               action[times + 1] >= '0' && action[times + 1] <= '9') {
-      if (!ParseNumber(action.substr(times + 1), spec.times)) return BadFault(whole, "the count after x is no number");
+      if (!ParseNumber(action.substr(times + 1), spec.times))
+        return BadFault(whole, "the count after x is not a number");
       action = action.substr(0, times);
     }
     if (const auto at = action.rfind('@'); at != std::string_view::npos) {
-      if (!ParseNumber(action.substr(at + 1), spec.skip)) return BadFault(whole, "the skip after @ is no number");
+      if (!ParseNumber(action.substr(at + 1), spec.skip)) return BadFault(whole, "the skip after @ is not a number");
       action = action.substr(0, at);
     }
     if (const auto colon = action.find(':'); colon != std::string_view::npos) {
       std::uint64_t delay = 0;
-      if (!ParseNumber(action.substr(colon + 1), delay)) return BadFault(whole, "the delay after : is no number (ms)");
+      if (!ParseNumber(action.substr(colon + 1), delay))
+        return BadFault(whole, "the delay after : is not a number (ms)");
       spec.delay = Millis(static_cast<std::int64_t>(delay));
       action = action.substr(0, colon);
     }

@@ -1,4 +1,4 @@
-// A text as a string of JSON.
+// Writes a text as a JSON string.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace ratchet {
 
-// With its quotes; ASCII only. A byte that is not ASCII becomes the code point of its number: names are ASCII in
-// practice, and no bytes break the document.
+// Includes the quotes. UTF-8 stays unchanged. A byte that is not part of a UTF-8 character becomes the code point of
+// its number, so any bytes give a valid document.
 [[nodiscard]] std::string JsonQuote(std::string_view text);
 
 }  // namespace ratchet

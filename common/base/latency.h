@@ -1,6 +1,6 @@
-// How long something takes, as counts in fixed steps: cheap to note, and never more than a few hundred bytes.
+// Durations as counts in fixed steps: cheap to record, and never more than a few hundred bytes.
 //
-// Thread-safe, without locks; the parts of a snapshot may differ by what is noted meanwhile.
+// Thread-safe, without locks; the parts of a snapshot may differ by durations that are recorded meanwhile.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace ratchet {
 
-// Upper ends of the steps in microseconds; what takes longer than the last one is counted behind it.
+// Upper ends of the steps in microseconds; the last count is for longer durations.
 inline constexpr std::array<std::uint64_t, 17> kLatencySteps = {
     50,     100,     250,     500,     1'000,     2'500,     5'000,      10'000,    25'000,
     50'000, 100'000, 250'000, 500'000, 1'000'000, 2'500'000, 10'000'000, 60'000'000};

@@ -1,7 +1,7 @@
 // A setting that may change while the process runs, read at each use.
 //
-// Copies share one value: options that are copied on their way from the configuration to the part that uses them all
-// show what a reload has set (config.h, Settings::Reload). Reading and setting: any thread, at any time.
+// Copies share one value: copies of options that are passed from the configuration to the part that uses them all show
+// what a reload has set (config.h, Settings::Reload). Reading and setting: any thread, at any time.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ template <class T>
 class Live {
  public:
   Live(T value) : value_(std::make_shared<std::atomic<T>>(value)) {}  // NOLINT: options are initialised by plain values
-  // For all copies. Of one Live from another: shares that one's value from then on.
+  // Sets the value for all copies. Assigning another Live makes this one share that value from then on.
   Live& operator=(T value) {
     Set(value);
     return *this;

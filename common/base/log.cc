@@ -35,7 +35,7 @@ std::shared_ptr<spdlog::logger> MakeLogger(const LogOptions& options) {
   auto logger = std::make_shared<spdlog::logger>("ratchet", std::move(sink));
   logger->set_level(ToSpdlog(options.level));
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %L %v");
-  logger->flush_on(spdlog::level::info);  // a killed process must leave its last words
+  logger->flush_on(spdlog::level::info);  // a killed process must leave its last lines
   return logger;
 }
 
@@ -83,8 +83,8 @@ Status ReopenLog() {
 
 bool LogEnabled(LogLevel level) { return std::atomic_load(&Current())->should_log(ToSpdlog(level)); }
 
-// A NUL of a region's name, an end of line, a terminal's escape stand in the log as \xHH: a line is one line, and text
-// for every tool.
+// Writes a NUL in a region's name, an end of line or a terminal's escape as \xHH: one message is one line, and text for
+// every tool.
 void LogLine(LogLevel level, std::string_view line) {
   const auto logger = std::atomic_load(&Current());
   if (std::all_of(line.begin(), line.end(), IsPrintable)) {
@@ -99,7 +99,7 @@ void ReopenLogOnRequest() {
   if (reopened.ok()) {
     RATCHET_LOG(kInfo, "SIGHUP: the log is opened again");
   } else {
-    RATCHET_LOG(kError, "SIGHUP: the log cannot be opened again, going on with the old file: {}",
+    RATCHET_LOG(kError, "SIGHUP: the log cannot be opened again, continuing with the old file: {}",
                 reopened.error().message());
   }
 }

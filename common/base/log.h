@@ -1,4 +1,4 @@
-// Log lines: time, level, thread, message. Only log.cc sees spdlog, so that this header stays cheap.
+// Log lines: time, level, thread, message. Only log.cc includes spdlog, so that this header stays cheap.
 //
 // RATCHET_LOG(kInfo, "pid={}, ppid={}, state={}; {}", ...). Thread-safe.
 #pragma once
@@ -19,17 +19,16 @@ struct LogOptions {
   std::string file;  // empty: standard error
 };
 
-// Before it is called, lines go to standard error at level kInfo. May be called again. kIo: the file cannot be opened;
-// lines go where they went before.
+// Before OpenLog is called, lines go to standard error at level kInfo. May be called again. kIo: the file cannot be
+// opened; lines go where they went before.
 [[nodiscard]] Status OpenLog(const LogOptions& options);
-// The same for standard error, which cannot fail; an error of a file is logged.
+// Like OpenLog, but never fails: an error of a file is logged.
 void ConfigureLog(const LogOptions& options);
-// From now on, also in a log that is opened again.
+// Applies from now on, also to a log that is opened again.
 void SetLogLevel(LogLevel level);
-// Opens the file of the last OpenLog again, by its name: a rotation has moved the old one away. As above when it
-// cannot.
+// Opens the file of the last OpenLog again, by its name: a rotation has moved the old one away. On failure as OpenLog.
 [[nodiscard]] Status ReopenLog();
-// For SIGHUP: ReopenLog, and a line in the new file, or in the old one when that fails.
+// For SIGHUP: calls ReopenLog and writes a line to the new file, or to the old one on failure.
 void ReopenLogOnRequest();
 [[nodiscard]] bool LogEnabled(LogLevel level);
 void LogLine(LogLevel level, std::string_view line);

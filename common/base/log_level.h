@@ -1,4 +1,4 @@
-// The words of the setting log-level. Pure.
+// The values of the setting log-level. Pure.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace ratchet {
 
-// "debug", "info", "warn", "error"; kInfo for all else, which the setting does not allow.
+// "debug", "info", "warn", "error"; kInfo for all other texts, which the setting does not allow.
 [[nodiscard]] LogLevel LogLevelOf(std::string_view name);
 
 }  // namespace ratchet

@@ -1,4 +1,4 @@
-// A clock and timers that move only when told to: for simulation and tests.
+// A clock and timers that move only when the test moves them: for simulation and tests.
 #pragma once
 
 #include <map>

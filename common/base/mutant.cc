@@ -48,7 +48,7 @@ class Registry {
   std::set<std::string, std::less<>> on_ GUARDED_BY(mutex_);
 };
 
-// Read once, before main: a mutant process is one from its first instruction.
+// Read once, before main: the mutants of a process apply from its first instruction.
 [[maybe_unused]] const bool read_environment = [] {
   const char* text = std::getenv("RATCHET_MUTANT");
   std::string_view rest = text == nullptr ? "" : text;

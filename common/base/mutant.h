@@ -1,10 +1,10 @@
 // Mutants: switches that leave out one safety rule each, so that a test can prove that it would notice.
 //
 // `if (RATCHET_MUTANT("store.no_seal")) ...` is the constant false unless the build defines RATCHET_MUTANTS. Each name
-// is listed once in mutants.def with the rule that it breaks; switching on an unlisted name stops the process.
-// Switched on by ScopedMutant in tests, or in a whole process by the environment variable RATCHET_MUTANT=name[,name].
-// How long a ScopedMutant was on is what its test took to notice it: with RATCHET_MUTANT_TIMES=FILE, each appends
-// "name<tab>microseconds" to the file (scripts/mutants makes the table of it).
+// is listed once in mutants.def with the rule that it breaks; switching on an unlisted name stops the process. Switched
+// on by ScopedMutant in tests, or in a whole process by the environment variable RATCHET_MUTANT=name[,name]. The time
+// for which a ScopedMutant was on is the time that its test took to notice it: with RATCHET_MUTANT_TIMES=FILE, each
+// appends "name<tab>microseconds" to the file (scripts/mutants makes the table of it).
 // Thread-safe; an idle switch costs one relaxed load.
 #pragma once
 

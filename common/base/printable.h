@@ -8,7 +8,7 @@ namespace ratchet {
 
 [[nodiscard]] constexpr bool IsPrintable(char c) { return c >= 0x20 && c < 0x7f; }
 
-// `also`: printable ones that are written as \xHH all the same, e.g. the quotes around the text.
+// `also`: printable characters that are also written as \xHH, e.g. the quotes around the text.
 [[nodiscard]] std::string PrintableText(std::string_view bytes, std::string_view also = {});
 
 }  // namespace ratchet

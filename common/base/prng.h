@@ -29,7 +29,7 @@ class Prng {
   std::uint64_t state_[4];
 };
 
-// From the operating system's entropy: for seeds that are then printed, nonces and start-up identities.
+// Draws from the operating system's entropy: for seeds that are then printed, nonces and start-up identities.
 [[nodiscard]] std::uint64_t RandomSeed();
 
 }  // namespace ratchet

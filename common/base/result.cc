@@ -19,6 +19,7 @@ std::string_view CodeName(Code code) {
     case Code::kUnsupported: return "UNSUPPORTED";
     case Code::kResourceExhausted: return "RESOURCE_EXHAUSTED";
     case Code::kInternal: return "INTERNAL";
+    case Code::kWentBack: return "WENT_BACK";
   }
   return "UNKNOWN";
 }

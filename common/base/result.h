@@ -23,7 +23,7 @@ enum class Code : std::uint8_t {
   kFailedPrecondition = 4,  // wrong state for this request (e.g. table not disabled)
   kUnavailable = 5,         // try again later, possibly elsewhere
   kTimeout = 6,             // deadline passed; the outcome may be unknown
-  kFenced = 7,              // another owner has this now: stop acting (rules S1, S2)
+  kFenced = 7,              // another owner has this now: stop acting (S1: check after sync; S2: check is positive)
   kStale = 8,               // the sender is behind: lower epoch, attempt or order number
   kCorruption = 9,          // stored bytes fail their checks
   kIo = 10,                 // the operating system refused
@@ -32,12 +32,14 @@ enum class Code : std::uint8_t {
   kUnsupported = 13,        // understood, but not offered
   kResourceExhausted = 14,  // a bound was reached (queue, frame, budget)
   kInternal = 15,           // an uncaught exception or a broken invariant inside one procedure
+  // storage lacks durable data, or holds an older copy of it: nothing is changed, S114 (no start without the past)
+  kWentBack = 16,
 };
 
 [[nodiscard]] std::string_view CodeName(Code code);
 
-// An error with a sentence for a human. `remote_class` carries the exception class name that an HBase peer expects
-// or sent (reference: wire protocol, exceptions); empty otherwise.
+// An error with a message for a human. `remote_class` carries the exception class name that an HBase peer expects or
+// sent (reference: wire protocol, exceptions); empty otherwise.
 class Error {
  public:
   Error(Code code, std::string message) : code_(code), message_(std::move(message)) {}
@@ -130,7 +132,7 @@ class [[nodiscard]] Result<void> {
 using Status = Result<void>;
 inline Status Ok() { return {}; }
 
-// Says at the call site that a failure is acceptable and why that is so; the only way to drop a Result.
+// States at the call site that a failure is acceptable, and why; the only way to drop a Result.
 template <class T>
 void IgnoreResult(const Result<T>& /*result*/, std::string_view /*why*/) {}
 

@@ -10,7 +10,7 @@
 
 namespace ratchet {
 
-void TellServiceManager(std::string_view state) {
+void NotifyServiceManager(std::string_view state) {
   const char* path = std::getenv("NOTIFY_SOCKET");
   if (path == nullptr || (path[0] != '/' && path[0] != '@')) return;
   const std::size_t size = std::strlen(path);

@@ -1,4 +1,4 @@
-// Tells the service manager that started this process (systemd, Type=notify) how far it is. Any thread.
+// Notifies the service manager that started this process (systemd, Type=notify) of its state. Any thread.
 #pragma once
 
 #include <string_view>
@@ -6,7 +6,7 @@
 namespace ratchet {
 
 // `state`: lines of sd_notify(3), for example "READY=1\nSTATUS=standby". Sent to the datagram socket that NOTIFY_SOCKET
-// names; without that variable nothing is done. A manager that cannot be reached changes nothing for this process.
-void TellServiceManager(std::string_view state);
+// names; without that variable the call does nothing. A manager that cannot be reached does not affect this process.
+void NotifyServiceManager(std::string_view state);
 
 }  // namespace ratchet

@@ -1,4 +1,4 @@
-// Reading and writing the values of settings: numbers, durations and sizes with their units. Pure functions.
+// Reads and writes the values of settings: numbers, durations and sizes with their units. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace ratchet {
 
-// Errors (kInvalidArgument) say what was expected, without naming the setting.
+// An error (kInvalidArgument) names the expected form, but not the setting.
 [[nodiscard]] Result<std::int64_t> ParseInt(std::string_view text);
 [[nodiscard]] Result<double> ParseDouble(std::string_view text);
 [[nodiscard]] Result<bool> ParseBool(std::string_view text);
 [[nodiscard]] Result<Millis> ParseMillis(std::string_view text);        // "1500", "1500ms", "2s", "5min", "1h"
 [[nodiscard]] Result<std::uint64_t> ParseBytes(std::string_view text);  // "512", "64KiB", "128MiB", "2GiB"
 
-// Text of a config file: without white space around it; parts of a list with `between` them; the parts of "a, b,c".
+// Text of a config file: without white space around it; parts of a list joined with `between`; the parts of "a, b,c".
 [[nodiscard]] std::string Trim(const std::string& text);
 [[nodiscard]] std::string Join(const std::vector<std::string>& parts, std::string_view between);
 [[nodiscard]] std::vector<std::string> SplitList(const std::string& text);

@@ -1,4 +1,4 @@
-// What SIGHUP and UpdateConfiguration do at a server: settings are read anew, and the log says what that changed.
+// A server's reaction to SIGHUP and UpdateConfiguration: reads the settings again and logs the changes.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace ratchet {
 
 // `asked_by`: "SIGHUP", "UpdateConfiguration". The log has a line for each setting that changed and for each that needs
-// a restart. An error (kInvalidArgument) has changed nothing, and is in the log too. Thread-safe.
+// a restart. An error (kInvalidArgument) has changed nothing, and is logged too. Thread-safe.
 [[nodiscard]] Status ReloadSettings(Settings& settings, std::string_view asked_by);
 
 }  // namespace ratchet

@@ -1,4 +1,4 @@
-// A vector of plain values that keeps the first few in itself: for lists that are short nearly always.
+// A vector of plain values that stores the first few inside the object: for lists that are nearly always short.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Tables of the legal moves between the states of a machine: each stands beside its enum, as one set for each state.
+// Tables of the legal moves between the states of a machine: each is next to its enum, as one set for each state.
 // Values; any thread.
 #pragma once
 
@@ -24,13 +24,13 @@ class StateSet {
   std::uint32_t bits_ = 0;
 };
 
-// `moves`: where `from` may go. Staying is no move, and always legal.
+// `moves`: the states that may follow `from`. Staying is not a move, and is always legal.
 template <class State>
 [[nodiscard]] constexpr bool MayGo(State from, State to, StateSet<State> moves) {
   return from == to || moves.Contains(to);
 }
 
-// The same as a table that the compiler makes, for moves that are made millions of times: two loads and a comparison.
+// The moves as a table that the compiler makes, for moves that are made millions of times: two loads and a comparison.
 // `states` are all states, numbered from 0.
 template <class State, std::size_t kStates>
 class MoveTable {

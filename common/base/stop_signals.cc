@@ -10,7 +10,7 @@
 namespace ratchet {
 namespace {
 
-constexpr int kEndSignal = SIGUSR1;  // the destructor ends the thread with it
+constexpr int kEndSignal = SIGUSR1;  // the destructor ends the thread with this signal
 
 sigset_t Handled(bool hangup) {
   sigset_t set;

@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT, and for a server SIGHUP, as callbacks on a thread of their own.
+// Delivers SIGTERM and SIGINT, and for a server SIGHUP, as callbacks on a thread of its own.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 
 namespace ratchet {
 
-// Make it first in main: the signals are blocked in the constructor, and every thread started later inherits that.
-// SIGPIPE is ignored from then on.
+// Make it first in main: the constructor blocks the signals, and every thread started later inherits that. SIGPIPE is
+// ignored from then on.
 class StopSignals {
  public:
   // `on_signal` is called for the first of SIGTERM and SIGINT, with its name, on the thread "signals", and `on_again`

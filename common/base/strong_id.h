@@ -16,7 +16,7 @@ class Id {
   constexpr Id() = default;
   constexpr explicit Id(std::uint64_t value) : value_(value) {}
   [[nodiscard]] constexpr std::uint64_t value() const { return value_; }
-  // Zero stands for "none".
+  // Zero means "none".
   [[nodiscard]] constexpr bool valid() const { return value_ != 0; }
   [[nodiscard]] constexpr Id Next() const { return Id(value_ + 1); }
   constexpr auto operator<=>(const Id&) const = default;
@@ -27,7 +27,8 @@ class Id {
 
 // A procedure's number: unique and rising over the whole life of a cluster.
 using ProcId = Id<struct ProcIdTag>;
-// The number of a master's claim on the procedure store (rules S7 to S9); higher wins.
+// The number of a master's claim on the procedure store (S7: seal before acting, to S9: claims are never removed);
+// higher wins.
 using Epoch = Id<struct EpochTag>;
 
 }  // namespace ratchet

@@ -1,4 +1,4 @@
-// Names the calling thread, so that log lines and debuggers tell which part of the process speaks.
+// Names the calling thread, so that log lines and debuggers show the part of the process.
 #pragma once
 
 #include <string>

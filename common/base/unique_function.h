@@ -1,5 +1,5 @@
-// A callable that can be moved but not copied, and that keeps up to kInline bytes of captures in itself: no allocation
-// for small continuations, and captures may own things. Calling an empty one is undefined.
+// A callable that can be moved but not copied, and that stores up to kInline bytes of captures in itself: no allocation
+// for small continuations, and captures may own objects. Calling an empty one is undefined.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ class UniqueFunction<R(Args...), kInline> {
  private:
   struct Operations {
     R (*call)(void* storage, Args&&... args);
-    void (*move)(void* from, void* to);  // and ends `from`
+    void (*move)(void* from, void* to);  // also destroys `from`
     void (*destroy)(void* storage);
   };
   template <class F>

@@ -22,7 +22,7 @@ inline void PutBytes(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
-// Both take what they read off `in`; false when it is cut short, too long, or more than 64 bits.
+// Both remove the parsed bytes from `in`. They return false if the number is cut short, too long, or above 64 bits.
 [[nodiscard]] inline bool GetVarint(std::string_view& in, std::uint64_t* value) {
   *value = 0;
   for (std::size_t i = 0; i < in.size() && i < kMaxVarintBytes; ++i) {

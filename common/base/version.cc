@@ -4,12 +4,14 @@
 
 #include <fmt/core.h>
 
-#include "common/base/version_stamp.h"  // generated: kCommit, kBuildType
+#include "common/base/version_stamp.h"  // generated: kVersion, kCommit, kBuildType
 
 namespace ratchet {
 
+std::string BuildVersion() { return version_stamp::kVersion; }
+
 std::string VersionText(std::string_view program) {
-  return fmt::format("{} {} (commit {}, {})", program, kVersionNumber, version_stamp::kCommit,
+  return fmt::format("{} {} (commit {}, {})", program, BuildVersion(), version_stamp::kCommit,
                      version_stamp::kBuildType);
 }
 

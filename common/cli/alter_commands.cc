@@ -1,4 +1,4 @@
-// Changing a table's descriptor.
+// Changes a table's descriptor.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ Status NoFamily(const TableDescriptor& table, const std::string& family) {
   return Error(Code::kInvalidArgument, fmt::format("table {} has no family '{}'", table.name.ToString(), family));
 }
 
-// All changes in one descriptor.
+// Makes all changes in one descriptor.
 Status Apply(const AlterFlags& flags, TableDescriptor& table) {
   for (const std::string& text : flags.add) {
     RATCHET_ASSIGN(FamilyDescriptor family, ParseFamily(text));
@@ -49,7 +49,7 @@ Status Apply(const AlterFlags& flags, TableDescriptor& table) {
 Result<std::uint64_t> Ask(client::Admin& admin, const AlterFlags& flags, const TableDescriptor& table) {
   const std::size_t changes = flags.add.size() + flags.set.size() + flags.drop.size();
   if (changes != 1 || !flags.reopen) return admin.ModifyTable(table, flags.reopen);
-  // One family: whatever is changed of the others meanwhile stays.
+  // For one family: later changes of other families are kept.
   if (!flags.drop.empty()) return admin.DeleteFamily(table.name, flags.drop.front());
   const std::string name = FamilyName(flags.add.empty() ? flags.set.front() : flags.add.front());
   const FamilyDescriptor& family = *table.Family(name);

@@ -5,7 +5,7 @@
 namespace ratchet::cli {
 namespace {
 
-// Length of the UTF-8 sequence that starts here, 0 when it is none.
+// Length of the UTF-8 sequence that starts here; 0: there is none.
 std::size_t Utf8Length(std::string_view bytes) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   const unsigned char first = at(0);

@@ -1,15 +1,21 @@
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
+#include <variant>
 
+#include "common/base/host_port.h"
 #include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
-#include "common/cli/wait_teller.h"
+#include "common/cli/progress_reporter.h"
+#include "common/cli/why_outside.h"
 #include "common/client/admin.h"
 #include "common/client/table.h"
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "common/rpc/snapshot_exceptions.h"
 
 namespace ratchet::cli {
 namespace {
@@ -32,7 +38,7 @@ Field ListText(const List& entries) {
   return text.empty() ? Field() : Field(text);
 }
 
-// What an operator should look at comes first, and "none" is said too.
+// Problems for the operator come first; "none" is printed if there are none.
 void PrintProblems(const Session& session, const std::vector<std::string>& problems) {
   session.printer.Note(problems.empty() ? "No problems." : fmt::format("PROBLEMS ({})", problems.size()));
   for (const std::string& problem : problems) session.printer.Note("  " + problem);
@@ -53,24 +59,48 @@ std::vector<std::string> ProblemsOf(const pb::GetStatusResponse& status) {
 }
 
 template <class Message>
-Field CameAgainText(const Message& message) {
+Field RestartsText(const Message& message) {
   if (message.came_again() == 0) return Field();
-  return Field(fmt::format("{} times, the last after {}", message.came_again(), message.came_again_why()));
+  return Field(fmt::format("{}, the last after {}", message.came_again(), message.came_again_why()));
+}
+
+// JSON has null for an absent value; a person reads a word.
+Field OrWord(const Session& session, Field field, const char* word) {
+  if (session.printer.json() || !std::holds_alternative<std::monostate>(field)) return field;
+  return Field(std::string(word));
 }
 
 Field PageText(const hbase::pb::ServerName& process, bool has_page, std::uint32_t port) {
-  return has_page ? Field(fmt::format("{}:{}", process.host_name(), port)) : Field();
+  return has_page ? Field(JoinHostPort(process.host_name(), static_cast<std::uint16_t>(port))) : Field();
 }
 
-std::vector<std::string> DescriptorTexts(const pb::GetStatusResponse& status) {
+// JSON: a text for each process. People: the process that is nearest to its limit, and the number of processes.
+Field DescriptorsField(const Session& session, const pb::GetStatusResponse& status) {
+  const auto text = [](const auto& use) {
+    return fmt::format("{} of {} at {}", use.used(), use.limit(), NameText(use.server()));
+  };
+  const auto share = [](const auto& use) {
+    return static_cast<double>(use.used()) / static_cast<double>(std::max<std::uint64_t>(use.limit(), 1));
+  };
   std::vector<std::string> texts;
+  const auto* worst = status.descriptors_size() == 0 ? nullptr : &status.descriptors(0);
   for (const auto& use : status.descriptors()) {
-    texts.push_back(fmt::format("{} of {} at {}", use.used(), use.limit(), NameText(use.server())));
+    texts.push_back(text(use));
+    if (share(use) > share(*worst)) worst = &use;
   }
+  if (session.printer.json() || worst == nullptr || texts.size() == 1) return texts;
+  return fmt::format("{}, the most of {} processes", text(*worst), texts.size());
+}
+
+// "2.6.1: 3 connections"
+std::vector<std::string> ClientTexts(const pb::GetStatusResponse& status) {
+  std::vector<std::string> texts;
+  for (const auto& client : status.client())
+    texts.push_back(fmt::format("{}: {} connections", client.version(), client.connections()));
   return texts;
 }
 
-// What the active master did to become it, with the times after its election.
+// The steps with which the active master became active, with the times after its election.
 Section StartSteps(const pb::GetStatusResponse& status) {
   Section steps{"activation steps", "", {"STEP", "STARTED", "TOOK", "DETAIL"}, {}};
   for (const auto& step : status.activation()) {
@@ -84,8 +114,8 @@ Section StartSteps(const pb::GetStatusResponse& status) {
 constexpr const char* kHealthTable = "ratchet_health";
 constexpr std::size_t kServersAsked = 100;
 
-// One row of a region on each server that has any, at most kServersAsked of them: reads through the master's picture,
-// meta and the servers' own CHECK. Answers how many servers were asked.
+// Reads one row of a region on each server that has any, at most kServersAsked of them: through the master's cached
+// locations, meta and the servers' own CHECK. Returns how many servers were asked.
 Result<std::size_t> ReadFromServers(Session& session, client::Admin& admin) {
   RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListRegions, pb::ListRegionsRequest())));
   std::set<std::string> asked;
@@ -100,8 +130,7 @@ Result<std::size_t> ReadFromServers(Session& session, client::Admin& admin) {
   return asked.size();
 }
 
-// Only where an operator has made the table: a check must leave nothing behind, least of all when the cluster is in
-// trouble.
+// Only if an operator has made the table: a check must leave nothing behind, especially when the cluster is in trouble.
 Result<bool> CheckPutAndGet(Session& session, client::Admin& admin) {
   const TableName name(std::string(kDefaultNamespace), kHealthTable);
   const auto state = admin.State(name);
@@ -121,6 +150,36 @@ Result<bool> CheckPutAndGet(Session& session, client::Admin& admin) {
   return true;
 }
 
+// Returns the user's next action after an error, by its class: " (see: ratchet list)". Empty if the message names one.
+std::string NextAction(const Error& error) {
+  static const std::map<std::string_view, std::string_view> actions = {
+      {rpc::exception::kTableNotFound, "see: ratchet list"},
+      {rpc::exception::kTableExists, "see: ratchet list"},
+      {rpc::exception::kTableNotEnabled, "ratchet enable TABLE enables it"},
+      {rpc::exception::kTableNotDisabled, "ratchet disable TABLE disables it"},
+      {rpc::exception::kNoSuchColumnFamily, "see: ratchet describe TABLE"},
+      {rpc::exception::kUnknownRegion, "see: ratchet regions"},
+      {rpc::exception::kNamespaceExist, "see: ratchet namespaces"},
+      {rpc::exception::kPeerNotFound, "see: ratchet peers"},
+      {rpc::exception::kSnapshotExists, "see: ratchet snapshots"},
+      {rpc::exception::kSnapshotDoesNotExist, "see: ratchet snapshots"},
+      {rpc::exception::kUnknownService, "not served at this address; give the address of a master"},
+  };
+  static const std::map<std::string_view, std::string_view> own = {
+      {"procedure ", "see: ratchet procedures --all, ratchet history"},
+      {"there is no snapshot ", "see: ratchet snapshots"},
+      {"there is no region ", "see: ratchet regions"},
+  };
+  if (ExitCodeOf(error) == kExitUnreachable) return " (see: ratchet why)";
+  if (error.message().find("ratchet ") != std::string::npos) return {};
+  for (const auto& [beginning, action] : own) {  // errors of this program have no class
+    if (error.code() == Code::kNotFound && error.remote_class().empty() && error.message().starts_with(beginning))
+      return fmt::format(" ({})", action);
+  }
+  const auto found = actions.find(error.remote_class());
+  return found == actions.end() ? std::string() : fmt::format(" ({})", found->second);
+}
+
 }  // namespace
 
 int Report(const Session& session, const Error& error) {
@@ -129,9 +188,11 @@ int Report(const Session& session, const Error& error) {
   const std::string word(EndingOf(error).word);
   const bool to_user = session.printer.into() == nullptr;
   if (!to_user) session.printer.into()->text.clear();
-  if (to_user) std::fprintf(stderr, "ratchet: %s: %s\n", word.c_str(), TerminalText(message, true).c_str());
+  const std::string next = NextAction(error);
+  if (to_user)
+    std::fprintf(stderr, "ratchet: %s: %s%s\n", word.c_str(), TerminalText(message, true).c_str(), next.c_str());
   if (to_user && ExitCodeOf(error) == kExitTimeout) {
-    if (const std::string text = GoOnText(session.connection.activity().Look()); !text.empty()) {
+    if (const std::string text = ContinueText(session.connection.activity().Look()); !text.empty()) {
       std::fprintf(stderr, "ratchet: %s\n", text.c_str());
     }
   }
@@ -144,15 +205,26 @@ int Report(const Session& session, const Error& error) {
 int ShowStatus(Session& session) {
   client::Admin admin(session.connection, session.timeout);
   auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
-  if (!status.ok()) return Report(session, status.error());
-  if (status->role() == pb::GetStatusResponse::STANDBY) {  // it knows nothing of the cluster's state
+  if (!status.ok()) {
+    const std::string refused = RefusedStartText(session);
+    if (refused.empty()) return Report(session, status.error());
+    const Error& error = status.error();
+    return Report(session,
+                  Error(error.code(), fmt::format("{}; a master's start was refused: {}", error.message(), refused),
+                        error.remote_class()));
+  }
+  if (status->role() == pb::GetStatusResponse::STANDBY) {  // it does not know the cluster's state
+    const auto problems = ProblemsOf(*status);
+    if (!problems.empty()) PrintProblems(session, problems);
     session.printer.Object(
         {{"role", "standby"},
          {"cluster", status->cluster_id()},
          {"version", status->version()},
          {"this master", NameText(status->master())},
          {"active master", status->has_active_master() ? Field(NameText(status->active_master())) : Field()},
-         {"came again by itself", CameAgainText(*status)},
+         {"problems", problems},
+         {"automatic restarts", OrWord(session, RestartsText(*status), "none")},
+         {"clients", ClientTexts(*status)},
          {"page", PageText(status->master(), status->has_info_port(), status->info_port())},
          {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}}});
     return kExitOk;
@@ -172,10 +244,11 @@ int ShowStatus(Session& session) {
       {"activation", activation},
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
-      {"paused", ListText(status->pause())},
-      {"fault points allowed on", ListText(status->fault_points_allowed())},
-      {"came again by itself", CameAgainText(*status)},
-      {"descriptors", DescriptorTexts(*status)},
+      {"paused", OrWord(session, ListText(status->pause()), "none")},
+      {"fault injection", OrWord(session, ListText(status->fault_points_allowed()), "off")},
+      {"automatic restarts", OrWord(session, RestartsText(*status), "none")},
+      {"descriptors", DescriptorsField(session, *status)},
+      {"clients", ClientTexts(*status)},
       {"page", PageText(status->master(), status->has_info_port(), status->info_port())},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   };
@@ -207,8 +280,8 @@ int ShowServers(Session& session) {
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::string> headers = {"SERVER",      "STATE",           "REGIONS",       "META",
                                       "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS", "DESCRIPTORS",
-                                      "CAME AGAIN",  "VERSION",         "PAGE"};
-  // What a terminal has no room for.
+                                      "RESTARTS",    "VERSION",         "PAGE"};
+  // Columns for which a terminal has no room.
   if (session.printer.json()) {
     for (const char* more :
          {"LOG FILES", "ORDERS", "STORE FILES", "STORE MIB", "MEMSTORE MIB", "DISK FREE BYTES", "REQUESTS PER SECOND"})
@@ -224,7 +297,7 @@ int ShowServers(Session& session) {
          server.has_descriptor_limit()
              ? Field(fmt::format("{} of {}", server.descriptors_used(), server.descriptor_limit()))
              : Field(),
-         CameAgainText(server), server.version(),
+         RestartsText(server), server.version(),
          PageText(server.server(), server.has_info_port(), server.info_port())});
     if (!session.printer.json()) continue;
     const auto known = [](bool has, std::uint64_t value) { return has ? Field(Number(value)) : Field(); };
@@ -255,7 +328,7 @@ int ShowFindings(Session& session, bool look) {
   }
   for (const auto& doubt : answer->doubt()) {
     rows.push_back({Field(), Field(), doubt.encoded_name(),
-                    doubt.what() + " (in doubt: acted on when the next look finds it again)"});
+                    doubt.what() + " (unconfirmed: repaired when the next check finds it again)"});
   }
   session.printer.Table({"AGO", "SERVER", "REGION", "FOUND AND DONE"}, rows);
   return kExitOk;

@@ -1,4 +1,5 @@
-// What the subcommands do. Each prints its result and returns an exit code (exit_status.h); errors go to stderr.
+// The implementations of the subcommands. Each prints its result and returns an exit code (exit_status.h); errors go to
+// stderr.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +14,31 @@
 
 namespace ratchet::cli {
 
-// What every command gets.
+// The context of every command.
 struct Session {
   client::Connection& connection;
   const Printer printer;
   Millis timeout;
-  bool quiet = false;  // no progress is told
+  bool quiet = false;  // no progress is shown
 };
 
 // Prints "ratchet: <error>" to stderr (with --json also {"error": ...} to stdout) and returns the error's exit code.
 int Report(const Session& session, const Error& error);
-// The same; where the table does not exist the error names the one that was probably meant.
+// As Report; if the table does not exist the error names the one that was probably meant.
 int ReportOnTable(Session& session, const Error& error, const TableName& table);
-// An error only when the master says that the table is not there; a master that cannot tell is no obstacle.
+// An error only when the master reports that the table does not exist; a master that does not answer is not an
+// obstacle.
 [[nodiscard]] Status RequireTable(Session& session, const TableName& table);
 
 // cluster_commands.cc
 int ShowStatus(Session& session);
 int ShowServers(Session& session);
-// What `subject` waits for, down to the cause; empty: the cluster. kExitWaits when something waits.
+// Shows what `subject` waits for, down to the cause; empty: the cluster. kExitWaits when something waits.
 int ShowWhy(Session& session, const std::vector<std::string>& subject, std::uint64_t limit);
-// What the master's reconciler found and did; `look`: it looks now.
+// Shows the findings and actions of the master's reconciler; `look`: it checks now.
 int ShowFindings(Session& session, bool look);
-// Meta is online, and a row is read through each server that has a region; with a table "ratchet_health" (an operator
-// makes it), a put and a get go through the cluster too. Makes nothing and submits nothing.
+// Checks that meta is online, and reads a row through each server that has a region. With a table "ratchet_health" (an
+// operator makes it), a put and a get go through the cluster too. Creates nothing and submits nothing.
 int CheckHealth(Session& session);
 
 // table_commands.cc
@@ -44,19 +46,19 @@ struct CreateFlags {
   std::string table;
   std::vector<std::string> families;    // "f" or "f:VERSIONS=3,TTL=86400"
   std::vector<std::string> split_keys;  // as text (bytes_text.h)
-  std::int64_t regions = 0;             // with `split`: so many regions of equal share; 0: use split_keys
+  std::int64_t regions = 0;             // with `split`: number of regions, split evenly; 0: use split_keys
   std::string split = "hex";            // "hex" (keys of 8 hex digits) or "uniform" (first bytes)
   bool wait = true;
 };
 int CreateTable(Session& session, const CreateFlags& flags);
-// A new, empty table like another one. `preserve_splits`: its regions have the same keys.
+// Creates an empty table with the schema of another one. `preserve_splits`: its regions have the same keys.
 int CloneSchema(Session& session, const std::string& from, const std::string& to, bool preserve_splits, bool wait);
 int ListTables(Session& session, bool include_system);
 int DescribeTable(Session& session, const std::string& table);
 enum class TableVerb { kEnable, kDisable, kDrop, kFlush };
-// A drop asks on a terminal, unless `yes`.
+// A drop asks for confirmation on a terminal, unless `yes`.
 int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait, bool yes);
-// Asks on a terminal, unless `yes`.
+// Asks for confirmation on a terminal, unless `yes`.
 int TruncateTable(Session& session, const std::string& table, bool preserve_splits, bool wait, bool yes);
 // `major`: all store files of each region become one.
 int CompactTable(Session& session, const std::string& table, bool major, bool wait);
@@ -71,15 +73,15 @@ int MergeRegions(Session& session, const std::vector<std::string>& regions, bool
 struct AlterFlags {
   std::string table;
   std::vector<std::string> add;   // families, as for create
-  std::vector<std::string> set;   // "f:VERSIONS=3,TTL=86400": these attributes of a family that is there
+  std::vector<std::string> set;   // "f:VERSIONS=3,TTL=86400": these attributes of an existing family
   std::vector<std::string> drop;  // names of families
-  bool reopen = true;             // false: each region takes the change at its next opening
+  bool reopen = true;             // false: each region uses the change the next time that it opens
   bool wait = true;
-  bool yes = false;  // a drop asks on a terminal otherwise
+  bool yes = false;  // otherwise a drop asks for confirmation on a terminal
 };
 int AlterTable(Session& session, const AlterFlags& flags);
 int ShowAlterStatus(Session& session, const std::string& table);
-// Prints the pid, or waits for the end and prints what was `done`.
+// Prints the pid, or waits for the end and prints `done`.
 int FinishOnTable(Session& session, client::Admin& admin, Result<std::uint64_t> pid, bool wait, const TableName& table,
                   const std::string& done);
 
@@ -99,7 +101,7 @@ struct ScanFlags {
   std::string table;
   std::string start;
   std::string stop;
-  std::string prefix;  // instead of both
+  std::string prefix;  // instead of a start and a stop row
   std::vector<std::string> columns;
   std::uint64_t limit = 0;
   std::uint32_t versions = 1;
@@ -122,25 +124,27 @@ struct ImportFlags {
 int ImportRows(Session& session, const ImportFlags& flags);
 
 // region_commands.cc
-// Prints the pid, or waits for the end and prints what was `done`, with what the procedure's result says.
+// Prints the pid, or waits for the end and prints `done`, with the text of the procedure's result.
 int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
                 const std::string& what, bool wait);
-// A part of a long list, which is then by table and start key.
+// A part of a long list, which is then sorted by table and start key.
 struct RegionPart {
   std::uint32_t limit = 0;
   std::uint64_t offset = 0;
 };
-// `server`: "host,port,startcode"; empty: of all.
+// `server`: "host,port,startcode"; empty: all servers.
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only,
                 const std::optional<RegionPart>& part = std::nullopt, const std::string& server = {});
-// Which region has a row, and where it is. `row` as text (bytes_text.h).
+// Shows which region has a row, and where the region is. `row` as text (bytes_text.h).
 int LocateRow(Session& session, const std::string& table, const std::string& row);
 using client::RegionVerb;
 // `region`: encoded name or the beginning of it, or full name. `destination`: "host,port,startcode", "host:port" or
 // empty.
 int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination,
                  bool wait);
-// Both lose rows for good, or say that rows are lost: only with `yes`.
+// Opens the region again, so that it applies the edits that are kept for it in quarantine.
+int PutBackEdits(Session& session, const std::string& region, bool wait);
+// Both lose rows permanently, or accept that rows are lost: only with `yes`.
 int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wait);
 int FillHoles(Session& session, const std::string& table, bool yes, bool wait);
 
@@ -150,9 +154,9 @@ int DrainServer(Session& session, const std::string& server, bool and_stop, bool
 // `regions`: encoded names, or the beginnings of them; they are moved to the server.
 int UndrainServer(Session& session, const std::string& server, const std::vector<std::string>& regions, bool wait);
 int ShowDrained(Session& session);
-// Moves regions so that each server has its share; `dry_run`: only says how many that would be.
+// Moves regions so that each server has its share; `dry_run`: only prints how many regions would move.
 int Balance(Session& session, bool dry_run);
-// `to`: "on", "off", or empty: only shows it.
+// `to`: "on", "off", or empty: only shows the state.
 int SwitchBalancer(Session& session, const std::string& to);
 
 // peer_commands.cc
@@ -184,15 +188,15 @@ int DescribeNamespace(Session& session, const std::string& name);
 int ListNamespaces(Session& session);
 
 // switch_commands.cc
-// `to`: "on", "off", or empty: only shows it. An empty `name`: all. `wait`: for splits and merges that have begun.
+// `to`: "on", "off", or empty: only shows the state. An empty `name`: all. `wait`: for splits and merges in progress.
 int Normalize(Session& session);
 int Switch(Session& session, const std::string& name, const std::string& to, bool wait);
 
 // procedure_commands.cc
 struct ListFlags {
   bool include_finished = false;
-  bool wide = false;            // long texts whole
-  std::uint32_t most = 10'000;  // that the master is asked for
+  bool wide = false;            // long texts in full
+  std::uint32_t most = 10'000;  // maximum number of procedures in the master's answer
 };
 int ShowProcedures(Session& session, const ListFlags& flags);
 int ShowProcedure(Session& session, std::uint64_t pid);
@@ -209,13 +213,13 @@ struct NoteFlags {
 int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note,
                     std::int64_t wait_ms);
 int ResumeProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note);
-// `log`: what was paused and resumed lately, and by which user, instead of what is paused.
+// `log`: shows recent pauses and resumes with their users, instead of the active pauses.
 int ShowPauses(Session& session, bool log);
 struct VerbFlags {
   std::string verb;  // "abort", "bypass", "park", "unpark", "rerun"
   std::uint64_t pid = 0;
   bool recursive = false;
-  bool yes = false;  // a bypass does not ask on a terminal
+  bool yes = false;  // a bypass does not ask for confirmation on a terminal
   std::string step;
 };
 int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& note);
@@ -232,7 +236,7 @@ int ReleaseLock(Session& session, std::uint64_t pid);
 struct EventFlags {
   std::uint64_t root = 0;  // only of this tree; 0: of all
   bool follow = false;
-  std::optional<std::uint64_t> newest;  // begin with so many
+  std::optional<std::uint64_t> newest;  // begin with this number of events
   std::string since;                    // "5m" or a time; empty: unbounded
 };
 int ShowEvents(Session& session, const EventFlags& flags);

@@ -10,7 +10,7 @@
 namespace ratchet::cli {
 namespace {
 
-constexpr Millis kPatience{1500};  // what a key press may take
+constexpr Millis kPatience{1500};  // time limit for one key press
 
 // "TEXT:{hex,uniform}" -> hex, uniform
 std::vector<std::string> Choices(const std::string& type) {
@@ -50,7 +50,7 @@ const std::vector<std::string>& ScopeWords() {
   return words;
 }
 
-// Of what a pause names: the kind of the second word follows from the first.
+// The words of a pause: the kind of the second word follows from the first.
 Completion ScopeCompletion(const std::vector<std::string>& before) {
   const std::string last = before.empty() ? std::string() : before.back();
   if (last == "table") return {{}, kind::kTable};

@@ -1,4 +1,4 @@
-// `ratchet events`: what has happened to procedures, and what happens.
+// `ratchet events`: past and current events of procedures.
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -15,15 +15,15 @@ namespace {
 
 constexpr Millis kFollowPeriod{200};
 
-// To the follower of a stream; what programs read stays clean.
-void Tell(const Session& session, const std::string& line) {
+// Prints a notice for the user of a followed stream; the output for programs stays clean.
+void PrintNote(const Session& session, const std::string& line) {
   if (session.printer.into() != nullptr) return;
   std::fprintf(session.printer.json() ? stderr : stdout, "%s\n", line.c_str());
   std::fflush(stdout);
 }
 
-// What is asked for, applied to the events that the master keeps, until they have been read; afterwards everything
-// passes.
+// The filter that was requested, applied to the events that the master keeps, until they have been read; afterwards
+// everything passes.
 class Window {
  public:
   Window(const EventFlags& flags, std::int64_t since_ms) : root_(flags.root), since_ms_(since_ms) {
@@ -39,7 +39,7 @@ class Window {
                     event.has_pid() ? Number(event.pid()) : Field(), event.type(), event.step(), event.detail()});
     if (rows.size() > newest_) rows.erase(rows.begin());
   }
-  // The past is read: what comes from now on is all shown.
+  // The past is read: all later events are shown.
   void Open() { newest_ = kUnbounded; }
   [[nodiscard]] bool bounded() const { return newest_ != kUnbounded; }
 
@@ -59,7 +59,7 @@ int ShowEvents(Session& session, const EventFlags& flags) {
   if (!since.ok()) return Report(session, since.error());
   client::Admin admin(session.connection, session.timeout);
   client::StopSignal pacer;
-  // The master keeps the question until something happens, but not as long as we would wait for an answer.
+  // The master holds the request until something happens, or until shortly before the client's time-out.
   const Millis held = std::min(session.timeout, session.connection.options().rpc_timeout) / 2;
   pb::ListEventsRequest request;
   Window window(flags, *since);
@@ -70,10 +70,10 @@ int ShowEvents(Session& session, const EventFlags& flags) {
     auto answer = admin.Call(methods::kListEvents, request);
     if (!answer.ok()) return Report(session, answer.error());
     if (request.has_epoch() && request.epoch() != answer->epoch()) {
-      Tell(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));
+      PrintNote(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));
     }
     if (request.has_epoch() && answer->lost() > 0) {
-      Tell(session, fmt::format("-- {} events were lost: this reader is too slow", answer->lost()));
+      PrintNote(session, fmt::format("-- {} events were lost: this reader is too slow", answer->lost()));
     }
     for (const auto& event : answer->event()) window.Take(event, rows);
     const bool more = answer->event_size() > 0 && answer->last() > answer->event(answer->event_size() - 1).sequence();
@@ -90,7 +90,7 @@ int ShowEvents(Session& session, const EventFlags& flags) {
     request.set_after(answer->event_size() > 0 ? answer->event(answer->event_size() - 1).sequence() : answer->last());
     if (more) continue;
     if (!flags.follow || std::ferror(stdout) != 0) return kExitOk;
-    // A master that holds too many questions already does not hold this one.
+    // A master that already holds too many requests answers this one at once.
     const bool at_once = answer->event_size() == 0 && std::chrono::steady_clock::now() - asked < held / 2;
     if (at_once && request.has_wait_ms() && !pacer.Sleep(kFollowPeriod)) return kExitOk;
     request.set_wait_ms(static_cast<std::uint32_t>(held.count()));

@@ -36,8 +36,9 @@ Result<std::int64_t> ParseSince(std::string_view text, std::int64_t now_ms) {
     const std::string_view rest(end);
     if (rest.empty() || rest == "Z") return static_cast<std::int64_t>(timegm(&parts)) * 1000;
   }
-  return Error(Code::kInvalidArgument,
-               fmt::format("'{}' is no time: 90s, 5m, 2h or 1d ago, or 2026-01-31T12:30:00 (UTC)", ToText(text)));
+  return Error(
+      Code::kInvalidArgument,
+      fmt::format("'{}' is not a time; use 90s, 5m, 2h or 1d ago, or 2026-01-31T12:30:00 (UTC)", ToText(text)));
 }
 
 }  // namespace ratchet::cli

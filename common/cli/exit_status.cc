@@ -7,7 +7,8 @@ namespace ratchet::cli {
 Ending EndingOf(const Error& error) {
   switch (error.code()) {
     case Code::kInvalidArgument:
-      // What the cluster refuses for its state is no wrong usage, even where it travels as the class for bad requests.
+      // A request that the cluster refuses because of its state is not wrong usage, even if the error has the class for
+      // bad requests.
       if (error.remote_class().empty() || rpc::IsClass(error, rpc::exception::kIllegalArgumentIo)) {
         return {CodeName(Code::kInvalidArgument), kExitUsage};
       }

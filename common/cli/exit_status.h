@@ -1,4 +1,5 @@
-// How a command ends: the word and the exit code for each kind of error, one code a word. Shown by `ratchet --help`.
+// How a command ends: the word and the exit code for each kind of error, one code for each word. Shown by
+// `ratchet --help`.
 #pragma once
 
 #include <string_view>
@@ -13,7 +14,7 @@ inline constexpr int kExitUsage = 2;        // wrong flags or arguments, found h
 inline constexpr int kExitUnreachable = 3;  // no attempt succeeded in time, and none can have been executed
 inline constexpr int kExitTimeout = 4;      // the deadline passed; the request may or may not have been executed
 inline constexpr int kExitNotFound = 5;     // the table, region, row or procedure does not exist
-inline constexpr int kExitWaits = 6;        // `why`: something waits
+inline constexpr int kExitWaits = 6;        // `ratchet why`: something waits
 
 struct Ending {
   std::string_view word;  // "NOT_FOUND"

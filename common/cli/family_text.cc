@@ -12,14 +12,14 @@
 namespace ratchet::cli {
 namespace {
 
-// Those of HBase's attributes that change what this cluster does with a family.
+// The attributes of HBase that affect how this cluster handles a family.
 const std::vector<std::string>& LiveAttributes() {
-  static const std::vector<std::string> names = {"VERSIONS", "MIN_VERSIONS", "TTL", "KEEP_DELETED_CELLS",
-                                                 "COMPRESSION"};
+  static const std::vector<std::string> names = {"VERSIONS",           "MIN_VERSIONS", "TTL",
+                                                 "KEEP_DELETED_CELLS", "COMPRESSION",  "REPLICATION_SCOPE"};
   return names;
 }
 
-// The others are taken with the one value that they have here: a request for another value is refused, because it would
+// The other attributes are accepted only with the value that they have here: another value is refused, because it would
 // have no effect.
 Status CheckAttribute(const std::string& family, std::string_view key, std::string_view value) {
   if (key == "KEEP_DELETED_CELLS" && value != "TRUE" && value != "FALSE" && value != "TTL") {
@@ -31,19 +31,25 @@ Status CheckAttribute(const std::string& family, std::string_view key, std::stri
     return Error(Code::kInvalidArgument,
                  fmt::format("family '{}': COMPRESSION is NONE, SNAPPY, LZ4, GZ or ZSTD, not '{}'", family, value));
   }
+  if (key == "REPLICATION_SCOPE" && value != "0" && value != "1") {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family '{}': REPLICATION_SCOPE is 0 (stays in this cluster) or 1 (is shipped to peers), "
+                             "not '{}'",
+                             family, value));
+  }
   if (std::find(LiveAttributes().begin(), LiveAttributes().end(), key) != LiveAttributes().end()) return Ok();
   const FamilyDescriptor known = DefaultFamily("f");
   const auto found = known.attributes.find(key);
   if (found == known.attributes.end()) {
     return Error(Code::kInvalidArgument,
                  fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, "
-                             "KEEP_DELETED_CELLS, COMPRESSION)",
+                             "KEEP_DELETED_CELLS, COMPRESSION, REPLICATION_SCOPE)",
                              family, key, DidYouMean(key, LiveAttributes())));
   }
   if (found->second == value) return Ok();
   return Error(Code::kInvalidArgument,
                fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
-                           "MIN_VERSIONS, TTL, KEEP_DELETED_CELLS and COMPRESSION can be set",
+                           "MIN_VERSIONS, TTL, KEEP_DELETED_CELLS, COMPRESSION and REPLICATION_SCOPE can be set",
                            family, key, value, found->second));
 }
 

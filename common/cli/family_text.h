@@ -10,7 +10,7 @@
 namespace ratchet::cli {
 
 [[nodiscard]] std::string FamilyName(const std::string& text);
-// With HBase's defaults for what is not given.
+// Missing attributes get HBase's defaults.
 [[nodiscard]] Result<FamilyDescriptor> ParseFamily(const std::string& text);
 // Sets the attributes that are given; the others stay.
 [[nodiscard]] Status SetAttributes(const std::string& text, FamilyDescriptor& family);

@@ -1,4 +1,4 @@
-// One value of an answer, and the look of the terminal that shows it.
+// One value of an answer, and the style of the terminal that shows it.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ struct Span {
 using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>, double>;
 [[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
-// A terminal's look: colours, and its width. Nothing of it where the output goes elsewhere.
+// A terminal's style: colours, and its width. Empty if the output is written elsewhere.
 struct Look {
   bool colour = false;
   std::size_t width = 0;  // columns; 0: lines are not cut
-  // Of standard output. Colours only on a terminal that has them, and not with NO_COLOR.
+  // The style of standard output. Colours only on a terminal that has them, and not with NO_COLOR.
   [[nodiscard]] static Look OfStandardOutput();
 };
 

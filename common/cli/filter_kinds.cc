@@ -15,7 +15,7 @@ namespace hpb = ::hbase::pb;
 
 constexpr std::string_view kPackage = "org.apache.hadoop.hbase.filter.";
 
-// Takes the arguments of one filter one after the other, each of its kind.
+// Reads the arguments of one filter one after the other, each with its kind.
 class Arguments {
  public:
   Arguments(std::string name, std::vector<FilterArgument> all) : name_(std::move(name)), all_(std::move(all)) {}
@@ -66,7 +66,7 @@ class Arguments {
       make("SubstringComparator", message);
     } else {
       return WrongFilter(fmt::format(
-          "{}: '{}' begins with none of binary: binaryprefix: regexstring: substring:", name_, ToText(text)));
+          "{}: '{}' must begin with binary:, binaryprefix:, regexstring: or substring:", name_, ToText(text)));
     }
     return comparator;
   }
@@ -75,7 +75,7 @@ class Arguments {
   template <class Value>
   Result<Value> Take(FilterArgument::Kind kind, const char* what, Value FilterArgument::*value) {
     if (done() || all_[next_].kind != kind)
-      return WrongFilter(fmt::format("{}: argument {} is to be {}", name_, next_ + 1, what));
+      return WrongFilter(fmt::format("{}: argument {} must be {}", name_, next_ + 1, what));
     return all_[next_++].*value;
   }
   const std::string name_;

@@ -1,4 +1,4 @@
-// The filters that the filter language knows (filter_text.h): from a name and its arguments to a message.
+// The filters that the filter language knows (filter_text.h): makes a message from a name and its arguments.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ struct FilterArgument {
 };
 
 [[nodiscard]] Error WrongFilter(std::string why);
-// False: it is the name of none.
+// Returns false if no filter has this name.
 [[nodiscard]] bool IsFilter(const std::string& name);
-// "ColumnPrefixFilter, ...": all that there are.
+// "ColumnPrefixFilter, ...": the names of all filters.
 [[nodiscard]] std::string FilterNames();
-// `name`: one of these. kInvalidArgument names the argument that does not fit.
+// `name`: one of these. kInvalidArgument names the argument that is wrong.
 [[nodiscard]] Result<::hbase::pb::Filter> MakeFilter(const std::string& name, std::vector<FilterArgument> arguments);
 
 template <class Message>

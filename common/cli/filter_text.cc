@@ -26,7 +26,7 @@ class Parser {
   Result<hpb::Filter> Whole() {
     RATCHET_ASSIGN(auto filter, Either());
     Skip();
-    if (at_ < text_.size()) return WrongFilter(fmt::format("'{}' is too much", text_.substr(at_)));
+    if (at_ < text_.size()) return WrongFilter(fmt::format("unexpected '{}' after the filter", text_.substr(at_)));
     return filter;
   }
 
@@ -43,7 +43,7 @@ class Parser {
     RATCHET_ASSIGN(auto first, part());
     hpb::FilterList list;
     list.set_operator_(op);
-    while (TakeWord(word)) {
+    while (ConsumeWord(word)) {
       if (list.filters_size() == 0) *list.add_filters() = first;
       RATCHET_ASSIGN(*list.add_filters(), part());
     }
@@ -52,22 +52,22 @@ class Parser {
   }
 
   Result<hpb::Filter> One() {
-    if (++depth_ > kMostDepth)
-      return WrongFilter(fmt::format("more than {} brackets and words within each other", kMostDepth));
+    if (++depth_ > kMostDepth) return WrongFilter(fmt::format("more than {} nested brackets and words", kMostDepth));
     auto filter = Inner();
     --depth_;
     return filter;
   }
   Result<hpb::Filter> Inner() {
-    if (TakeWord("SKIP")) return Wrapped<hpb::SkipFilter>("SkipFilter");
-    if (TakeWord("WHILE")) return Wrapped<hpb::WhileMatchFilter>("WhileMatchFilter");
+    if (ConsumeWord("SKIP")) return Wrapped<hpb::SkipFilter>("SkipFilter");
+    if (ConsumeWord("WHILE")) return Wrapped<hpb::WhileMatchFilter>("WhileMatchFilter");
     if (Take('(')) {
       RATCHET_ASSIGN(auto filter, Either());
       if (!Take(')')) return WrongFilter("a ')' is missing");
       return filter;
     }
     const std::string name = Word();
-    if (!IsFilter(name)) return WrongFilter(fmt::format("'{}' is no filter; there are {}", name, FilterNames()));
+    if (!IsFilter(name))
+      return WrongFilter(fmt::format("'{}' is not a filter; known filters: {}", name, FilterNames()));
     RATCHET_ASSIGN(auto arguments, Arguments());
     return MakeFilter(name, std::move(arguments));
   }
@@ -79,7 +79,7 @@ class Parser {
   }
   Result<std::vector<FilterArgument>> Arguments() {
     std::vector<FilterArgument> arguments;
-    if (!Take('(')) return WrongFilter("behind the name of a filter comes '('");
+    if (!Take('(')) return WrongFilter("expected '(' after the name of a filter");
     if (Take(')')) return arguments;
     do {
       RATCHET_ASSIGN(auto argument, OneArgument());
@@ -115,8 +115,9 @@ class Parser {
     argument.kind = FilterArgument::Kind::kNumber;
     const auto read = std::from_chars(word.data(), word.data() + word.size(), argument.number);
     if (word.empty() || read.ec != std::errc() || read.ptr != word.data() + word.size())
-      return WrongFilter(fmt::format("'{}' is no argument: a text in quotes, a number, true, false or an operator",
-                                     word.empty() ? text_.substr(at_, 1) : word));
+      return WrongFilter(
+          fmt::format("'{}' is not an argument; use a text in quotes, a number, true, false or an operator",
+                      word.empty() ? text_.substr(at_, 1) : word));
     return argument;
   }
   Result<FilterArgument> Quoted() {
@@ -151,7 +152,7 @@ class Parser {
       ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  bool TakeWord(std::string_view word) {
+  bool ConsumeWord(std::string_view word) {
     const std::size_t before = at_;
     if (Word() == word) return true;
     at_ = before;

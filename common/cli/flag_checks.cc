@@ -12,8 +12,8 @@ Result<std::uint64_t> ParseWhole(std::string_view text, std::uint64_t low, std::
   const auto parsed = std::from_chars(text.data(), end, number);
   if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || number < low || number > high) {
     return Error(Code::kInvalidArgument,
-                 high == kLargest ? fmt::format("'{}' is no whole number from {} up", ToText(text), low)
-                                  : fmt::format("'{}' is no whole number from {} to {}", ToText(text), low, high));
+                 high == kLargest ? fmt::format("'{}' must be an integer >= {}", ToText(text), low)
+                                  : fmt::format("'{}' must be an integer from {} to {}", ToText(text), low, high));
   }
   return number;
 }

@@ -18,8 +18,8 @@ namespace {
 
 Field TextOrNone(const std::string& text) { return text.empty() ? Field() : Field(text); }
 
-// What could not be read is said beside the answer.
-void TellProblems(const Session& session, const pb::ListHistoryResponse& answer) {
+// Prints the parts of the history that could not be read, in addition to the answer.
+void PrintProblems(const Session& session, const pb::ListHistoryResponse& answer) {
   if (session.printer.into() != nullptr) return;
   for (const std::string& problem : answer.problem())
     std::fprintf(stderr, "ratchet: %s\n", TerminalText(problem).c_str());
@@ -29,7 +29,7 @@ void TellProblems(const Session& session, const pb::ListHistoryResponse& answer)
   }
 }
 
-// The tree that `pid` is in: what is still in memory, and what has ended; of both, the entry of the history.
+// The tree of `pid`: procedures in memory and procedures that have ended; for those in both, the entry of the history.
 Result<std::vector<pb::EndedProcedure>> TreeOf(client::Admin& admin, std::uint64_t pid, trace::Source* source) {
   std::map<std::uint64_t, pb::EndedProcedure> members;
   pb::GetProcedureRequest live;
@@ -87,7 +87,7 @@ int ShowHistory(Session& session, const HistoryFlags& flags) {
   session.printer.Table({"PID", "PARENT", "TYPE", "STATE", "ENDED", "TOOK", "EPOCH", "OWNER", "ERROR", "TEXT"}, rows,
                         true, true);
   if (answer->more()) session.printer.Note("... and older ones: --limit, --until");
-  TellProblems(session, *answer);
+  PrintProblems(session, *answer);
   return kExitOk;
 }
 

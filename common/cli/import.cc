@@ -68,7 +68,7 @@ Result<client::Mutation> ParseLine(std::string_view line, std::int64_t number, c
   if (row.empty())
     return Error(Code::kInvalidArgument, fmt::format("line {}: the row key is empty or missing", number));
   if (values.empty())
-    return Error(Code::kInvalidArgument, fmt::format("line {}: no field to store beside the row key", number));
+    return Error(Code::kInvalidArgument, fmt::format("line {}: no field to store in addition to the row key", number));
   auto put = client::Mutation::Put(std::move(row));
   for (auto& [target, value] : values) put.Set(target->family, target->qualifier, std::move(value));
   return put;
@@ -107,7 +107,8 @@ class ProgressBar {
   TimePoint drawn_{};
 };
 
-// Every row that could be stored is stored; the error tells of the first that could not, and how many share its fate.
+// Every row that could be stored is stored. The error describes the first one that could not, and how many others
+// failed.
 Status Send(client::Table& table, std::vector<client::Mutation>& batch, std::int64_t& rows) {
   const auto statuses = table.MutateMany(batch);
   std::optional<Error> first;
@@ -140,8 +141,8 @@ Status Import(client::Table& table, const ImportFlags& flags, const std::vector<
     progress.Update(rows, bytes, false);
   }
   RATCHET_TRY(Send(table, batch, rows));
-  // A directory, a disk that fails: what ends like that is no end of the file.
-  if (input.bad()) return Error(Code::kIo, fmt::format("the input cannot be read on after line {}", number));
+  // A directory, or a disk that fails: such an end is not the end of the file.
+  if (input.bad()) return Error(Code::kIo, fmt::format("the input cannot be read after line {}", number));
   progress.Update(rows, bytes, true);
   return Ok();
 }
@@ -159,7 +160,7 @@ int ImportRows(Session& session, const ImportFlags& flags) {
     file.open(flags.file, std::ios::binary);
     if (!file)
       return Report(session, Error(Code::kInvalidArgument, fmt::format("cannot read the file '{}'", flags.file)));
-    std::error_code unsized;  // a pipe or a terminal has no size; it is read all the same
+    std::error_code unsized;  // a pipe or a terminal has no size; it is read anyway
     if (std::filesystem::is_regular_file(flags.file, unsized)) {
       size = static_cast<std::int64_t>(std::filesystem::file_size(flags.file, unsized));
     }
@@ -169,7 +170,7 @@ int ImportRows(Session& session, const ImportFlags& flags) {
   std::int64_t rows = 0;
   const Status status = Import(table, flags, *targets, flags.file == "-" ? std::cin : file, progress, rows);
   if (!status.ok()) {
-    const auto so_far = fmt::format("{} rows are in; the import stopped (run again, it stores them once more)", rows);
+    const auto so_far = fmt::format("{} rows are stored; the import stopped (a new run stores them again)", rows);
     return ReportOnTable(session, status.error().Annotate(so_far), *name);
   }
   session.printer.Object({{"rows", rows}, {"ms", progress.ElapsedMs()}, {"rows per second", progress.Rate(rows)}});

@@ -1,22 +1,22 @@
-// ratchet: the command line of a cluster. Reads what is common to all verbs; verbs.h declares them, commands.h does the
-// work.
+// ratchet: the command line of a cluster. Reads the flags of all verbs; verbs.h declares the verbs, commands.h
+// implements them.
 #include <pwd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 
 #include "common/base/descriptors.h"
 #include "common/base/log.h"
+#include "common/base/resource_failure.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
+#include "common/cli/bytes_text.h"
 #include "common/cli/completion.h"
 #include "common/cli/flag_checks.h"
-#include "common/cli/suggest.h"
+#include "common/cli/parse_error.h"
+#include "common/cli/progress_reporter.h"
 #include "common/cli/verbs.h"
-#include "common/cli/wait_teller.h"
 
 namespace ratchet::cli {
 namespace {
@@ -25,7 +25,7 @@ constexpr const char* kFooter =
     "\nWhere the cluster is: --zookeeper or --master; without either of them RATCHET_MASTER, then RATCHET_ZOOKEEPER.\n"
     "Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not possible in time, nothing was executed "
     "(unreachable,\n"
-    "starting, no space: the error says which); 4 time-out, outcome unknown;\n"
+    "starting, no space: see the error); 4 time-out, outcome unknown;\n"
     "5 not found; 6 something waits (why); 130 interrupted.\n"
     "Keys and values: printable text as it is, other bytes as \\xHH, a backslash doubled.\n"
     "Examples of one verb: ratchet VERB --help\n\n"
@@ -47,8 +47,8 @@ std::string FromEnvironment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-// What is typed wins over the environment, and there a master over the ensemble.
-void TakePlaceFromEnvironment(client::ConnectionOptions& options) {
+// Flags take precedence over the environment; within the environment a master takes precedence over the ensemble.
+void ReadAddressFromEnvironment(client::ConnectionOptions& options) {
   if (!options.masters.empty() || !options.zookeeper.empty()) return;
   if (const std::string masters = FromEnvironment("RATCHET_MASTER"); !masters.empty()) {
     options.masters = CLI::detail::split(masters, ',');
@@ -67,24 +67,18 @@ Result<client::NonceOfRequest> ParseNonce(const std::string& text) {
   return client::NonceOfRequest{*group, *nonce};
 }
 
-// As the operating system knows the user, whatever the environment says or lacks (a cron job, a container).
+// The operating system's name of the user, whatever the environment contains (a cron job, a container).
 std::string UserName() {
   if (const passwd* entry = getpwuid(geteuid());
       entry != nullptr && entry->pw_name != nullptr && *entry->pw_name != '\0') {
-    // Behind sudo: the user that called it, which an audit asks for.
+    // Under sudo: the calling user, which an audit needs.
     const std::string sudo = FromEnvironment("SUDO_USER");
     return geteuid() == 0 && !sudo.empty() ? sudo : std::string(entry->pw_name);
   }
   return fmt::format("uid {}", geteuid());
 }
 
-std::vector<std::string> VerbNames(const CLI::App& app) {
-  std::vector<std::string> words;
-  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) words.push_back(verb->get_name());
-  return words;
-}
-
-// One candidate a line. Nothing is said of errors: a shell asks.
+// One candidate a line. No error is printed, because a shell asks.
 int PrintCompletion(const CLI::App& app, const std::vector<std::string>& words) {
   ConfigureLog({LogLevel::kError, "/dev/null"});
   Completion completion = CompletionOf(app, words);
@@ -94,7 +88,7 @@ int PrintCompletion(const CLI::App& app, const std::vector<std::string>& words) 
     if (const std::string masters = FlagIn(words, "--master"); !masters.empty())
       options.masters = CLI::detail::split(masters, ',');
     if (const std::string parent = FlagIn(words, "--znode-parent"); !parent.empty()) options.znode_parent = parent;
-    TakePlaceFromEnvironment(options);
+    ReadAddressFromEnvironment(options);
     for (std::string& name : LookUpNames(std::move(options), completion.kind))
       completion.words.push_back(std::move(name));
   }
@@ -104,36 +98,17 @@ int PrintCompletion(const CLI::App& app, const std::vector<std::string>& words) 
 }
 
 int ExplainParseError(CLI::App& app, const CLI::ParseError& error) {
-  const auto unknown = app.remaining(true);
-  const auto chosen = app.get_subcommands();
-  if (error.get_name() == "RequiredError" && chosen.empty() && !unknown.empty() && !unknown.front().starts_with('-')) {
-    std::cerr << "ratchet: '" << unknown.front() << "' is no command" << DidYouMean(unknown.front(), VerbNames(app))
-              << " (ratchet --help lists them all)\n";
-    return kExitUsage;
-  }
-  const auto flag =
-      std::find_if(unknown.begin(), unknown.end(), [](const std::string& word) { return word.starts_with('-'); });
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && flag != unknown.end()) {
-    std::vector<std::string> flags;
-    std::vector<const CLI::App*> levels = {&app};
-    levels.insert(levels.end(), chosen.begin(), chosen.end());
-    for (const CLI::App* level : levels) {
-      for (const CLI::Option* option : level->get_options()) {
-        for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
-      }
-    }
-    std::cerr << "ratchet: there is no flag '" << *flag << "'" << DidYouMean(*flag, flags) << " (ratchet "
-              << (chosen.empty() ? "" : chosen.front()->get_name() + " ") << "--help lists them)\n";
-    return kExitUsage;
-  }
-  return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+  std::cerr << "ratchet: " << TerminalText(ParseErrorText(app, error)) << "\n";
+  return kExitUsage;
 }
 
-// An answer that did not reach its file is no answer: a full disk, a device that fails.
+// An answer that was not written to its file is a failure: a full disk, a device that fails.
 int WithOutputWritten(int code) {
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written) return code;
-  std::cerr << "ratchet: the answer could not be written to the standard output\n";
+  std::cerr << "ratchet: the output could not be written to the standard output; free space on its disk, or redirect "
+               "it to another file\n";
   return code == kExitOk || code == kExitWaits ? kExitFailed : code;
 }
 
@@ -150,14 +125,15 @@ int Run(int argc, char** argv) {
       ->delimiter(',')
       ->excludes(zookeeper)
       ->type_name("PLACES");
-  app.add_option("--znode-parent", global.connection.znode_parent, "Where the cluster's nodes are")->type_name("PATH");
+  app.add_option("--znode-parent", global.connection.znode_parent, "Parent node of the cluster in ZooKeeper")
+      ->type_name("PATH");
   app.add_option("--timeout-ms", global.timeout_ms, "How long an operation may take, retries included")
       ->check(Whole(1, 86'400'000))
       ->type_name(kind::kMillis);
   app.add_flag("--json", global.json, "JSON on standard output");
-  app.add_flag("-q,--quiet", global.quiet, "Do not tell on standard error what is waited for");
+  app.add_flag("-q,--quiet", global.quiet, "Do not show on standard error what the command waits for");
   app.add_option("--nonce", global.nonce,
-                 "GROUP:NONCE that an interrupted command has printed: the same request, executed once")
+                 "GROUP:NONCE that an interrupted command has printed: repeats that request, executed once")
       ->type_name("NONCE");
   app.fallthrough();
 
@@ -185,7 +161,7 @@ int Run(int argc, char** argv) {
   const Millis timeout(global.timeout_ms);
   global.connection.operation_timeout = timeout;
   global.connection.user = UserName();
-  TakePlaceFromEnvironment(global.connection);
+  ReadAddressFromEnvironment(global.connection);
   if (!global.nonce.empty()) {
     const auto nonce = ParseNonce(global.nonce);
     if (!nonce.ok()) {
@@ -194,16 +170,22 @@ int Run(int argc, char** argv) {
     }
     global.connection.first_nonce = *nonce;
   }
-  KeepSignalsForTeller();
+  if (global.connection.masters.empty() && global.connection.zookeeper.empty()) {
+    std::cerr << "ratchet: no cluster is named: give --zookeeper HOST:PORT or --master HOST:PORT, or set "
+                 "RATCHET_ZOOKEEPER\n";
+    return kExitUsage;
+  }
+  KeepSignalsForReporter();
   auto connection = client::Connection::Open(global.connection);
   if (!connection.ok()) {
-    std::cerr << "ratchet: " << connection.error().message() << " (--zookeeper or --master)\n";
+    std::cerr << "ratchet: " << connection.error().message() << "\n";
     return kExitUsage;
   }
   Session session{**connection, Printer(global.json, Look::OfStandardOutput()), timeout, global.quiet};
   const CLI::App* events = app.get_subcommand("events");
   const bool follows = events->parsed() && events->count("--follow") > 0;
-  const WaitTeller teller(**connection, global.quiet, follows ? (*connection)->options().rpc_timeout : Millis{0});
+  const ProgressReporter reporter(**connection, global.quiet,
+                                  follows ? (*connection)->options().rpc_timeout : Millis{0});
   return WithOutputWritten(action(session));
 }
 
@@ -211,9 +193,9 @@ int Run(int argc, char** argv) {
 }  // namespace ratchet::cli
 
 int main(int argc, char** argv) {
-  ratchet::EndWithoutResources("ratchet", ratchet::cli::kExitFailed);
+  ratchet::HandleResourceFailure("ratchet", ratchet::cli::kExitFailed);
   ratchet::RaiseDescriptorLimit();
   std::setvbuf(stdout, nullptr, _IOLBF,
-               0);  // a reader of `lock` or `events --follow` through a pipe reads as things happen
+               0);  // a reader of `lock` or `events --follow` through a pipe reads events as they happen
   return ratchet::cli::Run(argc, argv);
 }

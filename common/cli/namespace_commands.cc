@@ -10,7 +10,7 @@
 namespace ratchet::cli {
 namespace {
 
-// "KEY=VALUE" into the properties.
+// Adds "KEY=VALUE" to the properties.
 Status SetProperty(const std::string& text, NamespaceDescriptor& descriptor) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0)

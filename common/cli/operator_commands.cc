@@ -1,4 +1,4 @@
-// An operator's verbs on procedures, and what the operator watches.
+// An operator's verbs on procedures, and the views that an operator watches.
 #include <cctype>
 #include <chrono>
 #include <cstdio>
@@ -32,8 +32,11 @@ void FillNote(const NoteFlags& flags, pb::OperatorNote& note) {
 Result<pb::PauseScope> ScopeOf(client::Admin& admin, const std::vector<std::string>& words) {
   static const std::vector<std::string> kinds = {"everything", "ordinary", "type", "table", "region",
                                                  "namespace",  "server",   "peer", "meta",  "cluster"};
+  static const std::vector<std::string> named = {"type", "table", "region", "namespace", "server", "peer"};
   pb::PauseScope scope;
   const std::string& first = words.front();
+  if (words.size() == 1 && std::find(named.begin(), named.end(), first) != named.end())
+    return Error(Code::kInvalidArgument, fmt::format("'{}' needs a name: give {} NAME", first, first));
   if (words.size() == 1 && first == "everything") {
     scope.set_kind(pb::PauseScope::EVERYTHING);
   } else if (words.size() == 1 && first == "ordinary") {
@@ -54,7 +57,7 @@ Result<pb::PauseScope> ScopeOf(client::Admin& admin, const std::vector<std::stri
     scope.set_resource(words.size() == 1 ? first : first + " " + words[1]);
   } else {
     return Error(Code::kInvalidArgument,
-                 fmt::format("'{}' is nothing that can be paused{} (a pid, everything, ordinary, type NAME, or table, "
+                 fmt::format("'{}' cannot be paused{} (use a pid, everything, ordinary, type NAME, or table, "
                              "region, namespace, server, peer NAME, meta, cluster)",
                              first, DidYouMean(first, kinds)));
   }
@@ -69,7 +72,9 @@ Result<pb::ProcedureInfo> LookAt(client::Admin& admin, std::uint64_t pid) {
   return known.procedure();
 }
 
-Error Finished(std::uint64_t pid) { return {Code::kFailedPrecondition, fmt::format("pid {} has finished", pid)}; }
+Error Finished(std::uint64_t pid) {
+  return {Code::kFailedPrecondition, fmt::format("pid {} has finished (see: ratchet procedure {})", pid, pid)};
+}
 
 template <class Pids>
 std::string PidListText(const Pids& pids) {
@@ -78,7 +83,7 @@ std::string PidListText(const Pids& pids) {
   return text;
 }
 
-// The smallest 2^i ms below which the given share of the durations lies.
+// The smallest 2^i ms below which the given share of the durations is.
 std::string QuantileText(const pb::TypeMetrics& type, double share) {
   std::uint64_t all = 0;
   for (const auto count : type.duration_log2_ms()) all += count;
@@ -167,7 +172,7 @@ int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& no
   request.set_step(flags.step);
   FillNote(note, *request.mutable_note());
   auto answer = admin.Call(methods::kProcedureVerb, request);
-  if (!answer.ok()) {  // of a pid that is not known, or has finished, every verb says the same
+  if (!answer.ok()) {  // for an unknown or finished pid every verb prints the same error
     const auto known = LookAt(admin, flags.pid);
     if (!known.ok() && known.error().code() == Code::kNotFound) return Report(session, known.error());
     if (known.ok() && known->finished()) return Report(session, Finished(flags.pid));
@@ -192,6 +197,7 @@ int HoldLock(Session& session, const LockFlags& flags) {
   request.set_description(flags.who.empty() ? flags.why : fmt::format("by {}: {}", flags.who, flags.why));
   request.set_nonce_group(session.connection.nonce_group());
   request.set_nonce(session.connection.NewNonce());
+  session.connection.activity().Submitting({request.nonce_group(), request.nonce()});
   client::Admin admin(session.connection, session.timeout);
   auto asked = admin.Call(methods::kRequestLock, request);
   if (!asked.ok()) return Report(session, asked.error());
@@ -223,8 +229,9 @@ int ReleaseLock(Session& session, std::uint64_t pid) {
   const auto known = LookAt(admin, pid);
   if (!known.ok()) return Report(session, known.error());
   if (known->type() != kLockType) {
-    return Report(session,
-                  Error(Code::kFailedPrecondition, fmt::format("pid {} is no lock, it is {}", pid, known->type())));
+    return Report(session, Error(Code::kFailedPrecondition,
+                                 fmt::format("pid {} is not a lock: it is a {} procedure (see: ratchet locks)", pid,
+                                             known->type())));
   }
   if (known->finished()) return Report(session, Finished(pid));
   hbase::pb::LockHeartbeatRequest beat;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/cli/commands.h"
+#include "common/cli/sql_settings.h"
 #include "common/client/peers.h"
 #include "common/model/codec.h"
 #include "common/model/replication_peer.h"
@@ -70,19 +71,18 @@ std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<std::str
   return {names.begin(), names.end()};
 }
 
-// What holds a source up.
-std::string Trouble(const hbase::pb::ReplicationProgress& progress) {
-  if (!progress.error().empty()) return progress.error();
-  if (progress.waits_for_region().empty()) return {};
-  return fmt::format("waits until an earlier opening of region {} is shipped, in the logs of {}",
-                     progress.waits_for_region(), progress.waits_for_server());
-}
-
 const char* StateText(const hbase::pb::ReplicationPeerDescription& peer) {
   return IsEnabled(peer.state()) ? "ENABLED" : "DISABLED";
 }
 
 }  // namespace
+
+std::string TroubleOf(const hbase::pb::ReplicationProgress& progress) {
+  if (!progress.error().empty()) return progress.error();
+  if (progress.waits_for_region().empty()) return {};
+  return fmt::format("waits until an earlier opening of region {} is shipped, in the logs of {}",
+                     progress.waits_for_region(), progress.waits_for_server());
+}
 
 int AddPeer(Session& session, const std::string& id, const std::string& cluster_key, const PeerFlags& flags) {
   ReplicationPeer config;
@@ -127,7 +127,7 @@ int ListPeers(Session& session) {
   for (const auto& source : progress->source()) {
     auto& [lag, error] = late[source.progress().peer()];
     lag = std::max(lag, source.progress().lag_ms());
-    if (error.empty()) error = Trouble(source.progress());
+    if (error.empty()) error = TroubleOf(source.progress());
   }
   std::vector<std::vector<Field>> rows;
   for (const auto& peer : *peers) {
@@ -151,7 +151,7 @@ int DescribePeer(Session& session, const std::string& id) {
     const auto& each = source.progress();
     rows.push_back({teller.ok() ? teller->ToString() : "?", each.server(),
                     Span{static_cast<std::int64_t>(each.lag_ms())}, Number(each.logs()), Number(each.shipped()),
-                    Trouble(each).empty() ? Field() : Field(Trouble(each))});
+                    TroubleOf(each).empty() ? Field() : Field(TroubleOf(each))});
   }
   const ReplicationPeer& config = peer->config();
   session.printer.Document(

@@ -86,7 +86,7 @@ void WriteRows(Writer& writer, const std::vector<std::string>& headers, const st
 constexpr const char* kPlain = "\x1b[0m";
 constexpr const char* kBold = "\x1b[1m";
 
-// The colour of a state's name; null: none. States say the same in words, so nothing is lost without colours.
+// The colour of a state's name; null: none. The name shows the same state, so no information is lost without colours.
 const char* ColourOf(std::string_view text) {
   struct Rule {
     std::string_view begin;
@@ -250,7 +250,7 @@ Look Look::OfStandardOutput() {
 
 void Printer::Note(const std::string& line) const {
   if (json_) return;
-  // Empty lines before and behind are ours; one within would let a text of others look like a line of ours.
+  // Empty lines before and after are ours; an empty line within would make a text of others look like our output.
   const std::size_t first = std::min(line.find_first_not_of('\n'), line.size());
   const std::size_t end = line.find_last_not_of('\n') + 1;
   if (first >= end) return Put(line);

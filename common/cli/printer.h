@@ -20,33 +20,33 @@ struct Section {
   std::vector<std::vector<Field>> rows;
 };
 
-// What a command printed, for a program within the process instead of standard output. JSON.
+// The output of a command, for a program within the process instead of standard output. JSON.
 struct Printed {
   std::string text;
-  // Of the rows of its table (Table and RowStream) only these are printed.
+  // The range of the table's rows (Table and RowStream) that is printed.
   std::uint64_t offset = 0;
   std::uint64_t limit = UINT64_MAX;
-  std::optional<std::uint64_t> total;  // rows that there were; nothing: it printed no table
+  std::optional<std::uint64_t> total;  // number of rows in the whole table; nullopt: the command printed no table
 };
 
 class Printer {
  public:
   explicit Printer(bool json, Look look = {}) : json_(json), look_(look) {}
-  explicit Printer(Printed& into) : json_(true), into_(&into) {}  // `into` outlives it
+  explicit Printer(Printed& into) : json_(true), into_(&into) {}  // must outlive this object
   // Null: standard output.
   [[nodiscard]] Printed* into() const { return into_; }
   [[nodiscard]] bool json() const { return json_; }
   [[nodiscard]] const Look& look() const { return look_; }
 
-  // JSON: an array of objects with the lower-cased headers as names ("OPEN SEQ" -> "open_seq").
-  // `with_header`: false for further rows of a table that goes on. `cut`: a terminal's lines end at its edge.
+  // JSON: an array of objects with the lower-cased headers as names ("OPEN SEQ" -> "open_seq"). `with_header`: false
+  // for further rows of a table that continues. `cut`: a terminal's lines end at its edge.
   void Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows,
              bool with_header = true, bool cut = false) const;
   // JSON: one object with the same naming. People: "name: value" lines.
   void Object(const std::vector<std::pair<std::string, Field>>& fields) const;
   // JSON: one object, with an array for each section; for people the fields (if any), then the sections.
   void Document(const std::vector<std::pair<std::string, Field>>& fields, const std::vector<Section>& sections) const;
-  // A line for people only, e.g. "34924 rows in 3.1 s". Nothing in JSON mode.
+  // A line for people only, e.g. "34924 rows in 3.1 s". Not printed in JSON mode.
   void Note(const std::string& line) const;
 
  private:
@@ -62,11 +62,12 @@ class RowStream {
  public:
   RowStream(const Printer& printer, std::vector<std::string> headers)
       : printer_(printer), headers_(std::move(headers)) {}
-  // False: the reader of standard output has gone.
+  // Returns false if the reader of standard output has gone.
   [[nodiscard]] bool Add(std::vector<std::vector<Field>> rows);
-  // Writes what is kept back; called before a pause in which nothing comes. False as above.
+  // Writes the rows that are kept back; called before a pause. False as above.
   bool Flush();
-  // After the last row. When none came: an empty table. `failed`: nothing at all then, since an error follows.
+  // Call after the last row. Prints an empty table if there was none. `failed`: prints nothing then, because an error
+  // follows.
   void End(bool failed = false);
 
  private:
@@ -83,7 +84,7 @@ class RowStream {
   std::uint64_t count_ = 0;
 };
 
-// At most `columns` columns, the last of them "…" where text is left out; 0: all of it.
+// At most `columns` columns, the last of them "…" where text is left out; 0: the whole text.
 [[nodiscard]] std::string Shortened(const std::string& text, std::size_t columns);
 
 // "1.5 s", "320 ms", "2 min 3 s"

@@ -1,4 +1,4 @@
-// How one field and one line look: for printer.cc and row_stream.cc.
+// The format of one field and one line: for printer.cc and row_stream.cc.
 #pragma once
 
 #include <string>

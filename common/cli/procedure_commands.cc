@@ -25,7 +25,7 @@ Field AgeOf(const pb::ProcedureInfo& procedure, std::int64_t now) {
   return Span{std::max<std::int64_t>(0, end - static_cast<std::int64_t>(procedure.submitted_wall_ms()))};
 }
 
-// `longest`: of the free texts, in columns; 0: whole.
+// `longest`: maximum width of the free texts, in columns; 0: unlimited.
 std::vector<Field> RowOf(const pb::ProcedureInfo& procedure, std::int64_t now, std::size_t longest) {
   const auto text = [&](const std::string& whole) { return TextOrNull(Shortened(whole, longest)); };
   return {Number(procedure.pid()),
@@ -33,6 +33,8 @@ std::vector<Field> RowOf(const pb::ProcedureInfo& procedure, std::int64_t now, s
           procedure.type(),
           StateText(procedure),
           AgeOf(procedure, now),
+          TextOrNull(procedure.owner()),
+          TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms())),
           Number(procedure.attempt()),
           text(procedure.waits_for()),
           text(procedure.last_error()),
@@ -40,12 +42,12 @@ std::vector<Field> RowOf(const pb::ProcedureInfo& procedure, std::int64_t now, s
 }
 
 const std::vector<std::string>& Headers() {
-  static const std::vector<std::string> headers = {"PID",     "PARENT",    "TYPE",       "STATE", "AGE",
-                                                   "ATTEMPT", "WAITS FOR", "LAST ERROR", "TEXT"};
+  static const std::vector<std::string> headers = {"PID",       "PARENT",  "TYPE",      "STATE",      "AGE", "OWNER",
+                                                   "SUBMITTED", "ATTEMPT", "WAITS FOR", "LAST ERROR", "TEXT"};
   return headers;
 }
 
-// Procedures for people: columns in which nothing is said are left out, and a terminal's lines end at its edge.
+// Prints procedures for people: empty columns are left out, and a terminal's lines end at its edge.
 void PrintProcedures(const Session& session, const google::protobuf::RepeatedPtrField<pb::ProcedureInfo>& procedures,
                      bool wide) {
   constexpr std::size_t kTextColumns = 48;
@@ -75,7 +77,7 @@ std::string PidsText(const Pids& pids) {
   return text;
 }
 
-// Several hold a lock exclusively only as members of one tree.
+// Several procedures hold a lock exclusively only as members of one tree.
 template <class Pids>
 Field Holders(const Pids& pids) {
   return pids.size() == 1 ? Number(*pids.begin()) : TextOrNull(PidsText(pids));
@@ -112,7 +114,12 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
       sections.back().rows.push_back(RowOf(member, SystemClock().WallMillis(), 0));
   }
   sections.push_back({"history", "History:", {"STEP", "EPOCH", "WORKER", "BEGAN", "US", "OUTCOME", "DETAIL"}, {}});
+  std::uint32_t shown = 0;
   for (const auto& step : procedure.history()) {
+    if (shown++ == procedure.history_first() && procedure.history_left_out() > 0 && !session.printer.json()) {
+      sections.back().rows.push_back({std::string("..."), Field(), Field(), Field(), Field(), Field(),
+                                      fmt::format("{} steps left out", procedure.history_left_out())});
+    }
     sections.back().rows.push_back({step.step(), Number(step.epoch()), Number(step.worker()),
                                     TimeText(static_cast<std::int64_t>(step.began_wall_ms())), Number(step.took_us()),
                                     step.outcome(), TextOrNull(step.detail())});
@@ -138,7 +145,8 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                             {"attempt", Number(procedure.attempt())},
                             {"last error", TextOrNull(procedure.last_error())},
                             {"next try in ms", procedure.has_next_try_ms() ? Number(procedure.next_try_ms()) : Field()},
-                            {"error", TextOrNull(procedure.error())}},
+                            {"error", TextOrNull(procedure.error())},
+                            {"steps left out", Number(procedure.history_left_out())}},
                            sections);
   return kExitOk;
 }

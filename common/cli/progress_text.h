@@ -1,4 +1,4 @@
-// How far a long verb is, for a terminal. Pure.
+// The progress of a long verb, for a terminal. Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct Progress {
   std::int64_t total = 0;
 };
 
-// Of a procedure: the parts of its work that it counts itself, else how many of those that it has spawned have ended.
-// Nothing: it has no parts.
+// Returns the progress of a procedure: the parts of its work that it counts itself, else how many of its children have
+// ended. nullopt: it has no parts.
 [[nodiscard]] std::optional<Progress> ProgressOf(const pb::GetProcedureResponse& answer);
 
-// "1200 of 3000 done, 40/s, about 45 s left": `done_before` of it were done `elapsed_ms` ago.
+// "1200 of 3000 done, 40/s, about 45 s left": `done_before` parts were done `elapsed_ms` ago.
 [[nodiscard]] std::string ProgressText(const Progress& progress, std::int64_t done_before, std::int64_t elapsed_ms);
 
-// "about 45 s left"; empty while it cannot be told.
+// "about 45 s left"; empty while it is unknown.
 [[nodiscard]] std::string LeftText(std::int64_t left, std::int64_t done, std::int64_t elapsed_ms);
 
 }  // namespace ratchet::cli

@@ -62,7 +62,7 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
            std::tie(b.region.table, b.region.start_key, b.row->encoded_name());
   });
   std::vector<std::string> headers = {"TABLE", "REGION", "START", "END", "STATE", "SERVER", "PROCEDURE"};
-  // What a terminal has no room for.
+  // Columns for which a terminal has no room.
   if (session.printer.json()) headers.insert(headers.end(), {"STORE FILES", "STORE MIB", "MEMSTORE MIB"});
   const auto known = [](bool has, std::uint64_t value) { return has ? Field(Number(value)) : Field(); };
   std::vector<std::vector<Field>> rows;
@@ -91,7 +91,9 @@ int LocateRow(Session& session, const std::string& table, const std::string& row
   client::Admin admin(session.connection, session.timeout);
   const auto regions = admin.Regions(*name);
   if (!regions.ok()) return ReportOnTable(session, regions.error(), *name);
-  for (const auto& [region, server] : *regions) {
+  for (const client::RegionLocation& location : *regions) {
+    const RegionInfo& region = location.region;
+    const ServerName& server = location.server;
     if (!region.Contains(*key)) continue;
     session.printer.Object({{"region", region.encoded_name()},
                             {"start", ToText(region.start_key)},
@@ -135,7 +137,8 @@ int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, c
   const auto ended = admin.Wait(*pid);
   if (!ended.ok()) return Report(session, ended.error());
   if (ended->error.has_value()) return Report(session, *ended->error);
-  // The procedure ended, but says that it did not do what was asked for: its table was disabled meanwhile, say.
+  // The procedure ended, but reports that it did not do what was requested, for example because its table was disabled
+  // meanwhile.
   if (!ended->result.empty() && verb == RegionVerb::kMove)
     return Report(session, Error(Code::kFailedPrecondition, fmt::format("pid={}: {}", *pid, ended->result)));
   session.printer.Object(
@@ -165,11 +168,20 @@ int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wai
   return FinishAlone(session, admin, admin.GiveUpRegion(*encoded), "done", region, wait);
 }
 
+int PutBackEdits(Session& session, const std::string& region, bool wait) {
+  client::Admin admin(session.connection, session.timeout);
+  const auto encoded = FindRegion(admin, region);
+  if (!encoded.ok()) return Report(session, encoded.error());
+  return FinishAlone(session, admin, admin.PutBackEdits(*encoded), "done", region, wait);
+}
+
 int FillHoles(Session& session, const std::string& table, bool yes, bool wait) {
   if (!yes) {
     return AskForYes(
         session,
-        fmt::format("table {} will have empty regions for the rows that no region has, whatever was there", table));
+        fmt::format(
+            "table {} will have empty regions for the rows that belong to no region; their earlier content is lost",
+            table));
   }
   const auto name = TableName::Parse(table);
   if (!name.ok()) return Report(session, name.error());

@@ -30,7 +30,7 @@ int TruncateRegion(Session& session, const std::string& region, bool wait, bool 
   const auto info = InfoOf(admin, *encoded);
   if (!info.ok()) return Report(session, info.error());
   const std::string question =
-      fmt::format("Take all rows of region {} of table {} away?", *encoded, info->table.ToString());
+      fmt::format("Delete all rows of region {} of table {}?", *encoded, info->table.ToString());
   if (!Confirmed(question, yes)) return kExitFailed;
   return FinishAlone(session, admin, admin.TruncateRegion(*info), "truncated", *encoded, wait);
 }

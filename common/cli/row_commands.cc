@@ -55,7 +55,7 @@ Result<client::Mutation> ParsePut(const PutFlags& flags) {
   return put;
 }
 
-// The first row behind all that begin so; empty: there is none.
+// The first row after all that begin with `prefix`; empty: there is none.
 std::string BehindPrefix(std::string prefix) {
   while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
   if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
@@ -144,7 +144,7 @@ int ScanTable(Session& session, const ScanFlags& flags) {
   ScanProgress progress(session, *name, *scan, flags.count_only);
   std::int64_t count = 0;
   for (;;) {
-    if (!scanner.has_row() && !stream.Flush()) return kExitOk;  // nothing may come for a while
+    if (!scanner.has_row() && !stream.Flush()) return kExitOk;  // no row may come for a while
     auto next = scanner.Next();
     if (!next.ok()) {
       progress.End(count, false);

@@ -10,7 +10,7 @@
 namespace ratchet::cli {
 namespace {
 
-constexpr std::size_t kSample = 50;         // rows that set the widths
+constexpr std::size_t kSample = 50;         // number of rows that set the widths
 constexpr std::size_t kPiece = 64U << 10U;  // bytes written at once
 
 }  // namespace

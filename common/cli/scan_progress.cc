@@ -52,7 +52,7 @@ ScanProgress::ScanProgress(Session& session, const TableName& table, const clien
       !session.quiet && session.printer.into() == nullptr && isatty(STDERR_FILENO) != 0 && (count_only || GoesToFile());
   if (!shown_ || limit_ > 0) return;
   const auto regions = client::Admin(session.connection, session.timeout).Regions(table);
-  if (!regions.ok()) return;  // then only rows are told
+  if (!regions.ok()) return;  // only rows are shown then
   std::vector<std::string> starts;
   for (const auto& region : *regions) starts.push_back(region.region.start_key);
   std::sort(starts.begin(), starts.end());

@@ -1,4 +1,5 @@
-// How far a scan into a file is: by regions passed, or by rows of a limit; on standard error, when that is a terminal.
+// The progress of a scan into a file: by regions passed, or by rows of a limit; on standard error, when that is a
+// terminal.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,10 @@ namespace ratchet::cli {
 class ScannedRegions {
  public:
   ScannedRegions() = default;
-  // `starts`: of all regions of the table, rising. A range that ends before it begins has none.
+  // `starts`: of all regions of the table, rising. A range that ends before it begins contains none.
   ScannedRegions(const std::vector<std::string>& starts, const client::Scan& scan);
 
-  // How many were passed before `row`, of how many; nothing of none is 0 of 0.
+  // How many regions were passed before `row`, and how many there are; 0 of 0 for an empty range.
   [[nodiscard]] Progress At(std::string_view row) const;
   [[nodiscard]] std::int64_t size() const { return static_cast<std::int64_t>(starts_.size()); }
 
@@ -33,13 +34,13 @@ class ScannedRegions {
 [[nodiscard]] std::string ScanText(std::int64_t rows, std::uint64_t limit, const Progress& regions,
                                    std::int64_t elapsed_ms);
 
-// Draws one line again and again. Silent where standard error is no terminal, with --quiet, and where rows go to a
-// terminal or a pipe themselves. One thread.
+// Redraws one line. Silent if standard error is not a terminal, with --quiet, and if the rows themselves go to a
+// terminal or a pipe. One thread.
 class ScanProgress {
  public:
   ScanProgress(Session& session, const TableName& table, const client::Scan& scan, bool count_only);
   void Row(std::int64_t rows, const std::string& key);
-  // Before anything else is said. `whole`: the scan came to its end.
+  // Call before any other output. `whole`: the scan reached its end.
   void End(std::int64_t rows, bool whole);
 
  private:

@@ -1,6 +1,7 @@
-// Draining region servers and taking them back; the balancer.
+// Drains region servers and takes them back; the balancer.
 #include <fmt/format.h>
 
+#include "common/base/host_port.h"
 #include "common/cli/commands.h"
 #include "common/cli/targets.h"
 #include "common/client/drain.h"
@@ -14,12 +15,13 @@
 namespace ratchet::cli {
 namespace {
 
-// A live server, or a marked address: "host:port", or the full name.
+// Finds a live server, or a marked address: "host:port", or the full name.
 Result<ServerName> FindMarked(client::Admin& admin, const std::string& text) {
   if (text.find(',') != std::string::npos) return ServerName::Parse(text);
   RATCHET_ASSIGN(const auto marked, client::Drained(admin));
+  const auto address = SplitHostPort(text);
   for (const ServerName& server : marked) {
-    if (server.Address() == text) return server;
+    if (address == HostPort{server.host, server.port}) return server;
   }
   return FindServer(admin, text);
 }
@@ -30,8 +32,7 @@ int DrainServer(Session& session, const std::string& server, bool and_stop, bool
   client::Admin admin(session.connection, session.timeout);
   const auto found = FindServer(admin, server);
   if (!found.ok()) return Report(session, found.error());
-  return FinishAlone(session, admin, client::Drain(session.connection, admin, *found, and_stop), "drained",
-                     found->ToString(), wait);
+  return FinishAlone(session, admin, client::Drain(admin, *found, and_stop), "drained", found->ToString(), wait);
 }
 
 int UndrainServer(Session& session, const std::string& server, const std::vector<std::string>& regions, bool wait) {
@@ -44,8 +45,7 @@ int UndrainServer(Session& session, const std::string& server, const std::vector
     if (!name.ok()) return Report(session, name.error());
     encoded.push_back(*std::move(name));
   }
-  return FinishAlone(session, admin, client::Undrain(session.connection, admin, *found, encoded), "taken_back",
-                     found->ToString(), wait);
+  return FinishAlone(session, admin, client::Undrain(admin, *found, encoded), "taken_back", found->ToString(), wait);
 }
 
 int ShowDrained(Session& session) {
@@ -72,6 +72,14 @@ int ShowDrained(Session& session) {
 
 namespace {
 
+// Empty: there are none.
+template <class Texts>
+Field LeftOut(const Texts& texts) {
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : "; ") + one;
+  return text.empty() ? Field() : Field(text);
+}
+
 int ShowPlan(Session& session, client::Admin& admin) {
   const auto plan = admin.Call(methods::kPlanBalance, {});
   if (!plan.ok()) return Report(session, plan.error());
@@ -92,7 +100,8 @@ int ShowPlan(Session& session, client::Admin& admin) {
   session.printer.Document(
       {{"balancer", plan->balancer()},
        {"moves_planned", Number(plan->moves_planned())},
-       {"moves_begun", std::int64_t{0}}},
+       {"moves_begun", std::int64_t{0}},
+       {"left_out", LeftOut(plan->left_out())}},
       {{"cost",
         "",
         {"PART", "BEFORE", "AFTER", "GAIN"},
@@ -111,12 +120,13 @@ int Balance(Session& session, bool dry_run) {
   const auto answer = admin.Call(methods::kBalance, {});
   if (!answer.ok()) return Report(session, answer.error());
   if (!answer->balancer_ran()) {
-    return Report(session, Error(Code::kFailedPrecondition,
-                                 "nothing was moved: the balancer is switched off (ratchet balancer), a dead server is "
-                                 "being recovered, or regions are in transition (ratchet why)"));
+    const std::string why = answer->has_put_off() ? answer->put_off() + " (ratchet why)"
+                                                  : "the balancer is switched off (ratchet balancer)";
+    return Report(session, Error(Code::kFailedPrecondition, "nothing was moved: " + why));
   }
   session.printer.Object({{"moves_planned", static_cast<std::int64_t>(answer->moves_calculated())},
-                          {"moves_begun", static_cast<std::int64_t>(answer->moves_executed())}});
+                          {"moves_begun", static_cast<std::int64_t>(answer->moves_executed())},
+                          {"left_out", LeftOut(answer->left_out())}});
   return kExitOk;
 }
 

@@ -82,7 +82,7 @@ int RestoreSnapshot(Session& session, const std::string& name, const std::string
   client::Admin admin(session.connection, session.timeout);
   if (const auto state = admin.State(*target); !state.ok()) return Report(session, state.error());
   const std::string question =
-      fmt::format("Take all rows of table {} away, and put those of snapshot {} there?", target->ToString(), name);
+      fmt::format("Replace all rows of table {} by those of snapshot {}?", target->ToString(), name);
   if (!Confirmed(question, yes)) return kExitFailed;
   return FinishAlone(session, admin, snapshots.PutBack(name, *target), "restored", target->ToString(), wait);
 }

@@ -17,14 +17,15 @@ struct SnapshotFlags {
 };
 int TakeSnapshot(Session& session, const SnapshotFlags& flags);
 int ListSnapshots(Session& session);
-// Asks on a terminal, unless `yes`.
+// Asks for confirmation on a terminal, unless `yes`.
 int DeleteSnapshot(Session& session, const std::string& name, bool yes);
-// Into a table that is not there.
+// Restores into a table that does not exist yet.
 int CloneSnapshot(Session& session, const std::string& name, const std::string& table, bool wait);
-// Into the table that it was taken of, or into `table`; it must be disabled. Asks on a terminal, unless `yes`.
+// Restores into the table of the snapshot, or into `table`; it must be disabled. Asks for confirmation on a terminal,
+// unless `yes`.
 int RestoreSnapshot(Session& session, const std::string& name, const std::string& table, bool wait, bool yes);
 
-// To and from a directory on the masters' machines. An empty name: the one that it was exported with.
+// Copies to and from a directory on the masters' machines. An empty name: the one that it was exported with.
 int ExportSnapshot(Session& session, const std::string& name, const std::string& directory, bool wait);
 int ImportSnapshot(Session& session, const std::string& directory, const std::string& name, bool wait);
 

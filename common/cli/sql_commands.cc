@@ -1,4 +1,4 @@
-// `ratchet sql`: one SELECT over what the active master shows.
+// `ratchet sql`: one SELECT over the active master's views.
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace ratchet::cli {
 namespace {
 
-// `.schema` and `.schema TABLE`; nothing: it is no such word.
+// `.schema` and `.schema TABLE`; nullopt: the text is neither.
 std::optional<Result<std::vector<sql::SqlTable>>> SchemaAsked(const std::string& statement) {
   constexpr std::string_view kWord = ".schema";
   if (!statement.starts_with(kWord)) return std::nullopt;

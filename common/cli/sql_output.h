@@ -14,7 +14,7 @@ class SqlOutput {
  public:
   SqlOutput(const Printer& printer, bool csv) : printer_(printer), csv_(csv) {}
   void Begin(std::vector<std::string> names);
-  // False: the reader of standard output has gone.
+  // Returns false if the reader of standard output has gone.
   [[nodiscard]] bool Add(sql::SqlRow row);
   // `failed`: an error follows.
   void End(bool failed);

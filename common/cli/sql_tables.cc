@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/cli/bytes_text.h"
+#include "common/cli/sql_settings.h"
+#include "common/cli/sql_values.h"
 #include "common/cli/targets.h"
 #include "common/model/codec.h"
 #include "common/model/proto/history.pb.h"
@@ -19,18 +21,15 @@ namespace {
 using sql::SqlSink;
 using sql::SqlValue;
 
-// More than a master keeps; the answer says when it is cut, and then the query fails.
+// A limit above the number of events that a master keeps. The answer shows when it is cut, and then the query fails.
 constexpr std::uint32_t kAll = 10'000'000;
-// The newest entries of the history that one query sees.
+// Maximum number of the newest history entries that one query sees.
 constexpr std::uint32_t kMostOfHistory = 100'000;
 
-SqlValue WholeOf(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 SqlValue Known(bool has, std::uint64_t number) { return has ? WholeOf(number) : SqlValue(); }
 std::string ServerText(const hbase::pb::ServerName& name) {
   return fmt::format("{},{},{}", name.host_name(), name.port(), name.start_code());
 }
-SqlValue Flag(bool flag) { return std::int64_t{flag ? 1 : 0}; }
-SqlValue TextOf(const std::string& text) { return text.empty() ? SqlValue() : SqlValue(text); }
 SqlValue Seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000.0; }
 SqlValue SecondsOr(bool has, std::uint64_t ms) { return has ? Seconds(static_cast<std::int64_t>(ms)) : SqlValue(); }
 
@@ -40,8 +39,10 @@ std::string Join(const auto& texts) { return fmt::format("{}", fmt::join(texts, 
 
 class SqlSource::Answers {
  public:
-  // `steps`, `past_steps`: of what is in memory, and of what has ended.
+  // `steps`, `past_steps`: of procedures in memory, and of ended ones.
   Answers(Session& session, bool steps, bool past_steps) : session_(session), steps_(steps), past_steps_(past_steps) {}
+
+  [[nodiscard]] Session& session() { return session_; }
 
   Status Procedures(const SqlSink& sink) {
     RATCHET_TRY(AskForProcedures());
@@ -89,7 +90,7 @@ class SqlSource::Answers {
     return Ok();
   }
 
-  // Those in memory, then those of the history that are not.
+  // Adds the recoveries in memory, then those that are only in the history.
   Status Recoveries(const SqlSink& sink) {
     RATCHET_TRY(AskForRecoveries());
     for (const auto& info : recoveries_) {
@@ -158,7 +159,7 @@ class SqlSource::Answers {
       const auto info = FromProto(row.region());
       if (!info.ok()) return info.error();
       sink({row.encoded_name(), info->table.ToString(), ToText(info->start_key), ToText(info->end_key), row.state(),
-            row.has_server() ? SqlValue(ServerText(row.server())) : SqlValue(), WholeOf(row.open_seq()),
+            row.has_server() ? SqlValue(ServerText(row.server())) : SqlValue(), WholeOf(row.open_number()),
             row.has_procedure() ? WholeOf(row.procedure()) : SqlValue(), SecondsOr(row.has_since_ms(), row.since_ms()),
             Known(row.has_store_files(), row.store_files()), Known(row.has_store_mib(), row.store_mib()),
             Known(row.has_memstore_mib(), row.memstore_mib())});
@@ -345,7 +346,7 @@ Status SqlSource::Fill(const std::string& table, const SqlSink& sink) {
       {"history", &Answers::History},       {"history_steps", &Answers::HistorySteps},
       {"failovers", &Answers::Failovers}};
   const auto found = fillers.find(table);
-  if (found == fillers.end()) return Error(Code::kNotFound, fmt::format("there is no table {}", table));
+  if (found == fillers.end()) return FillSettings(answers_->session(), table, sink);
   return (*answers_.*(found->second))(sink);
 }
 

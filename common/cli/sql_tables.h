@@ -1,4 +1,4 @@
-// The tables that `ratchet sql` reads, and what the master is asked to fill each.
+// The tables that `ratchet sql` reads, and the requests to the master that fill each.
 #pragma once
 
 #include <memory>

@@ -17,7 +17,7 @@ std::string Lower(std::string_view text) {
 }  // namespace
 
 std::size_t EditDistance(std::string_view from, std::string_view to) {
-  // Three rows of the table of prefixes: two letters swapped look back by two.
+  // Three rows of the table of prefixes: a swap of two letters refers to the row two above.
   std::vector<std::size_t> before(to.size() + 1);
   std::vector<std::size_t> last(to.size() + 1);
   std::vector<std::size_t> row(to.size() + 1);
@@ -37,7 +37,7 @@ std::size_t EditDistance(std::string_view from, std::string_view to) {
 }
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t kLongest = 250;  // of a name; what is longer is no slip
+  constexpr std::size_t kLongest = 250;  // maximum length of a name; a longer text is not a typing error
   if (word.empty() || word.size() > kLongest) return {};
   const std::string wanted = Lower(word);
   const std::string* best = nullptr;

@@ -1,4 +1,4 @@
-// "Did you mean": the word of a list that a mistyped one is nearest to.
+// "Did you mean": finds the word of a list that is nearest to a mistyped one.
 #pragma once
 
 #include <string>
@@ -7,15 +7,14 @@
 
 namespace ratchet::cli {
 
-// Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
+// Number of insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
 [[nodiscard]] std::size_t EditDistance(std::string_view from, std::string_view to);
 
-// The nearest candidate, when it is near enough for a slip of the fingers (a third of the letters, at least one),
-// without regard to case; empty when there is none. A candidate that the word begins, or that begins with it, is near
-// too.
+// The nearest candidate, if it is near enough for a typing error (a third of the letters, at least one), without regard
+// to case; empty when there is none. A candidate that the word begins, or that begins with it, is near too.
 [[nodiscard]] std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// "; did you mean 'VERSIONS'?", or nothing.
+// "; did you mean 'VERSIONS'?", or an empty text.
 [[nodiscard]] std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace ratchet::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/cli/commands.h"
+#include "common/cli/sql_settings.h"
 #include "common/client/admin.h"
 #include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/peers.h"
@@ -118,6 +119,15 @@ std::vector<SwitchRow> AllSwitches() {
 
 }  // namespace
 
+Result<std::vector<std::pair<std::string, bool>>> ReadSwitches(client::Admin& admin) {
+  std::vector<std::pair<std::string, bool>> switches;
+  for (const SwitchRow& row : AllSwitches()) {
+    RATCHET_ASSIGN(const bool on, row.is_on(admin));
+    switches.emplace_back(row.name, on);
+  }
+  return switches;
+}
+
 int Switch(Session& session, const std::string& name, const std::string& to, bool wait) {
   client::Admin admin(session.connection, session.timeout);
   std::vector<std::vector<Field>> rows;
@@ -140,8 +150,8 @@ int Normalize(Session& session) {
   if (!answer.ok()) return Report(session, answer.error());
   if (!answer->normalizer_ran()) {
     return Report(session, Error(Code::kFailedPrecondition,
-                                 "nothing was looked at: the normalizer is switched off (ratchet switch normalizer), "
-                                 "what it has begun goes on, or a dead server is being recovered (ratchet why)"));
+                                 "the normalizer did nothing: it is switched off (ratchet switch normalizer), "
+                                 "operations in progress continue, or a dead server is being recovered (ratchet why)"));
   }
   session.printer.Object({{"normalizer", std::string("ran")}});
   return kExitOk;

@@ -83,7 +83,7 @@ int ListTables(Session& session, bool include_system) {
   const auto tables = admin.Call(methods::kListTables, pb::ListTablesRequest());
   if (!tables.ok()) return Report(session, tables.error());
   std::vector<std::string> headers = {"TABLE", "STATE"};
-  // What a terminal has no room for.
+  // Columns for which a terminal has no room.
   if (session.printer.json())
     headers.insert(headers.end(), {"REGIONS", "REGIONS OPEN", "STORE FILES", "STORE MIB", "MEMSTORE MIB"});
   std::vector<std::vector<Field>> rows;
@@ -149,7 +149,7 @@ int CompactTable(Session& session, const std::string& text, bool major, bool wai
 int TruncateTable(Session& session, const std::string& text, bool preserve_splits, bool wait, bool yes) {
   auto name = TableName::Parse(text);
   if (!name.ok()) return Report(session, name.error());
-  if (!Confirmed(fmt::format("Take all rows of table {} away?", name->ToString()), yes)) return kExitFailed;
+  if (!Confirmed(fmt::format("Delete all rows of table {}?", name->ToString()), yes)) return kExitFailed;
   client::Admin admin(session.connection, session.timeout);
   return FinishOnTable(session, admin, admin.TruncateTable(*name, preserve_splits), wait, *name, "truncated " + text);
 }

@@ -1,4 +1,5 @@
 #include "common/cli/targets.h"
+#include "common/base/host_port.h"
 
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ namespace ratchet::cli {
 namespace {
 
 constexpr std::size_t kEncodedLength = 32;
-constexpr Millis kAsideTimeout{2000};  // of a question that only makes a message better
+constexpr Millis kAsideTimeout{2000};  // time limit of a request that only makes a message better
 
 bool IsHex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -87,9 +88,10 @@ Result<ServerName> FindServer(client::Admin& admin, const std::string& text) {
   pb::ListServersRequest request;
   request.set_include_dead(false);
   RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListServers, request)));
+  const auto address = SplitHostPort(text);
   for (const auto& server : answer.server()) {
     RATCHET_ASSIGN(auto name, FromProto(server.server()));
-    if (name.Address() == text) return name;
+    if (address == HostPort{name.host, name.port}) return name;
   }
   return Error(Code::kNotFound, fmt::format("no live server at '{}' (see: ratchet servers)", text));
 }

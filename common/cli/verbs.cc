@@ -40,8 +40,9 @@ void AddClusterVerbs(CLI::App& app, Action& action) {
   AddVerb(app, "servers", "List region servers", {"servers"})->callback([&action] { action = ShowServers; });
   const auto subject = std::make_shared<std::vector<std::string>>();
   const auto limit = std::make_shared<std::uint64_t>(5);
-  auto* why = AddVerb(app, "why", "Show what waits, for what, since when, down to the cause; 6: something waits",
-                      {"why", "why 17", "why table t", "why 56f9", "why rs1:16020", "--json why"});
+  auto* why =
+      AddVerb(app, "why", "Show what waits, for what, since when, down to the cause; exit code 6: something waits",
+              {"why", "why 17", "why table t", "why 56f9", "why rs1:16020", "--json why"});
   why->add_option(
          "subject", *subject,
          "A pid, a table, a region (the beginning of its encoded name) or a server (host:port), each also with "
@@ -57,7 +58,7 @@ void AddClusterVerbs(CLI::App& app, Action& action) {
   const auto only_earlier = std::make_shared<bool>(false);
   auto* reconcile = AddVerb(app, "reconcile", "Compare meta, memory and servers; show what was found and repaired",
                             {"reconcile", "reconcile --no-look"});
-  reconcile->add_flag("--no-look", *only_earlier, "Show only what earlier looks have found");
+  reconcile->add_flag("--no-look", *only_earlier, "Do not compare now; show only what earlier comparisons have found");
   reconcile->callback([only_earlier, &action] {
     action = [only_earlier](Session& session) { return ShowFindings(session, !*only_earlier); };
   });

@@ -12,10 +12,10 @@
 
 namespace ratchet::cli {
 
-// The chosen verb's work; filled when it is parsed.
+// The action of the chosen verb; set when it is parsed.
 using Action = std::function<int(Session&)>;
 
-// All of the below, in the order of --help.
+// All verbs below, in the order of --help.
 void AddAllVerbs(CLI::App& app, Action& action);
 void AddClusterVerbs(CLI::App& app, Action& action);
 void AddTableVerbs(CLI::App& app, Action& action);
@@ -30,7 +30,7 @@ void AddProcedureVerbs(CLI::App& app, Action& action);
 void AddHistoryVerbs(CLI::App& app, Action& action);
 void AddOperatorVerbs(CLI::App& app, Action& action);
 
-// Kinds of arguments: shown in --help, and what the completion looks up in the cluster.
+// Kinds of arguments: shown in --help; the completion looks them up in the cluster.
 namespace kind {
 inline constexpr const char* kTable = "TABLE";
 inline constexpr const char* kRegion = "REGION";
@@ -45,12 +45,12 @@ inline constexpr const char* kMillis = "MS";
 inline constexpr const char* kText = "TEXT";
 }  // namespace kind
 
-// A verb with examples of its own ("; "-free lines, each without the leading "ratchet ").
+// Adds a verb with its own examples ("; "-free lines, each without the leading "ratchet ").
 CLI::App* AddVerb(CLI::App& app, const char* word, const char* help, std::initializer_list<const char*> examples);
-// A whole number in a range: no sign, nothing behind it.
+// A whole number in a range: no sign, no suffix.
 CLI::Validator Whole(std::uint64_t low, std::uint64_t high);
 CLI::Option* AddTable(CLI::App* verb, std::string& into, const char* help = "Name, or namespace:name");
-// One region, named as the operator likes.
+// One region, named in any accepted form.
 CLI::Option* AddRegion(CLI::App* verb, std::string& into);
 CLI::Option* AddPid(CLI::App* verb, std::uint64_t& into, const char* name = "pid");
 

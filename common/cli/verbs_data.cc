@@ -13,7 +13,7 @@ void AddColumns(CLI::App* verb, std::vector<std::string>& columns) {
 }
 
 void AddVersions(CLI::App* verb, std::uint32_t& versions) {
-  verb->add_option("--versions", versions, "So many versions of each column, the newest first")
+  verb->add_option("--versions", versions, "Number of versions of each column, the newest first")
       ->check(Whole(1, kMostVersions))
       ->type_name(kind::kNumber);
 }
@@ -21,29 +21,30 @@ void AddVersions(CLI::App* verb, std::uint32_t& versions) {
 void AddRange(CLI::App* verb, ScanFlags& scan) {
   auto* start = verb->add_option("--start", scan.start, "First row")->type_name(kind::kRow);
   auto* stop = verb->add_option("--stop", scan.stop, "Row to stop before")->type_name(kind::kRow);
-  verb->add_option("--prefix", scan.prefix, "Only rows that begin so")
+  verb->add_option("--prefix", scan.prefix, "Only rows that begin with this text")
       ->type_name(kind::kRow)
       ->excludes(start)
       ->excludes(stop);
-  verb->add_option("--filter", scan.filter, "What HBase's filter language lets through: \"PrefixFilter('a') AND ...\"")
+  verb->add_option("--filter", scan.filter,
+                   "Only what this filter of HBase's filter language accepts: \"PrefixFilter('a') AND ...\"")
       ->type_name(kind::kText);
 }
 
-void AddYes(CLI::App* verb, bool& yes) { verb->add_flag("--yes,-y", yes, "Do not ask, also on a terminal"); }
+void AddYes(CLI::App* verb, bool& yes) { verb->add_flag("--yes,-y", yes, "Do not ask for confirmation"); }
 
 }  // namespace
 
 void AddTableVerbs(CLI::App& app, Action& action) {
   auto* create =
-      AddVerb(app, "create", "Create a table, pre-split if you like",
+      AddVerb(app, "create", "Create a table, optionally pre-split",
               {"create t f", "create t f:VERSIONS=3,TTL=86400 g --regions 16", "create ns:t f --split-keys g,n,t"});
   auto flags = std::make_shared<CreateFlags>();
   AddTable(create, flags->table);
   create->add_option("family", flags->families, "Families: f or f:VERSIONS=3,MIN_VERSIONS=1,TTL=86400 (seconds)")
       ->required()
       ->type_name("FAMILY");
-  create->add_option("--split-keys", flags->split_keys, "Where regions begin")->delimiter(',')->type_name(kind::kRow);
-  create->add_option("--regions", flags->regions, "So many regions of equal share")
+  create->add_option("--split-keys", flags->split_keys, "Start keys of regions")->delimiter(',')->type_name(kind::kRow);
+  create->add_option("--regions", flags->regions, "Number of regions, split evenly")
       ->check(Whole(1, 100'000))
       ->type_name(kind::kNumber);
   create->add_option("--split", flags->split, "With --regions: keys are 8 hex digits, or any bytes")
@@ -51,15 +52,15 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   create->add_flag("!--no-wait", flags->wait, kNoWait);
   create->callback([flags, &action] { action = [flags](Session& s) { return CreateTable(s, *flags); }; });
 
-  auto* clone = AddVerb(app, "clone-schema", "Create an empty table like another one",
+  auto* clone = AddVerb(app, "clone-schema", "Create an empty table with the schema of another one",
                         {"clone-schema t copy", "clone-schema t copy --preserve-splits"});
   auto source = std::make_shared<std::string>();
   auto copy = std::make_shared<std::string>();
   auto preserved = std::make_shared<bool>(false);
   auto cloned = std::make_shared<bool>(true);
-  AddTable(clone, *source, "The table to be like");
+  AddTable(clone, *source, "The table whose schema is used");
   clone->add_option("new-table", *copy, "Name of the new table")->required()->type_name(kind::kTable);
-  clone->add_flag("--preserve-splits", *preserved, "Its regions begin where those of the other one do");
+  clone->add_flag("--preserve-splits", *preserved, "Use the region boundaries of the other table");
   clone->add_flag("!--no-wait", *cloned, kNoWait);
   clone->callback(
       [=, &action] { action = [=](Session& s) { return CloneSchema(s, *source, *copy, *preserved, *cloned); }; });
@@ -70,16 +71,16 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   AddTable(alter, changes->table);
   alter->add_option("--add", changes->add, "Families to add: g or g:VERSIONS=3,MIN_VERSIONS=1,TTL=86400 (seconds)")
       ->type_name("FAMILY");
-  alter->add_option("--set", changes->set, "Attributes of a family that is there: f:VERSIONS=3,TTL=86400")
+  alter->add_option("--set", changes->set, "Attributes of an existing family: f:VERSIONS=3,TTL=86400")
       ->type_name("FAMILY");
   alter->add_option("--drop", changes->drop, "Families to drop, with all that is stored in them")->type_name("FAMILY");
-  alter->add_flag("!--no-reopen", changes->reopen, "Let each region take the change at its next opening");
+  alter->add_flag("!--no-reopen", changes->reopen, "Let each region use the change when it opens next");
   alter->add_flag("!--no-wait", changes->wait, kNoWait);
   AddYes(alter, changes->yes);
   alter->callback([changes, &action] { action = [changes](Session& s) { return AlterTable(s, *changes); }; });
 
   auto altered = std::make_shared<std::string>();
-  auto* status = AddVerb(app, "alter-status", "How many regions of a table are open with its newest descriptor",
+  auto* status = AddVerb(app, "alter-status", "Show how many regions of a table are open with its newest descriptor",
                          {"alter-status t"});
   AddTable(status, *altered);
   status->callback([altered, &action] { action = [altered](Session& s) { return ShowAlterStatus(s, *altered); }; });
@@ -107,23 +108,23 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   };
   verb("enable", "Bring a disabled table online", TableVerb::kEnable, {"enable t"});
   verb("disable", "Take a table offline", TableVerb::kDisable, {"disable t", "disable t --no-wait"});
-  verb("flush", "Write to files what the regions of a table have in memory", TableVerb::kFlush, {"flush t"});
+  verb("flush", "Flush the memory stores of a table's regions to files", TableVerb::kFlush, {"flush t"});
   auto* compact = AddVerb(app, "compact", "Merge the store files of a table's regions",
                           {"compact t", "compact t --major", "compact t --major --no-wait"});
   auto major = std::make_shared<bool>(false);
   AddTable(compact, *name);
-  compact->add_flag("--major", *major, "All files of a region become one, without what is deleted or expired");
+  compact->add_flag("--major", *major, "Make one file of all files of a region, without deleted or expired cells");
   compact->add_flag("!--no-wait", *wait, kNoWait);
   compact->callback([name, major, wait, &action] {
     action = [name, major, wait](Session& s) { return CompactTable(s, *name, *major, *wait); };
   });
   verb("drop", "Delete a disabled table and its data", TableVerb::kDrop,
        {"disable t && ratchet drop t", "drop t --yes"});
-  auto* truncate = AddVerb(app, "truncate", "Take all rows of a disabled table away, and enable it",
+  auto* truncate = AddVerb(app, "truncate", "Delete all rows of a disabled table, and enable it",
                            {"disable t && ratchet truncate t", "truncate t --preserve-splits --yes"});
   auto preserve = std::make_shared<bool>(false);
   AddTable(truncate, *name);
-  truncate->add_flag("--preserve-splits", *preserve, "Regions of the same keys; left out: one region");
+  truncate->add_flag("--preserve-splits", *preserve, "Keep the region boundaries; otherwise one region");
   truncate->add_flag("!--no-wait", *wait, kNoWait);
   AddYes(truncate, *yes);
   truncate->callback([name, preserve, wait, yes, &action] {
@@ -172,12 +173,12 @@ void AddRowVerbs(CLI::App& app, Action& action) {
   command->add_option("--columns", scan->columns, "family or family:qualifier, ...")
       ->delimiter(',')
       ->type_name(kind::kColumn);
-  command->add_option("--limit", scan->limit, "So many rows at the most; 0: all")
+  command->add_option("--limit", scan->limit, "Maximum number of rows; 0: unlimited")
       ->check(Whole(0, UINT32_MAX))
       ->type_name(kind::kNumber);
   AddVersions(command, scan->versions);
-  command->add_flag("--reversed", scan->reversed, "From the end to the beginning");
-  command->add_flag("--count", scan->count_only, "Print only how many rows there are");
+  command->add_flag("--reversed", scan->reversed, "Scan from the end to the beginning");
+  command->add_flag("--count", scan->count_only, "Print only the number of rows");
   command->callback([scan, &action] { action = [scan](Session& s) { return ScanTable(s, *scan); }; });
 
   auto* count =
@@ -199,7 +200,7 @@ void AddRowVerbs(CLI::App& app, Action& action) {
       {"import t data.tsv --columns row,f:name,f:kind", "import t - --columns row,f:v --separator , < data.csv"});
   AddTable(load, import->table);
   load->add_option("file", import->file, "A file, a pipe, or - for standard input")->required()->type_name(kind::kFile);
-  load->add_option("--columns", import->columns, "What each field is: row, family:qualifier, or - to leave it out")
+  load->add_option("--columns", import->columns, "Meaning of each field: row, family:qualifier, or - to leave it out")
       ->delimiter(',')
       ->required()
       ->type_name(kind::kColumn);
@@ -238,7 +239,7 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   verb("assign", "Open a region", RegionVerb::kAssign, {"assign 56f9"});
   verb("unassign", "Close a region", RegionVerb::kUnassign, {"unassign 56f9"});
 
-  auto* split = AddVerb(app, "split", "Make two regions of one, at a key or where the data has its middle",
+  auto* split = AddVerb(app, "split", "Make two regions of one, at a key or in the middle of its data",
                         {"split 56f9", "split 56f9 --at row5000"});
   AddRegion(split, *region);
   auto key = std::make_shared<std::string>();
@@ -248,7 +249,7 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   split->callback([=, &action] { action = [=](Session& s) { return SplitRegion(s, *region, *key, *wait); }; });
   auto neighbours = std::make_shared<std::vector<std::string>>();
   auto* merge = AddVerb(app, "merge", "Make one region of two or more neighbours", {"merge 56f9 a01c"});
-  merge->add_option("regions", *neighbours, "As for split; without a gap between them, in any order")
+  merge->add_option("regions", *neighbours, "Regions, named as for split; without a gap between them, in any order")
       ->required()
       ->expected(2, -1)
       ->type_name(kind::kRegion);
@@ -256,7 +257,7 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   merge->callback([=, &action] { action = [=](Session& s) { return MergeRegions(s, *neighbours, *wait); }; });
 
   auto yes = std::make_shared<bool>(false);
-  auto* empty = AddVerb(app, "truncate-region", "Take the rows of one region away", {"truncate-region 56f9 --yes"});
+  auto* empty = AddVerb(app, "truncate-region", "Delete all rows of one region", {"truncate-region 56f9 --yes"});
   AddRegion(empty, *region);
   AddYes(empty, *yes);
   empty->add_flag("!--no-wait", *wait, kNoWait);
@@ -266,12 +267,18 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
               {"give-up 56f9 --yes"});
   AddRegion(give_up, *region);
   give_up->callback([=, &action] { action = [=](Session& s) { return GiveUpRegion(s, *region, *yes, *wait); }; });
-  auto* fill = AddVerb(app, "fill-holes", "Make empty regions for the rows that no region of a table has",
+  auto* put_back =
+      AddVerb(app, "put-back-edits", "Open a region again, so that it applies its edits in quarantine/edits",
+              {"put-back-edits 56f9"});
+  AddRegion(put_back, *region);
+  put_back->add_flag("!--no-wait", *wait, kNoWait);
+  put_back->callback([=, &action] { action = [=](Session& s) { return PutBackEdits(s, *region, *wait); }; });
+  auto* fill = AddVerb(app, "fill-holes", "Make empty regions for rows of a table that belong to no region",
                        {"fill-holes t --yes"});
   fill->add_option("table", *table, "Name, or namespace:name")->required()->type_name(kind::kTable);
   fill->callback([=, &action] { action = [=](Session& s) { return FillHoles(s, *table, *yes, *wait); }; });
   for (auto* command : {give_up, fill}) {
-    command->add_flag("--yes", *yes, "Do it; without this it only says what it would do");
+    command->add_flag("--yes", *yes, "Do it; without this flag the command only prints what it would do");
     command->add_flag("!--no-wait", *wait, kNoWait);
   }
 }

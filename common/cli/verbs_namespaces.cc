@@ -10,7 +10,7 @@ constexpr const char* kProperty = "KEY=VALUE";
 }  // namespace
 
 void AddNamespaceVerbs(CLI::App& app, Action& action) {
-  AddVerb(app, "namespaces", "List namespaces and what may be made in each", {"namespaces"})->callback([&action] {
+  AddVerb(app, "namespaces", "List namespaces and their limits", {"namespaces"})->callback([&action] {
     action = ListNamespaces;
   });
 
@@ -25,7 +25,7 @@ void AddNamespaceVerbs(CLI::App& app, Action& action) {
   describe->callback([=, &action] { action = [=](Session& s) { return DescribeNamespace(s, *name); }; });
 
   const auto properties = std::make_shared<std::vector<std::string>>();
-  auto* create = with_name("create-namespace", "Create a namespace, with limits if you like",
+  auto* create = with_name("create-namespace", "Create a namespace, optionally with limits",
                            {"create-namespace sales", "create-namespace sales hbase.namespace.quota.maxtables=10",
                             "create-namespace sales hbase.namespace.quota.maxregions=500"});
   create->add_option("property", *properties, "Properties; hbase.namespace.quota.maxtables and .maxregions are limits")
@@ -39,7 +39,7 @@ void AddNamespaceVerbs(CLI::App& app, Action& action) {
                           {"alter-namespace sales --set hbase.namespace.quota.maxregions=800",
                            "alter-namespace sales --unset hbase.namespace.quota.maxtables"});
   alter->add_option("--set", *properties, "Properties to set")->type_name(kProperty);
-  alter->add_option("--unset", *unset, "Properties to take away")->type_name(kind::kText);
+  alter->add_option("--unset", *unset, "Properties to remove")->type_name(kind::kText);
   alter->add_flag("!--no-wait", *wait, kNoWaitForNamespace);
   alter->callback(
       [=, &action] { action = [=](Session& s) { return AlterNamespace(s, *name, *properties, *unset, *wait); }; });
@@ -57,14 +57,14 @@ void AddSwitchVerb(CLI::App& app, Action& action) {
   const auto name = std::make_shared<std::string>();
   const auto to = std::make_shared<std::string>();
   const auto wait = std::make_shared<bool>(false);
-  auto* verb = AddVerb(app, "switch", "Show what is switched on in the whole cluster, or switch it",
+  auto* verb = AddVerb(app, "switch", "Show the cluster's switches, or set one",
                        {"switch", "switch split off", "switch merge off --wait", "switch balancer on"});
   auto* which = verb->add_option("switch", *name, "Which")
                     ->check(CLI::IsMember({"balancer", "split", "merge", "normalizer", "catalog-janitor", "cleaner",
                                            "snapshot-cleanup", "peer-modification", "rpc-throttle"}))
                     ->type_name("SWITCH");
   verb->add_option("to", *to, "on or off")->check(CLI::IsMember({"on", "off"}))->type_name("on|off")->needs(which);
-  verb->add_flag("--wait", *wait, "With `split off` and `merge off`: until those that have begun have ended");
+  verb->add_flag("--wait", *wait, "With `split off` and `merge off`: wait until running splits and merges have ended");
   verb->callback([=, &action] { action = [=](Session& s) { return Switch(s, *name, *to, *wait); }; });
 }
 

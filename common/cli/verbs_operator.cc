@@ -1,4 +1,4 @@
-// Verbs on procedures: views, and what an operator does.
+// Verbs on procedures: views, and an operator's verbs.
 #include "common/cli/flag_checks.h"
 #include "common/cli/verbs.h"
 
@@ -9,7 +9,7 @@ void AddProcedureVerbs(CLI::App& app, Action& action) {
   auto* procedures = AddVerb(app, "procedures", "List procedures: age, state, step, what they wait for",
                              {"procedures", "procedures --all --wide"});
   procedures->add_flag("--all", list->include_finished, "Finished ones too");
-  procedures->add_flag("--wide", list->wide, "Long texts whole");
+  procedures->add_flag("--wide", list->wide, "Show long texts in full");
   procedures->callback([=, &action] { action = [=](Session& s) { return ShowProcedures(s, *list); }; });
   AddVerb(app, "locks", "List locks, holders, waiters and wait chains", {"locks"})->callback([&action] {
     action = ShowLocks;
@@ -42,13 +42,13 @@ void AddVerbsOnOne(CLI::App& app, Action& action, const std::shared_ptr<NoteFlag
   };
   on_pid("abort", "Undo a procedure, where that is still possible", "abort 17 --why 'wrong table'");
   auto* bypass =
-      on_pid("bypass", "End a procedure and its parents without their remaining steps; the world is left as it is",
-             "bypass 17 --recursive --why 'a server that never comes again'");
+      on_pid("bypass", "End a procedure and its parents without their remaining steps; the cluster is left as it is",
+             "bypass 17 --recursive --why 'its server is permanently gone'");
   bypass->add_flag("--recursive", verb->recursive, "Its unfinished children too");
-  bypass->add_flag("--yes,-y", verb->yes, "Do not ask, also on a terminal");
-  on_pid("park", "Run nothing of a procedure until it is unparked; its children go on", "park 17 --why 'to look'");
-  on_pid("unpark", "Take a parked procedure up again", "unpark 17");
-  on_pid("rerun", "Take a procedure up again from another state", "rerun 17 --step ADD_TO_META")
+  bypass->add_flag("--yes,-y", verb->yes, "Do not ask for confirmation");
+  on_pid("park", "Run no step of a procedure until it is unparked; its children continue", "park 17 --why 'to look'");
+  on_pid("unpark", "Continue a parked procedure", "unpark 17");
+  on_pid("rerun", "Continue a procedure from another state", "rerun 17 --step ADD_TO_META")
       ->add_option("--step", verb->step, "Name or number of the state")
       ->required()
       ->type_name("STEP");
@@ -63,26 +63,26 @@ void AddPauses(CLI::App& app, Action& action, const std::shared_ptr<NoteFlags>& 
         ->type_name(kind::kText);
     command->add_option("--why", note->why, "Recorded as the reason")->type_name(kind::kText);
     command
-        ->add_option(
-            "what", *what,
-            "A pid; everything; ordinary (all but crash handling); type NAME; table|region|namespace|server NAME; meta")
+        ->add_option("what", *what,
+                     "A pid; everything; ordinary (all except crash handling); type NAME; "
+                     "table|region|namespace|server NAME; meta")
         ->required()
         ->expected(1, 2)
         ->type_name(kind::kScope);
     return command;
   };
-  auto* pause = add("pause", "Begin no step of what is named, now and after a failover; wait for those that run",
+  auto* pause = add("pause", "Pause procedures until `resume`, also after a failover; wait for running steps",
                     {"pause table t --why 'night shift'", "pause everything", "pause type CreateTable",
                      "pause region 56f9", "pause 17"});
-  pause->add_option("--wait-ms", *wait_ms, "How long to wait for steps that run")
+  pause->add_option("--wait-ms", *wait_ms, "How long to wait for running steps")
       ->check(Whole(0, 3'600'000))
       ->type_name(kind::kMillis);
   pause->callback([=, &action] { action = [=](Session& s) { return PauseProcedures(s, *what, *note, *wait_ms); }; });
-  auto* resume = add("resume", "Take a pause back", {"resume table t", "resume everything"});
+  auto* resume = add("resume", "Remove a pause", {"resume table t", "resume everything"});
   resume->callback([=, &action] { action = [=](Session& s) { return ResumeProcedures(s, *what, *note); }; });
   const auto log = std::make_shared<bool>(false);
-  auto* pauses = AddVerb(app, "pauses", "List what is paused, by which user and why", {"pauses", "pauses --log"});
-  pauses->add_flag("--log", *log, "The newest pauses and resumes, instead");
+  auto* pauses = AddVerb(app, "pauses", "List the active pauses with user and reason", {"pauses", "pauses --log"});
+  pauses->add_flag("--log", *log, "Show the newest pauses and resumes instead");
   pauses->callback([=, &action] { action = [=](Session& s) { return ShowPauses(s, *log); }; });
 }
 
@@ -95,10 +95,10 @@ void AddLocks(CLI::App& app, Action& action) {
       ->type_name(kind::kTable);
   hold->add_flag("--namespace", lock->is_namespace, "The name is that of a namespace");
   hold->add_flag("--shared", lock->shared, "Shared instead of exclusive");
-  hold->add_option("--who", lock->who, "Recorded and shown as the holder, beside the user of this process")
+  hold->add_option("--who", lock->who, "Recorded and shown as the holder, together with the user of this process")
       ->type_name(kind::kText);
-  hold->add_option("--why", lock->why, "Recorded, and shown beside each waiter")->type_name(kind::kText);
-  hold->add_option("--hold-ms", lock->hold_ms, "Let go after this long; 0: hold on")
+  hold->add_option("--why", lock->why, "Recorded, and shown with each waiter")->type_name(kind::kText);
+  hold->add_option("--hold-ms", lock->hold_ms, "Release the lock after this time; 0: hold it until the command ends")
       ->check(Whole(0, 2'000'000'000))
       ->type_name(kind::kMillis);
   hold->callback([=, &action] { action = [=](Session& s) { return HoldLock(s, *lock); }; });
@@ -116,22 +116,23 @@ void AddOperatorVerbs(CLI::App& app, Action& action) {
   AddPauses(app, action, note);
   AddLocks(app, action);
   const auto events = std::make_shared<EventFlags>();
-  auto* stream = AddVerb(app, "events", "Show what has happened to procedures",
+  auto* stream = AddVerb(app, "events", "Show the events of procedures",
                          {"events", "events --follow -n 0", "events --since 5m", "events --pid 17"});
   AddPid(stream, events->root, "--pid")->description("Only of this tree (pid of its root)");
-  stream->add_flag("--follow", events->follow, "Go on as things happen");
+  stream->add_flag("--follow", events->follow, "Continue to show new events");
   stream
       ->add_option("-n,--newest", events->newest,
-                   "Begin with so many of the newest (default: all that the master keeps; with --follow 10)")
+                   "Begin with this number of the newest events (default: all that the master keeps; with --follow 10)")
       ->check(Whole(0, kLargest))
       ->type_name(kind::kNumber);
   stream
-      ->add_option("--since", events->since, "Begin so long ago (90s, 5m, 2h), or at a time (2026-01-31T12:30:00, UTC)")
+      ->add_option("--since", events->since,
+                   "Begin this long ago (90s, 5m, 2h), or at a time (2026-01-31T12:30:00, UTC)")
       ->type_name("WHEN");
   stream->callback([=, &action] { action = [=](Session& s) { return ShowEvents(s, *events); }; });
   const auto sql = std::make_shared<SqlFlags>();
   auto* query =
-      AddVerb(app, "sql", "Ask what the master shows by one SELECT (SQLite's language); .schema lists the tables",
+      AddVerb(app, "sql", "Run one SELECT over the master's views (SQLite's language); .schema lists the tables",
               {"sql 'select type, count(*), max(age_s) from procedures where not finished group by type'",
                "sql .schema", "sql --csv 'select * from regions'"});
   query->add_option("statement", sql->statement, "SELECT ..., .schema, or .schema TABLE")
@@ -139,7 +140,7 @@ void AddOperatorVerbs(CLI::App& app, Action& action) {
       ->type_name(kind::kText);
   query->add_flag("--csv", sql->csv, "Comma-separated values instead of a table");
   query->callback([=, &action] { action = [=](Session& s) { return RunSql(s, *sql); }; });
-  AddVerb(app, "metrics", "Counters and durations by procedure type", {"metrics"})->callback([&action] {
+  AddVerb(app, "metrics", "Show counters and durations by procedure type", {"metrics"})->callback([&action] {
     action = ShowMetrics;
   });
 }

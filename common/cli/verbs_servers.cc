@@ -10,15 +10,15 @@ void AddServerVerbs(CLI::App& app, Action& action) {
   constexpr const char* kServerHelp = "host:port, or host,port,startcode";
   constexpr const char* kNoWait = "Return when the procedure is durable";
   const auto stop = std::make_shared<bool>(false);
-  auto* drain = AddVerb(app, "drain", "Move all regions off a server, and give it none until it is taken back",
+  auto* drain = AddVerb(app, "drain", "Move all regions off a server, and assign none to it until it is taken back",
                         {"drain rs1:16020", "drain rs1:16020 --and-stop"});
   drain->add_option("server", *server, kServerHelp)->required()->type_name(kind::kServer);
-  drain->add_flag("--and-stop", *stop, "Then tell the server to stop, and wait until it has ended");
+  drain->add_flag("--and-stop", *stop, "Then stop the server, and wait until it has ended");
   drain->add_flag("!--no-wait", *wait, kNoWait);
   drain->callback([=, &action] { action = [=](Session& s) { return DrainServer(s, *server, *stop, *wait); }; });
 
   const auto regions = std::make_shared<std::vector<std::string>>();
-  auto* undrain = AddVerb(app, "undrain", "Take a drained server back; with regions: and move these to it",
+  auto* undrain = AddVerb(app, "undrain", "Let a drained server have regions again, and move the given regions to it",
                           {"undrain rs1:16020", "undrain rs1:16020 56f9 a3c0"});
   undrain->add_option("server", *server, kServerHelp)->required()->type_name(kind::kServer);
   undrain->add_option("regions", *regions, "Encoded names, or beginnings of them")->type_name(kind::kRegion);
@@ -31,7 +31,7 @@ void AddServerVerbs(CLI::App& app, Action& action) {
   const auto dry_run = std::make_shared<bool>(false);
   auto* balance =
       AddVerb(app, "balance", "Move regions so that each server has its share", {"balance", "balance --dry-run"});
-  balance->add_flag("--dry-run", *dry_run, "Only show which regions would be moved, and what that would gain");
+  balance->add_flag("--dry-run", *dry_run, "Only show which regions would be moved, and the gain");
   balance->callback([=, &action] { action = [=](Session& s) { return Balance(s, *dry_run); }; });
 
   const auto to = std::make_shared<std::string>();

@@ -1,4 +1,4 @@
-// `ratchet why`: asks the active master, or what answers in its place, and prints the chain.
+// `ratchet why`: asks the active master, or the process that answers in its place, and prints the chain.
 #include <algorithm>
 #include <cstdio>
 
@@ -14,7 +14,7 @@
 namespace ratchet::cli {
 namespace {
 
-// An answer that takes longer says itself that the master is in trouble.
+// A later answer is itself evidence that the master is in trouble.
 constexpr Millis kMasterPatience{5'000};
 
 Field TextOr(bool has, const std::string& text) { return has ? Field(text) : Field(); }
@@ -95,7 +95,7 @@ int ShowWhy(Session& session, const std::vector<std::string>& subject, std::uint
   request.set_limit(static_cast<std::uint32_t>(limit));
   auto answer = admin.Call(methods::kWhy, request);
   if (answer.ok() && answer->has_active_master()) {
-    // A standby knows only which master is active. That one may answer, or be the cause.
+    // A standby knows only which master is active. That master may answer, or be the cause.
     const auto active = AskDirectly(session, answer->active_master(), request, patience);
     if (active.ok()) return Print(session, *active);
     AddSilentActive(*answer, answer->active_master(), active.error());

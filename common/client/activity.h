@@ -1,5 +1,5 @@
-// What the operation that one thread carries through a connection waits for, for a watcher beside it (a command line
-// that tells its user).
+// Shows a watcher in another thread (a command line that informs its user) what a thread's operation on a connection
+// waits for.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,22 @@
 
 namespace ratchet::client {
 
-// The request that an operation has sent, or is about to: asked again with the same numbers it is executed once.
+// The request that an operation has sent, or is about to send: repeated with the same numbers it is executed once.
 struct NonceOfRequest {
   std::uint64_t group = 0;
   std::uint64_t nonce = 0;
 };
 
-// Thread-safe. Only what the thread that made it does is recorded, so that the watcher's own questions do not count.
+// Thread-safe. Only operations of the thread that made it are recorded, so that the watcher's own requests do not
+// count.
 class Activity {
  public:
   struct View {
     bool active = false;
-    Millis for_ms{0};                     // how long this operation goes on
+    Millis for_ms{0};                     // age of this operation
     std::string attempt;                  // "asking the master h:p (CreateTable)"
-    std::string obstacle;                 // why the last attempt failed; empty: none has
-    std::optional<std::uint64_t> pid;     // of the procedure whose end is waited for, or that was submitted last
+    std::string obstacle;                 // why the last attempt failed; empty: no failure
+    std::optional<std::uint64_t> pid;     // the procedure that the operation waits for, or submitted last
     std::optional<NonceOfRequest> nonce;  // of the last request that carried one
   };
 
@@ -35,7 +36,7 @@ class Activity {
 
   [[nodiscard]] View Look() const;
 
-  // For the parts of this library.
+  // For the other parts of this library.
   void Begin();
   void End();
   void Attempt(std::string_view what);
@@ -54,7 +55,7 @@ class Activity {
   TimePoint began_ GUARDED_BY(mutex_);
 };
 
-// One operation, from its first attempt to its end. `activity` may be null.
+// Marks one operation, from its first attempt to its end. `activity` may be null.
 class ActivityMark {
  public:
   explicit ActivityMark(Activity* activity) : activity_(activity) {

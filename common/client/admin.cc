@@ -188,30 +188,25 @@ Result<std::uint64_t> Admin::Transit(RegionVerb verb, const std::string& encoded
   }
   request.set_encoded_name(encoded_region);
   if (destination) ToProto(*destination, *request.mutable_destination());
-  request.set_nonce_group(connection_.nonce_group());
-  request.set_nonce(connection_.NewNonce());
-  connection_.activity().Submitting({request.nonce_group(), request.nonce()});
-  RATCHET_ASSIGN(auto response, (Call(methods::kTransitRegion, request)));
-  connection_.activity().Submitted(response.pid());
-  return response.pid();
+  return Submit(methods::kTransitRegion, request);
 }
 
 Result<std::uint64_t> Admin::GiveUpRegion(const std::string& encoded_region) {
   pb::GiveUpRegionRequest request;
   request.set_encoded_name(encoded_region);
-  request.set_nonce_group(connection_.nonce_group());
-  request.set_nonce(connection_.NewNonce());
-  RATCHET_ASSIGN(auto response, (Call(methods::kGiveUpRegion, request)));
-  return response.pid();
+  return Submit(methods::kGiveUpRegion, request);
+}
+
+Result<std::uint64_t> Admin::PutBackEdits(const std::string& encoded_region) {
+  pb::PutBackEditsRequest request;
+  request.set_encoded_name(encoded_region);
+  return Submit(methods::kPutBackEdits, request);
 }
 
 Result<std::uint64_t> Admin::FillHoles(const TableName& table) {
   pb::FillHolesRequest request;
   ToProto(table, *request.mutable_table());
-  request.set_nonce_group(connection_.nonce_group());
-  request.set_nonce(connection_.NewNonce());
-  RATCHET_ASSIGN(auto response, (Call(methods::kFillHoles, request)));
-  return response.pid();
+  return Submit(methods::kFillHoles, request);
 }
 
 Result<std::vector<TableName>> Admin::ListTables(bool include_system) {

@@ -1,4 +1,5 @@
-// Table::MutateMany: one Multi per server at a time, all servers side by side; what failed in passing goes round again.
+// Table::MutateMany: one Multi per server at a time, all servers in parallel; mutations that failed for transient
+// reasons are sent again in the next round.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -18,7 +19,7 @@ namespace {
 
 using Index = std::size_t;  // into the caller's mutations
 
-// A round takes no more than this, so that requests stay far below the servers' frame limit.
+// A round has at most this number, so that requests stay far below the servers' frame limit.
 constexpr std::size_t kMaxRoundMutations = 5'000;
 constexpr std::size_t kMaxRoundBytes = 16U << 20U;
 
@@ -28,13 +29,14 @@ std::size_t SizeOf(const Mutation& mutation) {
   return bytes;
 }
 
-// What became of one mutation so far. Each keeps its own: a neighbour's trouble says nothing about this row.
+// The result of one mutation so far. Each mutation has its own: the failure of another row proves nothing about this
+// one.
 struct Fate {
-  std::optional<Error> last_error;  // none: not sent yet
+  std::optional<Error> last_error;  // nullopt: not sent yet
   bool outcome_unknown = false;     // an attempt may have been executed
 };
 
-// What goes to one server in one round.
+// The mutations for one server in one round.
 struct ServerShare {
   struct RegionShare {
     RegionLocation location;
@@ -83,7 +85,7 @@ class Round {
     while (outstanding_ > 0) all_answered_.Wait(mutex_);
   }
 
-  // Settles what is decided in `statuses`; returns what must be tried again, with the reasons in `fates`.
+  // Sets the `statuses` that are decided; returns the mutations to retry, with the reasons in `fates`.
   std::vector<Index> Collect(std::vector<Status>& statuses, std::vector<Fate>& fates) {
     std::vector<Index> again;
     for (auto& [endpoint, share] : shares_) {
@@ -188,7 +190,7 @@ std::vector<Status> Table::MutateMany(const std::vector<Mutation>& mutations) {
       if (pause.error().code() != Code::kTimeout) {
         statuses[index] = Refused(pause.error(), fate.outcome_unknown);
       } else {
-        const Error last = fate.last_error.value_or(Error(Code::kAborted, "not sent: its turn did not come"));
+        const Error last = fate.last_error.value_or(Error(Code::kAborted, "not sent before the time-out"));
         statuses[index] = loop.GaveUp(last, what, fate.outcome_unknown);
       }
     }

@@ -1,4 +1,4 @@
-// A program's connection to one cluster: make one, keep it, share it between threads.
+// A program's connection to one cluster: make it once, keep it, share it between threads.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@ struct ConnectionOptions {
   std::vector<std::string> masters;  // "host:port" each
   std::string znode_parent = "/hbase";
   std::string user = "ratchet";      // the user in whose name procedures are submitted
-  Millis operation_timeout{60'000};  // of one operation, all its retries included
-  Millis rpc_timeout{10'000};        // of one attempt
+  Millis operation_timeout{60'000};  // for one operation, all its retries included
+  Millis rpc_timeout{10'000};        // for one attempt
   Millis zookeeper_timeout{5'000};
-  // Of the first request that carries a nonce, when it goes on with what an earlier process has asked for.
+  // For the first request that carries a nonce, when it continues a request of an earlier process.
   std::optional<NonceOfRequest> first_nonce{};
 };
 
@@ -36,10 +36,10 @@ class Connection {
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-  // Operations under way fail with kAborted.
+  // Operations in progress fail with kAborted.
   void Close();
 
-  // For the parts of this library.
+  // For the other parts of this library.
   [[nodiscard]] const ConnectionOptions& options() const { return options_; }
   [[nodiscard]] rpc::ChannelPool& pool() { return pool_; }
   [[nodiscard]] MasterCaller& master() { return master_; }
@@ -47,7 +47,7 @@ class Connection {
   [[nodiscard]] RegionLocator& locator() { return locator_; }
   [[nodiscard]] RetryLoop NewLoop() { return NewLoop(options_.operation_timeout); }
   [[nodiscard]] RetryLoop NewLoop(Millis timeout) { return {stop_, clock_, timeout, seed_ + ++loops_, &activity_}; }
-  // Never 0; the group names this connection, the nonce one operation of it.
+  // Neither number is 0. The group names this connection, the nonce one of its operations.
   [[nodiscard]] std::uint64_t nonce_group() const { return nonce_group_; }
   [[nodiscard]] std::uint64_t NewNonce();
 

@@ -5,25 +5,18 @@
 
 namespace ratchet::client {
 
-Result<std::uint64_t> Drain(Connection& connection, Admin& admin, const ServerName& server, bool and_stop) {
+Result<std::uint64_t> Drain(Admin& admin, const ServerName& server, bool and_stop) {
   pb::DrainRequest request;
   ToProto(server, *request.mutable_server());
   request.set_and_stop(and_stop);
-  request.set_nonce_group(connection.nonce_group());
-  request.set_nonce(connection.NewNonce());
-  RATCHET_ASSIGN(const auto response, (admin.Call(methods::kDrain, request)));
-  return response.pid();
+  return admin.Submit(methods::kDrain, request);
 }
 
-Result<std::uint64_t> Undrain(Connection& connection, Admin& admin, const ServerName& server,
-                              const std::vector<std::string>& encoded_regions) {
+Result<std::uint64_t> Undrain(Admin& admin, const ServerName& server, const std::vector<std::string>& encoded_regions) {
   pb::UndrainRequest request;
   ToProto(server, *request.mutable_server());
   for (const std::string& region : encoded_regions) request.add_encoded_name(region);
-  request.set_nonce_group(connection.nonce_group());
-  request.set_nonce(connection.NewNonce());
-  RATCHET_ASSIGN(const auto response, (admin.Call(methods::kUndrain, request)));
-  return response.pid();
+  return admin.Submit(methods::kUndrain, request);
 }
 
 Result<std::vector<ServerName>> Drained(Admin& admin) {

@@ -9,11 +9,10 @@
 
 namespace ratchet::client {
 
-// Each answers the pid of the procedure. Drain: marks the server, and moves its regions off; `and_stop`: and stops it.
-[[nodiscard]] Result<std::uint64_t> Drain(Connection& connection, Admin& admin, const ServerName& server,
-                                          bool and_stop);
-// Takes the mark of the server's address back, and moves `encoded_regions` to the server there.
-[[nodiscard]] Result<std::uint64_t> Undrain(Connection& connection, Admin& admin, const ServerName& server,
+// Each returns the pid of the procedure. Drain: marks the server, and moves its regions off; `and_stop`: also stops it.
+[[nodiscard]] Result<std::uint64_t> Drain(Admin& admin, const ServerName& server, bool and_stop);
+// Removes the mark of the server's address, and moves `encoded_regions` to the server there.
+[[nodiscard]] Result<std::uint64_t> Undrain(Admin& admin, const ServerName& server,
                                             const std::vector<std::string>& encoded_regions);
 [[nodiscard]] Result<std::vector<ServerName>> Drained(Admin& admin);
 

@@ -1,4 +1,4 @@
-// Calls the active master, whichever that is by now: retries through elections, activations and lost connections.
+// Calls the active master, whichever it is at the time: retries through elections, activations and lost connections.
 #pragma once
 
 #include <functional>

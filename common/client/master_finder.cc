@@ -1,9 +1,9 @@
 #include "common/client/master_finder.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "common/base/host_port.h"
 #include "common/base/mutex.h"
 #include "common/zk/master_election.h"
 #include "common/zk/zk_session.h"
@@ -86,14 +86,10 @@ std::unique_ptr<MasterFinder> MakeZooKeeperFinder(std::string servers, std::stri
 Result<std::unique_ptr<MasterFinder>> MakeListFinder(const std::vector<std::string>& masters) {
   std::vector<rpc::Endpoint> endpoints;
   for (const auto& text : masters) {
-    const auto colon = text.rfind(':');
-    std::uint16_t port = 0;
-    const char* end = text.data() + text.size();
-    if (colon == std::string::npos || colon == 0 || std::from_chars(text.data() + colon + 1, end, port).ptr != end ||
-        port == 0) {
-      return Error(Code::kInvalidArgument, fmt::format("master '{}': expected host:port", text));
-    }
-    endpoints.push_back({text.substr(0, colon), port});
+    auto address = SplitHostPort(text);
+    if (!address.has_value())
+      return Error(Code::kInvalidArgument, fmt::format("master '{}': expected host:port or [IPv6 address]:port", text));
+    endpoints.push_back({std::move(address->host), address->port});
   }
   if (endpoints.empty()) return Error(Code::kInvalidArgument, "the list of masters is empty");
   return std::unique_ptr<MasterFinder>(std::make_unique<ListFinder>(std::move(endpoints)));

@@ -1,4 +1,4 @@
-// Where the active master is.
+// Finds the active master.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,11 @@ namespace ratchet::client {
 class MasterFinder {
  public:
   virtual ~MasterFinder() = default;
-  // kUnavailable: no master is active right now, or it cannot be found out.
+  // kUnavailable: no master is active now, or it cannot be found.
   [[nodiscard]] virtual Result<rpc::Endpoint> Find(Millis patience) = 0;
-  // What Find asks, in words: "ZooKeeper at h:p".
+  // Describes where Find looks: "ZooKeeper at h:p".
   [[nodiscard]] virtual std::string Describe() const = 0;
-  // The place last found did not answer as an active master.
+  // The address found last did not answer as an active master.
   virtual void Forget() = 0;
 };
 

@@ -13,9 +13,9 @@
 namespace ratchet::client {
 
 [[nodiscard]] Result<std::uint64_t> CreateNamespace(Admin& admin, const NamespaceDescriptor& descriptor);
-// The properties replace those that there are.
+// The properties replace the existing ones.
 [[nodiscard]] Result<std::uint64_t> ModifyNamespace(Admin& admin, const NamespaceDescriptor& descriptor);
-// Only an empty one.
+// Deletes an empty namespace only.
 [[nodiscard]] Result<std::uint64_t> DeleteNamespace(Admin& admin, const std::string& name);
 [[nodiscard]] Result<NamespaceDescriptor> DescribeNamespace(Admin& admin, const std::string& name);
 [[nodiscard]] Result<std::vector<NamespaceDescriptor>> ListNamespaces(Admin& admin);

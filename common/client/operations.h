@@ -1,4 +1,4 @@
-// What a client asks of rows, and what it gets: plain values, no protobuf.
+// A client's requests on rows and their results: plain values, no protobuf.
 #pragma once
 
 #include <cstdint>
@@ -71,7 +71,7 @@ enum class CompareOp : std::uint8_t {
   kGreater = 5,
 };
 
-// An empty `expected` stands for "absent or empty".
+// An empty `expected` means "absent or empty".
 struct Condition {
   std::string family;
   std::string qualifier;
@@ -88,9 +88,9 @@ struct Scan {
   std::vector<Column> columns;
   std::uint32_t max_versions = 1;
   TimeBounds time;
-  std::uint32_t rows_per_call = 1000;        // 1 to 1,000,000
-  std::uint64_t bytes_per_call = 2U << 20U;  // a server answers with about so much at a time
-  std::uint64_t limit = 0;                   // rows in all; 0: no limit
+  std::uint32_t rows_per_call = 1000;        // maximum number of rows in one answer, 1 to 1,000,000
+  std::uint64_t bytes_per_call = 2U << 20U;  // a server answers with about this size at a time
+  std::uint64_t limit = 0;                   // maximum number of rows; 0: unlimited
   std::string filter;                        // a serialised message Filter; empty: none
 };
 
@@ -98,11 +98,11 @@ struct Scan {
 struct Row {
   std::string key;
   std::vector<Cell> cells;
-  // Of an append or increment: an earlier attempt may have been executed. If it was, the server knew its nonce and
-  // answered the columns as they were by then, which others may have changed.
+  // For an append or increment: an earlier attempt may have been executed. If so, the server found its nonce and
+  // returned the columns with their current values, which other clients may have changed since that attempt.
   bool repeated = false;
   [[nodiscard]] bool empty() const { return cells.empty(); }
-  // The newest value of a column; nullopt when it is not there.
+  // The newest value of a column; nullopt when it does not exist.
   [[nodiscard]] std::optional<std::string_view> Value(std::string_view family, std::string_view qualifier) const {
     for (const auto& cell : cells) {
       if (cell.family == family && cell.qualifier == qualifier) return cell.value;

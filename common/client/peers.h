@@ -14,7 +14,7 @@ namespace ratchet::client {
 
 [[nodiscard]] Result<std::uint64_t> AddPeer(Admin& admin, const std::string& id,
                                             const hbase::pb::ReplicationPeer& config, bool enabled);
-// The configuration replaces the one that there is.
+// The configuration replaces the existing one.
 [[nodiscard]] Result<std::uint64_t> UpdatePeer(Admin& admin, const std::string& id,
                                                const hbase::pb::ReplicationPeer& config);
 [[nodiscard]] Result<std::uint64_t> RemovePeer(Admin& admin, const std::string& id);
@@ -22,7 +22,7 @@ namespace ratchet::client {
 [[nodiscard]] Result<std::uint64_t> DisablePeer(Admin& admin, const std::string& id);
 [[nodiscard]] Result<std::vector<hbase::pb::ReplicationPeerDescription>> ListPeers(Admin& admin);
 [[nodiscard]] Result<hbase::pb::ReplicationPeerDescription> DescribePeer(Admin& admin, const std::string& id);
-// How far each source is, as region servers have told last. `peer` empty: of all.
+// The progress of each source, as region servers reported it last. `peer` empty: all peers.
 [[nodiscard]] Result<hbase::pb::GetReplicationProgressResponse> ReplicationProgress(Admin& admin,
                                                                                     const std::string& peer);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"
@@ -28,7 +29,7 @@ Result<std::vector<RegionLocation>> Decode(const TableName& table, const hbase::
     rows.push_back(std::move(row));
   }
   for (const auto& result : response.results()) {
-    RATCHET_ASSIGN(auto row, TakeResult(result, block));
+    RATCHET_ASSIGN(auto row, ReadResult(result, block));
     rows.push_back(std::move(row));
   }
   std::vector<RegionLocation> locations;
@@ -37,7 +38,7 @@ Result<std::vector<RegionLocation>> Decode(const TableName& table, const hbase::
     if (!decoded.ok() && decoded.error().code() == Code::kNotFound) continue;
     if (!decoded.ok()) return decoded.error();
     if (decoded->region.table != table) continue;
-    locations.push_back({decoded->region, decoded->server.value_or(ServerName{})});
+    locations.push_back({decoded->region, decoded->server.value_or(ServerName{}), false});
   }
   return locations;
 }
@@ -60,7 +61,7 @@ Result<RegionLocation> RegionLocator::Locate(RetryLoop& loop, const TableName& t
       Remember(*found);
       return *std::move(found);
     }
-    // A hole is there for a moment while a region is replaced by others.
+    // There is a short gap in hbase:meta while other regions replace a region.
     RATCHET_TRY(
         loop.Pause(Error(Code::kUnavailable, contains ? "the region has no server yet" : "no region holds the row"),
                    "look-up of a region", Effect::kQueries));
@@ -107,7 +108,7 @@ Result<std::vector<RegionLocation>> RegionLocator::LocateAll(RetryLoop& loop, co
 
 Result<std::optional<RegionLocation>> RegionLocator::Search(RetryLoop& loop, const TableName& table, std::string from,
                                                             bool include_start) {
-  constexpr std::uint32_t kRows = 3;  // daughters stand right above their parent
+  constexpr std::uint32_t kRows = 3;  // the rows of daughters directly follow their parent's
   hbase::pb::Scan scan;
   scan.add_column()->set_family(std::string(meta::kInfoFamily));
   scan.set_stop_row(MetaFirstRow(table));
@@ -132,7 +133,7 @@ std::optional<TableState> RegionLocator::StateOf(RetryLoop& loop, const TableNam
   hbase::pb::GetRequest request;
   SpecifyRegion(meta->region, *request.mutable_region());
   request.mutable_get()->set_row(table.ToString());
-  auto& column = *request.mutable_get()->add_column();  // the family also says where the table's directory is
+  auto& column = *request.mutable_get()->add_column();  // the family also contains the path of the table's directory
   column.set_family(std::string(meta::kTableFamily));
   column.add_qualifier(std::string(meta::kTableState));
   rpc::CallOptions options;
@@ -141,7 +142,7 @@ std::optional<TableState> RegionLocator::StateOf(RetryLoop& loop, const TableNam
   const auto reply = pool_.CallSync(methods::kGet, meta->endpoint(), request, std::move(options));
   if (!reply.ok()) return std::nullopt;
   CellBlockReader block(reply->cells);
-  const auto cells = TakeResult(reply->message.result(), block);
+  const auto cells = ReadResult(reply->message.result(), block);
   if (!cells.ok() || cells->empty()) return std::nullopt;
   const auto state = DecodeTableState(cells->front().value);
   return state.ok() ? std::optional(*state) : std::nullopt;
@@ -180,7 +181,7 @@ Result<RegionLocation> RegionLocator::LocateMeta(RetryLoop& loop) {
       if (!location.has_server_name()) continue;
       RATCHET_ASSIGN(auto server, FromProto(location.server_name()));
       MutexLock lock(mutex_);
-      meta_ = RegionLocation{MetaRegionInfo(), std::move(server)};
+      meta_ = RegionLocation{MetaRegionInfo(), std::move(server), false};
       return *meta_;
     }
     RATCHET_TRY(
@@ -214,7 +215,7 @@ void RegionLocator::ForgetServer(const RegionLocation& location) {
 
 void RegionLocator::Moved(const RegionLocation& location, const ServerName& server) {
   Forget(location);
-  Remember({location.region, server});
+  if (!location.hinted || RATCHET_MUTANT("client.follow_hints")) Remember({location.region, server, true});
 }
 
 }  // namespace ratchet::client

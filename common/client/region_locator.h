@@ -1,4 +1,4 @@
-// Which server has which region: a cache over hbase:meta.
+// Finds the server of each region: a cache over hbase:meta.
 #pragma once
 
 #include <map>
@@ -21,6 +21,7 @@ namespace ratchet::client {
 struct RegionLocation {
   RegionInfo region;
   ServerName server;
+  bool hinted = false;  // the server comes from another server's hint, not from hbase:meta
   [[nodiscard]] rpc::Endpoint endpoint() const { return {server.host, server.port}; }
 };
 
@@ -30,20 +31,20 @@ class RegionLocator {
   RegionLocator(rpc::ChannelPool& pool, MasterCaller& master, Millis rpc_timeout)
       : pool_(pool), master_(master), rpc_timeout_(rpc_timeout) {}
 
-  // The region that holds `row`. kNotFound (TableNotFoundException) when meta has no region of the table there.
+  // The region that contains `row`. kNotFound (TableNotFoundException) when meta has no region of the table there.
   [[nodiscard]] Result<RegionLocation> Locate(RetryLoop& loop, const TableName& table, std::string_view row);
-  // Whether the table is enabled, as hbase:meta says right now (one attempt); nullopt when that cannot be found out.
+  // Returns the table's state in hbase:meta (one attempt); nullopt when it cannot be found out.
   [[nodiscard]] std::optional<TableState> StateOf(RetryLoop& loop, const TableName& table);
   // The region that ends where `region` begins, for reverse scans.
   [[nodiscard]] Result<RegionLocation> LocateBefore(RetryLoop& loop, const RegionInfo& region);
   // All regions of a table in order, freshly read; a region without a server has an empty one.
   [[nodiscard]] Result<std::vector<RegionLocation>> LocateAll(RetryLoop& loop, const TableName& table);
-  // The location is wrong or its server does not answer: look it up again next time.
+  // The location is wrong or its server does not answer: the next call looks it up again.
   void Forget(const RegionLocation& location);
-  // Nothing answers at the server's address: all of its regions are to be looked up again, instead of each being asked
-  // there first.
+  // No process answers at the server's address: all of its regions are looked up again before the next call to it.
   void ForgetServer(const RegionLocation& location);
-  // A server said where the region has gone.
+  // A server returned a hint to the new location of a region. The hint is followed once: if the location is itself a
+  // hint, hbase:meta decides. Hints can be old, and two servers can have hints that lead to each other.
   void Moved(const RegionLocation& location, const ServerName& server);
 
  private:

@@ -64,15 +64,16 @@ Status RetryLoop::Pause(const Error& error, std::string_view what, Effect effect
 
 Error RetryLoop::GaveUp(const Error& last, std::string_view what, bool outcome_unknown) const {
   return {Code::kTimeout,
-          fmt::format("{}: gave up after {} ms and {} attempts{}; the last one said: {}", what, timeout_.count(),
-                      attempts_, outcome_unknown ? " (it may or may not have been executed)" : "", last.ToString()),
+          fmt::format("{}: gave up after {} ms and {} attempt{}{}: {}", what, timeout_.count(), attempts_,
+                      attempts_ == 1 ? "" : "s", outcome_unknown ? " (it may or may not have been executed)" : "",
+                      last.message()),
           outcome_unknown ? std::string(rpc::kCallTimeout) : std::string()};
 }
 
 Status RetryLoop::Poll(std::string_view what) {
   const Millis pause = BackoffDelay(kPolls, ++polls_, prng_);
   if (clock_.Now() + pause + least_attempt_ >= deadline_) {
-    return Error(Code::kTimeout, fmt::format("{}: not finished after {} ms; it goes on", what, timeout_.count()),
+    return Error(Code::kTimeout, fmt::format("{}: not finished after {} ms; it continues", what, timeout_.count()),
                  std::string(rpc::kCallTimeout));
   }
   if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));

@@ -35,10 +35,10 @@ using rpc::Effect;
 // Lives for one operation, on one thread.
 class RetryLoop {
  public:
-  // `activity`: hears what is tried and why it fails; may be null.
+  // `activity`: records the attempts and their failures; may be null.
   RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed, Activity* activity = nullptr);
 
-  // What is left; at least 1 ms.
+  // The time left; at least 1 ms.
   [[nodiscard]] Millis Remaining() const;
   // The time-out of one attempt: `rpc_timeout`, or less near the end.
   [[nodiscard]] Millis AttemptTimeout(Millis rpc_timeout) const;
@@ -46,13 +46,15 @@ class RetryLoop {
   // An earlier attempt may have been executed.
   [[nodiscard]] bool outcome_unknown() const { return outcome_unknown_; }
 
-  // Says what the next attempt does.
+  // Records what the next attempt does.
   void Attempt(std::string_view what) { mark_.Attempt(what); }
-  // Remembers why the attempt failed and pauses. Ok: try again. An error: give up, with it; `what` names the operation.
+  // Remembers why the attempt failed and pauses. Ok: try again. An error: give up, and return it; `what` names the
+  // operation.
   [[nodiscard]] Status Pause(const Error& error, std::string_view what, Effect effect = Effect::kChanges);
-  // How an operation ends that is given up after `last`: its class says whether an attempt may have been executed.
+  // The error of an operation that is given up after `last`: its class shows whether an attempt may have been executed.
   [[nodiscard]] Error GaveUp(const Error& last, std::string_view what, bool outcome_unknown) const;
-  // Nothing failed, the answer is only not there yet: pauses that start short, so that a quick end is seen at once.
+  // For an answer that is not available yet, without a failure: the pauses start short, so that a quick end is noticed
+  // at once.
   [[nodiscard]] Status Poll(std::string_view what);
 
  private:
@@ -60,8 +62,8 @@ class RetryLoop {
   const Clock& clock_;
   const Millis timeout_;
   const TimePoint deadline_;
-  const Millis
-      least_attempt_;  // with less left no attempt begins: cut short, it would only make a known outcome unknown
+  const Millis least_attempt_;  // no attempt begins with less time left: if it were cut short, a known outcome would
+                                // become unknown
   Prng prng_;
   ActivityMark mark_;
   std::uint32_t attempts_ = 0;
@@ -69,7 +71,7 @@ class RetryLoop {
   bool outcome_unknown_ = false;  // an attempt may have been executed
 };
 
-// A refusal is final, but it speaks of the last attempt only: says so when an earlier one may have been executed.
+// A refusal is final, but concerns the last attempt only: the error states if an earlier one may have been executed.
 [[nodiscard]] Error Refused(const Error& error, bool outcome_unknown);
 
 }  // namespace ratchet::client

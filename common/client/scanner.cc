@@ -1,5 +1,7 @@
 #include "common/client/scanner.h"
 
+#include <algorithm>
+
 #include "common/base/mutant.h"
 #include "common/client/region_retry.h"
 #include "common/client/wire_requests.h"
@@ -17,7 +19,8 @@ Scanner::Scanner(Connection& connection, TableName table, Scan scan, Millis time
       scan_(std::move(scan)),
       timeout_(timeout),
       position_(scan_.start_row),
-      include_position_(scan_.include_start) {}
+      include_position_(scan_.include_start),
+      bytes_per_call_(scan_.bytes_per_call) {}
 
 Result<std::optional<Row>> Scanner::Next() {
   if (scan_.limit != 0 && returned_ == scan_.limit) return std::optional<Row>();
@@ -45,7 +48,7 @@ Status Scanner::Fetch() {
       const auto& response = reply->message;
       if (response.has_scanner_id()) scanner_id_.value = response.scanner_id();
       ++next_call_;
-      RATCHET_TRY(TakeRows(response, reply->cells));
+      RATCHET_TRY(AddRows(response, reply->cells));
       if (response.has_more_results_in_region() && !response.more_results_in_region()) {
         EndRegion();
       }
@@ -74,7 +77,7 @@ Result<RegionLocation> Scanner::NextRegion(RetryLoop& loop) {
   if (!scan_.reversed) return connection_.locator().Locate(loop, table_, position_);
   if (previous_) return connection_.locator().LocateBefore(loop, *previous_);
   if (!position_.empty()) return connection_.locator().Locate(loop, table_, position_);
-  // From the end: the last region of the table.
+  // A reversed scan without a start begins in the last region of the table.
   RATCHET_ASSIGN(auto all, connection_.locator().LocateAll(loop, table_));
   if (all.empty()) {
     return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} does not exist", table_.ToString()));
@@ -94,30 +97,32 @@ void Scanner::FillRequest(hbase::pb::ScanRequest& request) const {
   Scan scan = scan_;
   scan.start_row = position_;
   scan.include_start = include_position_;
+  scan.bytes_per_call = bytes_per_call_;
   ToProto(scan, *request.mutable_scan());
   SpecifyRegion(region_->region, *request.mutable_region());
   if (scan_.limit != 0) {
-    request.set_limit_of_rows(static_cast<std::uint32_t>(scan_.limit - returned_ - ready_.size()));
+    const std::uint64_t left = scan_.limit - returned_ - ready_.size();
+    request.set_limit_of_rows(static_cast<std::uint32_t>(std::min<std::uint64_t>(left, UINT32_MAX)));
   }
 }
 
-Status Scanner::TakeRows(const hbase::pb::ScanResponse& response, std::string_view cells) {
+Status Scanner::AddRows(const hbase::pb::ScanResponse& response, std::string_view cells) {
   CellBlockReader block(cells);
   for (int i = 0; i < response.cells_per_result_size(); ++i) {
     RATCHET_ASSIGN(auto row, block.Take(response.cells_per_result(i)));
     RATCHET_TRY(
-        TakeOne(std::move(row), i < response.partial_flag_per_result_size() && response.partial_flag_per_result(i)));
+        AddCells(std::move(row), i < response.partial_flag_per_result_size() && response.partial_flag_per_result(i)));
   }
   for (const auto& result : response.results()) {
-    RATCHET_ASSIGN(auto row, TakeResult(result, block));
-    RATCHET_TRY(TakeOne(std::move(row), result.partial()));
+    RATCHET_ASSIGN(auto row, ReadResult(result, block));
+    RATCHET_TRY(AddCells(std::move(row), result.partial()));
   }
   return Ok();
 }
 
-Status Scanner::TakeOne(std::vector<Cell> cells, bool partial) {
+Status Scanner::AddCells(std::vector<Cell> cells, bool partial) {
   if (cells.empty()) return Ok();
-  if (unfinished_ && unfinished_->key != cells.front().row) FinishRow();  // the cut fell exactly on the row's end
+  if (unfinished_ && unfinished_->key != cells.front().row) FinishRow();  // the cut was exactly at the row's end
   if (!unfinished_) unfinished_ = Row{cells.front().row, {}, false};
   auto& into = unfinished_->cells;
   into.insert(into.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
@@ -143,7 +148,7 @@ void Scanner::CloseOnServer() {
   options.timeout = connection_.options().rpc_timeout;
   scanner_id_.value.reset();
   connection_.pool().Call(methods::kScan, region_->endpoint(), request, std::move(options),
-                          [](const Result<rpc::Reply<hbase::pb::ScanResponse>>&) {});  // the lease ends it anyway
+                          [](const Result<rpc::Reply<hbase::pb::ScanResponse>>&) {});  // otherwise the lease ends it
 }
 
 void Scanner::EndRegion() {
@@ -175,7 +180,13 @@ void Scanner::Restart() {
   region_.reset();
   scanner_id_.value.reset();
   next_call_ = 0;
-  if (!RATCHET_MUTANT("client.keep_half_row")) unfinished_.reset();  // S30: a row is of one opening
+  constexpr std::uint64_t kLeast = 64U << 10U;
+  constexpr std::uint64_t kMost = 256U << 20U;
+  // A row that is written all the time may lose its place between any two replies.
+  if (unfinished_ && bytes_per_call_ != 0 && bytes_per_call_ < kMost && !RATCHET_MUTANT("client.same_reply_size"))
+    bytes_per_call_ = std::max(kLeast, 2 * bytes_per_call_);
+  // S30 (scan belongs to one opening): so does each row.
+  if (!RATCHET_MUTANT("client.keep_half_row")) unfinished_.reset();
   if (scan_.reversed && previous_ && position_ != previous_->start_key) previous_.reset();
 }
 

@@ -37,20 +37,14 @@ Result<std::uint64_t> Snapshots::Export(const std::string& name, const std::stri
   pb::ExportSnapshotRequest request;
   request.set_snapshot(name);
   request.set_directory(directory);
-  request.set_nonce_group(connection_.nonce_group());
-  request.set_nonce(connection_.NewNonce());
-  RATCHET_ASSIGN(const auto response, (admin_.Call(methods::kExportSnapshot, request)));
-  return response.pid();
+  return admin_.Submit(methods::kExportSnapshot, request);
 }
 
 Result<std::uint64_t> Snapshots::Import(const std::string& directory, const std::string& name) {
   pb::ImportSnapshotRequest request;
   request.set_directory(directory);
   if (!name.empty()) request.set_snapshot(name);
-  request.set_nonce_group(connection_.nonce_group());
-  request.set_nonce(connection_.NewNonce());
-  RATCHET_ASSIGN(const auto response, (admin_.Call(methods::kImportSnapshot, request)));
-  return response.pid();
+  return admin_.Submit(methods::kImportSnapshot, request);
 }
 
 }  // namespace ratchet::client

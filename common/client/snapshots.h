@@ -11,19 +11,19 @@
 
 namespace ratchet::client {
 
-// Cheap to make; thread-safe. As Admin: each verb that answers a pid carries one nonce through all its retries;
+// Cheap to make; thread-safe. As Admin: each verb that returns a pid carries one nonce through all its retries;
 // Admin::Wait waits for its end.
 class Snapshots {
  public:
   explicit Snapshots(Connection& connection) : Snapshots(connection, connection.options().operation_timeout) {}
-  Snapshots(Connection& connection, Millis timeout) : connection_(connection), admin_(connection, timeout) {}
+  Snapshots(Connection& connection, Millis timeout) : admin_(connection, timeout) {}
 
   struct Options {
-    bool flush = true;             // false: without what is in memory only
+    bool flush = true;             // false: the snapshot lacks rows that are only in memory
     std::int64_t ttl_seconds = 0;  // 0: until it is deleted
   };
   [[nodiscard]] Result<std::uint64_t> Take(const std::string& name, const TableName& table, const Options& options);
-  // Into `table`: a disabled one is replaced, one that is not there is made.
+  // Into `table`: replaces a disabled table, or creates one that does not exist.
   [[nodiscard]] Result<std::uint64_t> PutBack(const std::string& name, const TableName& table);
   [[nodiscard]] Result<std::vector<hbase::pb::SnapshotDescription>> List();
   [[nodiscard]] Status Delete(const std::string& name);
@@ -32,7 +32,6 @@ class Snapshots {
   [[nodiscard]] Result<std::uint64_t> Import(const std::string& directory, const std::string& name);
 
  private:
-  Connection& connection_;
   Admin admin_;
 };
 

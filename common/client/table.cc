@@ -38,7 +38,7 @@ Result<Row> Table::Get(const client::Get& get) {
                    SpecifyRegion(at.region, *request.mutable_region());
                  }));
   CellBlockReader block(reply.cells);
-  RATCHET_ASSIGN(auto found, TakeResult(reply.message.result(), block));
+  RATCHET_ASSIGN(auto found, ReadResult(reply.message.result(), block));
   return Row{get.row, std::move(found), false};
 }
 
@@ -56,7 +56,7 @@ Result<Row> Table::MutateIf(const Condition* condition, const Mutation& mutation
     return reply.error().code() == Code::kTimeout ? reply.error() : Refused(reply.error(), loop.outcome_unknown());
   }
   CellBlockReader block(reply->cells);
-  RATCHET_ASSIGN(auto result, TakeResult(reply->message.result(), block));
+  RATCHET_ASSIGN(auto result, ReadResult(reply->message.result(), block));
   if (processed != nullptr) *processed = reply->message.processed();
   return Row{mutation.row, std::move(result), loop.outcome_unknown()};
 }

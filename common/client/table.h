@@ -13,28 +13,28 @@
 
 namespace ratchet::client {
 
-// Cheap to make; thread-safe. Every call blocks until it is answered or its deadline passes (kTimeout, which says
+// Cheap to make; thread-safe. Every call blocks until it is answered or its deadline passes (kTimeout; the error states
 // whether the operation may have been executed). Errors of the server keep their exception class.
 class Table {
  public:
   Table(Connection& connection, TableName name)
       : Table(connection, std::move(name), connection.options().operation_timeout) {}
-  // `timeout`: of one operation, all its retries included.
+  // `timeout`: for one operation, all its retries included.
   Table(Connection& connection, TableName name, Millis timeout)
       : connection_(connection), name_(std::move(name)), timeout_(timeout) {}
 
   [[nodiscard]] const TableName& name() const { return name_; }
   // An empty row when there is none.
   [[nodiscard]] Result<Row> Get(const client::Get& get);
-  // Append and increment answer the new values; put and delete an empty row.
+  // Append and increment return the new values; put and delete an empty row.
   [[nodiscard]] Result<Row> Mutate(const Mutation& mutation);
-  // True when the condition held and the mutation was applied. After a lost answer a retry may find its own effect; the
-  // nonce makes the server answer what it answered first. `repeated`: an earlier attempt may have been executed; an
+  // True when the condition held and the mutation was applied. After a lost answer a retry may find its own effect;
+  // because of the nonce the server repeats its first answer. `repeated`: an earlier attempt may have been executed; an
   // answer "the condition did not hold" is then that of the last attempt only.
   [[nodiscard]] Result<bool> CheckAndMutate(const Condition& condition, const Mutation& mutation,
                                             bool* repeated = nullptr);
-  // Independent mutations, sent grouped by server and retried one by one; the answer has one status for each, in the
-  // order given: its own last error, and kTimeout with rpc::kCallTimeout only where its own outcome is open.
+  // Independent mutations, sent grouped by server and retried one by one. The result has one status for each, in the
+  // order given: the mutation's own last error, and kTimeout with rpc::kCallTimeout only if its own outcome is unknown.
   [[nodiscard]] std::vector<Status> MutateMany(const std::vector<Mutation>& mutations);
   [[nodiscard]] Scanner Scan(client::Scan scan) { return Scanner(connection_, name_, std::move(scan), timeout_); }
 

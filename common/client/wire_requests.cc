@@ -108,7 +108,9 @@ void ToProto(const Scan& scan, hbase::pb::Scan& out) {
   out.set_max_versions(scan.max_versions);
   out.set_max_result_size(scan.bytes_per_call);
   out.set_caching(scan.rows_per_call);
-  if (!scan.filter.empty()) RATCHET_CHECK(out.mutable_filter()->ParseFromString(scan.filter), "a filter is no message");
+  if (!scan.filter.empty())
+    RATCHET_CHECK(out.mutable_filter()->ParseFromString(scan.filter),
+                  "the bytes of a filter are not a protobuf message");
 }
 
 }  // namespace ratchet::client

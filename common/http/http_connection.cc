@@ -5,7 +5,7 @@
 namespace ratchet::http {
 
 std::optional<HttpRequest> HttpConnection::Took(std::string_view bytes, TimePoint now) {
-  if (state_ != State::kReading) return std::nullopt;  // of a stream's client: there is nothing to say any more
+  if (state_ != State::kReading) return std::nullopt;  // a stream's client: its further bytes are ignored
   if (input_.empty() && !bytes.empty()) deadline_ = now + limits_.request;
   input_.append(bytes);
   return NextRequest(now);
@@ -73,7 +73,7 @@ std::optional<HttpRequest> HttpConnection::Finished(TimePoint now) {
   body_.reset();
   sent_ = 0;
   if (state_ == State::kStreaming) {
-    if (!source_ && !source_away_) Close();  // the source has ended, and all of it has gone
+    if (!source_ && !source_away_) Close();  // the source has ended, and all its data is sent
     return std::nullopt;
   }
   if (!keep_alive_) {
@@ -85,7 +85,7 @@ std::optional<HttpRequest> HttpConnection::Finished(TimePoint now) {
   return NextRequest(now);
 }
 
-StreamSource HttpConnection::TakeSource() {
+StreamSource HttpConnection::DetachSource() {
   if (state_ != State::kStreaming || !source_ || !Unsent().empty()) return nullptr;
   source_away_ = true;
   return std::exchange(source_, nullptr);
@@ -108,7 +108,7 @@ void HttpConnection::Expire(TimePoint now) {
     keep_alive_ = false;
     return Answer(HttpResponse::Text(408, "the request did not come in time"), now);
   }
-  // A handler has bounds of its own; a stream without anything unsent waits for its source.
+  // A handler has its own time limits; a stream without unsent data waits for its source.
   if (state_ == State::kWaiting || (state_ == State::kStreaming && Unsent().empty())) {
     deadline_ = now + limits_.answer;
     return;

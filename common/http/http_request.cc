@@ -55,7 +55,7 @@ bool ParseTarget(std::string_view target, HttpRequest* request, HttpRefusal* ref
   const auto mark = target.find('?');
   auto path = PercentDecoded(target.substr(0, mark), false);
   if (!path.has_value() || path->empty() || path->front() != '/') {
-    return Refuse(refusal, 400, "the target of the request is no path");
+    return Refuse(refusal, 400, "the target of the request is not a path");
   }
   request->path = std::move(*path);
   if (mark != std::string_view::npos && !ParseQuery(target.substr(mark + 1), request)) {
@@ -67,14 +67,15 @@ bool ParseTarget(std::string_view target, HttpRequest* request, HttpRefusal* ref
 bool ParseRequestLine(std::string_view line, HttpRequest* request, HttpRefusal* refusal) {
   const auto first = line.find(' ');
   const auto last = line.rfind(' ');
-  if (first == std::string_view::npos || last == first) return Refuse(refusal, 400, "this is no HTTP request");
+  if (first == std::string_view::npos || last == first) return Refuse(refusal, 400, "not an HTTP request");
   const std::string_view method = line.substr(0, first);
   const std::string_view version = line.substr(last + 1);
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") return Refuse(refusal, 505, "only HTTP/1.1 is spoken here");
+  if (version != "HTTP/1.1" && version != "HTTP/1.0")
+    return Refuse(refusal, 505, "only HTTP/1.0 and HTTP/1.1 are supported");
   request->keep_alive = version == "HTTP/1.1";
   request->head = method == "HEAD";
   if (method != "GET" && method != "HEAD") {
-    return Refuse(refusal, 405, "only GET and HEAD: nothing can be changed here");
+    return Refuse(refusal, 405, "only GET and HEAD are allowed: this page is read-only");
   }
   return ParseTarget(line.substr(first + 1, last - first - 1), request, refusal);
 }
@@ -82,7 +83,7 @@ bool ParseRequestLine(std::string_view line, HttpRequest* request, HttpRefusal* 
 bool ParseField(std::string_view line, HttpRequest* request, HttpRefusal* refusal) {
   const auto colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0 || line.front() == ' ' || line.front() == '\t') {
-    return Refuse(refusal, 400, "a line of the request's head is no field");
+    return Refuse(refusal, 400, "a line of the request's head is not a field");
   }
   if (request->fields.size() >= kMostFields) return Refuse(refusal, 431, "the request has too many fields");
   request->fields[LowerCase(line.substr(0, colon))] = std::string(Trimmed(line.substr(colon + 1)));
@@ -127,10 +128,10 @@ bool ParseHead(std::string_view head, HttpRequest* request, HttpRefusal* refusal
     if (!fine) return false;
     first = false;
   }
-  if (first) return Refuse(refusal, 400, "this is no HTTP request");
+  if (first) return Refuse(refusal, 400, "not an HTTP request");
   const auto length = request->fields.find("content-length");
   if ((length != request->fields.end() && length->second != "0") || request->fields.contains("transfer-encoding")) {
-    return Refuse(refusal, 400, "a request with a body is not taken");
+    return Refuse(refusal, 400, "a request with a body is not accepted");
   }
   if (const auto connection = request->fields.find("connection"); connection != request->fields.end()) {
     const std::string wish = LowerCase(connection->second);

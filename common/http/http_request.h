@@ -1,7 +1,7 @@
-// From the bytes of a request's head to its parts. Pure; the bytes come from anywhere.
+// Parses the bytes of a request's head. Pure; the bytes may come from any client.
 //
-// Source of the rules: RFC 9112 (messages), RFC 3986 (targets). What a page and a scraper do not need is refused:
-// bodies, other methods than GET and HEAD, absolute targets, folded lines.
+// Source of the rules: RFC 9112 (messages), RFC 3986 (targets). Features that a page and a scraper do not need are
+// refused: bodies, other methods than GET and HEAD, absolute targets, folded lines.
 #pragma once
 
 #include <cstddef>
@@ -17,28 +17,29 @@ namespace ratchet::http {
 struct HttpRequest {
   bool head = false;                          // HEAD: the answer has no body
   std::string path;                           // decoded, begins with '/'
-  std::map<std::string, std::string> query;   // decoded; of a name that comes twice the last value
+  std::map<std::string, std::string> query;   // decoded; for a name that occurs twice the last value
   std::map<std::string, std::string> fields;  // names in lower case
   bool keep_alive = true;
 
-  // Empty when it is not there.
+  // Empty when it is missing.
   [[nodiscard]] std::string Parameter(const std::string& name) const;
-  // A whole number in [low, high]; `otherwise` when it is not there. kInvalidArgument names the parameter.
+  // A whole number in [low, high]; `otherwise` when it is missing. kInvalidArgument names the parameter.
   [[nodiscard]] Result<std::uint64_t> Number(const std::string& name, std::uint64_t otherwise, std::uint64_t low,
                                              std::uint64_t high) const;
 };
 
-// A refusal: the status to answer with, and why.
+// A refusal: the status to answer with, and the reason.
 struct HttpRefusal {
   int status = 400;
   std::string why;
 };
 
-// How long the head at the beginning of `bytes` is, its empty line included; nothing when it has not come whole.
+// The length of the head at the beginning of `bytes`, its empty line included; nullopt when it is incomplete.
 [[nodiscard]] std::optional<std::size_t> HeadLength(std::string_view bytes);
-// `head`: as HeadLength measured it. False: `refusal` says why, and the connection is of no use any more.
+// `head`: as HeadLength measured it. If it returns false, `refusal` gives the reason, and the connection must be
+// closed.
 [[nodiscard]] bool ParseHead(std::string_view head, HttpRequest* request, HttpRefusal* refusal);
-// "%41+b" -> "A b" with `plus_is_space`, else "A+b"; nothing when a '%' has no two hex digits.
+// "%41+b" -> "A b" with `plus_is_space`, else "A+b"; nullopt when a '%' has no two hex digits.
 [[nodiscard]] std::optional<std::string> PercentDecoded(std::string_view text, bool plus_is_space);
 
 }  // namespace ratchet::http

@@ -1,4 +1,4 @@
-// What a handler answers, and the bytes of it.
+// A handler's answer, and its bytes.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace ratchet::http {
 
-// More text of a stream, since the last call; empty: nothing yet; nothing: the stream has ended. Runs on a worker of
-// the lane for streams, one call at a time for a stream. It may block for as long as any handler may.
+// Returns more text of a stream, since the last call; empty: none yet; nullopt: the stream has ended. Runs on a worker
+// of the lane for streams, one call at a time for a stream. It may block for as long as any handler may.
 using StreamSource = std::function<std::optional<std::string>()>;
 
 struct HttpResponse {
   int status = 200;
   std::string type = "text/plain; charset=utf-8";
   std::shared_ptr<const std::string> body;  // null: empty. Shared, so that a page is not copied for each client.
-  StreamSource stream;                      // what follows the body, until one side ends it
+  StreamSource stream;                      // sent after the body, until one side ends it
 
   static HttpResponse Of(int status, std::string type, std::string body) {
     return {status, std::move(type), std::make_shared<const std::string>(std::move(body)), {}};

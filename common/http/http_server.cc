@@ -1,6 +1,5 @@
 #include "common/http/http_server.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -25,11 +24,12 @@
 #include "common/base/mutex.h"
 #include "common/base/thread_name.h"
 #include "common/io/file_descriptor.h"
+#include "common/io/listen_sockets.h"
 
 namespace ratchet::http {
 namespace {
 
-constexpr Millis kTick{100};  // how late a time-out may be seen
+constexpr Millis kTick{100};  // maximum delay with which a time-out is noticed
 constexpr Millis kIdleTick{1'000};
 constexpr Millis kAcceptPause{100};  // after an error such as "no more descriptors"
 constexpr std::size_t kPiece = 16u << 10;
@@ -39,7 +39,7 @@ struct Route {
   HttpHandler handler;
 };
 
-// What a worker hands to the server's thread.
+// The result that a worker hands to the server's thread.
 struct Outcome {
   std::uint64_t connection = 0;
   bool of_stream = false;
@@ -52,7 +52,7 @@ struct Client {
   Client(int the_fd, const HttpConnectionLimits& limits, TimePoint now) : fd(the_fd), connection(limits, now) {}
   io::FileDescriptor fd;
   HttpConnection connection;
-  TimePoint next_look{};  // at a stream's source
+  TimePoint next_look{};  // when a stream's source is asked next
 };
 
 }  // namespace
@@ -62,13 +62,13 @@ struct HttpServer::Impl {
 
   Status Listen();
   void Run();
-  void Accept();
+  void Accept(const io::FileDescriptor& door);
   bool MakeRoom();
   void Serve(std::uint64_t id, Client& client, short events);
   void Read(std::uint64_t id, Client& client);
   void Write(std::uint64_t id, Client& client);
   void Dispatch(std::uint64_t id, Client& client, HttpRequest request);
-  void TakeOutcomes();
+  void ApplyOutcomes();
   void LookAtStream(std::uint64_t id, Client& client);
   void KeepUnsentBounded();
   void RemoveClosed();
@@ -78,13 +78,13 @@ struct HttpServer::Impl {
 
   const HttpOptions options;
   const SystemClock clock;
-  std::map<std::string, Route> routes;  // constant after Start
-  io::FileDescriptor listening{-1};
+  std::map<std::string, Route> routes;        // constant after Start
+  std::vector<io::FileDescriptor> listening;  // constant after Start
   io::FileDescriptor wake{-1};
   std::uint16_t port = 0;
   std::atomic<bool> stopping{false};
   std::atomic<std::uint64_t> requests{0}, refused{0}, open{0}, streams{0};
-  // Of the server's thread:
+  // Used by the server's thread only:
   std::map<std::uint64_t, Client> clients;
   std::uint64_t next_id = 1;
   TimePoint accept_again{};
@@ -97,40 +97,19 @@ struct HttpServer::Impl {
 };
 
 Status HttpServer::Impl::Listen() {
-  const auto cannot = [this](const char* why) {
-    return Error(Code::kUnavailable, fmt::format("cannot listen on {}:{}: {}", options.host, options.port, why));
-  };
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failed = ::getaddrinfo(options.host.c_str(), std::to_string(options.port).c_str(), &hints, &found);
-  if (failed != 0) return cannot(::gai_strerror(failed));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
-  listening = io::FileDescriptor(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const int on = 1;
-  if (listening.get() < 0 || ::setsockopt(listening.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-      ::bind(listening.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(listening.get(), SOMAXCONN) != 0) {
-    return cannot(std::strerror(errno));
-  }
-  sockaddr_storage bound{};
-  socklen_t length = sizeof bound;
-  std::array<char, NI_MAXSERV> text{};
-  if (::getsockname(listening.get(), reinterpret_cast<sockaddr*>(&bound), &length) != 0 ||
-      ::getnameinfo(reinterpret_cast<sockaddr*>(&bound), length, nullptr, 0, text.data(), text.size(),
-                    NI_NUMERICSERV) != 0) {
-    return cannot("its port cannot be told");
-  }
-  port = static_cast<std::uint16_t>(std::atoi(text.data()));
+  RATCHET_ASSIGN(io::ListenSockets sockets, io::ListenOn(options.host, options.port));
+  listening = std::move(sockets.sockets);
+  port = sockets.port;
   wake = io::FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (wake.get() < 0) return cannot(std::strerror(errno));
+  if (wake.get() < 0)
+    return Error(Code::kUnavailable, fmt::format("cannot listen on {}: {}", options.host, std::strerror(errno)));
   return Ok();
 }
 
 const Route* HttpServer::Impl::RouteOf(const std::string& path) const {
   if (const auto exact = routes.find(path); exact != routes.end()) return &exact->second;
   const Route* best = nullptr;
-  for (const auto& [prefix, route] : routes) {  // sorted, so a longer one that fits comes later
+  for (const auto& [prefix, route] : routes) {  // sorted, so a longer match comes later
     if (prefix.size() > 1 && prefix.ends_with('/') && path.starts_with(prefix)) best = &route;
   }
   return best;
@@ -141,7 +120,7 @@ HttpResponse HttpServer::Impl::CallHandler(const Route& route, const HttpRequest
     HttpResponse response = route.handler(request);
     if (response.body == nullptr || response.body->size() <= options.max_body_bytes) return response;
     RATCHET_LOG(kWarn, "http: the answer to {} has {} bytes, more than fit", request.path, response.body->size());
-    return HttpResponse::Text(500, "the answer is too large; ask for less");
+    return HttpResponse::Text(500, "the answer is too large; request less");
   } catch (const std::exception& failure) {
     RATCHET_LOG(kError, "http: {} threw: {}", request.path, failure.what());
     return HttpResponse::Text(500, "internal error; the log of this process says more");
@@ -161,16 +140,16 @@ void HttpServer::Impl::Dispatch(std::uint64_t id, Client& client, HttpRequest re
   requests.fetch_add(1);
   const Route* route = RouteOf(request.path);
   const TimePoint now = clock.Now();
-  if (route == nullptr) return client.connection.Answer(HttpResponse::Text(404, "there is nothing here"), now);
+  if (route == nullptr) return client.connection.Answer(HttpResponse::Text(404, "there is no such page"), now);
   const bool queued = workers->Run(route->lane, [this, id, route, request = std::move(request)] {
     Hand({id, false, CallHandler(*route, request), std::nullopt, nullptr});
   });
   if (queued) return;
   refused.fetch_add(1);
-  client.connection.Answer(HttpResponse::Text(503, "too many requests wait; ask again"), now);
+  client.connection.Answer(HttpResponse::Text(503, "too many requests are queued; try again"), now);
 }
 
-void HttpServer::Impl::TakeOutcomes() {
+void HttpServer::Impl::ApplyOutcomes() {
   std::vector<Outcome> taken;
   {
     MutexLock lock(mutex);
@@ -185,7 +164,7 @@ void HttpServer::Impl::TakeOutcomes() {
       client.connection.AddToStream(std::move(outcome.text), std::move(outcome.source), now);
     } else if (outcome.response.stream && streams.load() >= options.max_streams) {
       refused.fetch_add(1);
-      client.connection.Answer(HttpResponse::Text(503, "as many followers as may be are here"), now);
+      client.connection.Answer(HttpResponse::Text(503, "the maximum number of followers is reached"), now);
     } else {
       client.connection.Answer(std::move(outcome.response), now);
       if (client.connection.state() == HttpConnection::State::kStreaming) streams.fetch_add(1);  // bounds this round
@@ -197,7 +176,7 @@ void HttpServer::Impl::TakeOutcomes() {
 void HttpServer::Impl::LookAtStream(std::uint64_t id, Client& client) {
   const TimePoint now = clock.Now();
   if (now < client.next_look) return;
-  StreamSource source = client.connection.TakeSource();
+  StreamSource source = client.connection.DetachSource();
   if (!source) return;
   client.next_look = now + options.stream_interval;
   const bool queued = workers->Run(Lane::kStream, [this, id, source] {
@@ -222,7 +201,7 @@ void HttpServer::Impl::Read(std::uint64_t id, Client& client) {
   if (request.has_value()) Dispatch(id, client, std::move(*request));
 }
 
-// One piece for each look, so that a fast reader of much does not keep the others waiting.
+// One piece for each round, so that a fast reader of much data does not keep the others waiting.
 void HttpServer::Impl::Write(std::uint64_t id, Client& client) {
   const std::string_view unsent = client.connection.Unsent();
   if (unsent.empty()) return;
@@ -233,14 +212,15 @@ void HttpServer::Impl::Write(std::uint64_t id, Client& client) {
   if (request.has_value()) Dispatch(id, client, std::move(*request));
 }
 
-// Closes the client that has been idle, or has not finished its request, for longest. False: there is none to close.
+// Closes the client that has been idle, or has not finished its request, for longest. Returns false if there is no such
+// client.
 bool HttpServer::Impl::MakeRoom() {
   auto oldest = clients.end();
   for (auto it = clients.begin(); it != clients.end(); ++it) {
     if (!it->second.connection.expendable()) continue;
     if (oldest == clients.end() || it->second.connection.since() < oldest->second.connection.since()) oldest = it;
   }
-  // None is idle: the slowest reader goes. Followers and requests that are being answered stay.
+  // No client is idle: the slowest reader is closed. Followers and requests that are being answered stay.
   for (auto it = clients.begin(); oldest == clients.end() && it != clients.end(); ++it) {
     if (it->second.connection.state() == HttpConnection::State::kWriting) oldest = it;
   }
@@ -250,10 +230,10 @@ bool HttpServer::Impl::MakeRoom() {
   return true;
 }
 
-void HttpServer::Impl::Accept() {
+void HttpServer::Impl::Accept(const io::FileDescriptor& door) {
   constexpr int kAtATime = 16;
   for (int i = 0; i < kAtATime; ++i) {
-    const int fd = ::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd = ::accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) accept_again = clock.Now() + kAcceptPause;
       return;
@@ -266,7 +246,7 @@ void HttpServer::Impl::Accept() {
       continue;
     }
     const int on = 1;
-    if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) continue;  // it has gone already
+    if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) continue;  // the client has gone already
     accepted.Release();
     clients.try_emplace(next_id++, fd, options.limits, clock.Now());
   }
@@ -279,7 +259,7 @@ void HttpServer::Impl::Serve(std::uint64_t id, Client& client, short events) {
   if ((events & POLLHUP) != 0 && (events & POLLIN) == 0) client.connection.Close();
 }
 
-// The reader that takes its answer for longest goes; the next round looks again.
+// The reader that has been receiving its answer for longest is closed; the next round checks again.
 void HttpServer::Impl::KeepUnsentBounded() {
   std::size_t sum = 0;
   Client* slowest = nullptr;
@@ -310,7 +290,10 @@ void HttpServer::Impl::Run() {
   const Millis tick = std::min(kTick, options.stream_interval);
   while (!stopping.load()) {
     const TimePoint now = clock.Now();
-    polled.assign({{wake.get(), POLLIN, 0}, {listening.get(), static_cast<short>(now < accept_again ? 0 : POLLIN), 0}});
+    polled.assign({{wake.get(), POLLIN, 0}});
+    for (const io::FileDescriptor& door : listening)
+      polled.push_back({door.get(), static_cast<short>(now < accept_again ? 0 : POLLIN), 0});
+    const std::size_t before_clients = polled.size();
     ids.clear();
     for (auto& [id, client] : clients) {
       if (now >= client.connection.deadline()) client.connection.Expire(now);
@@ -322,18 +305,19 @@ void HttpServer::Impl::Run() {
     }
     if (::poll(polled.data(), polled.size(), static_cast<int>((clients.empty() ? kIdleTick : tick).count())) < 0 &&
         errno != EINTR) {
-      RATCHET_LOG(kError, "http: poll: {}; the page is gone", std::strerror(errno));
+      RATCHET_LOG(kError, "http: poll: {}; the page ends", std::strerror(errno));
       return;
     }
     if (polled[0].revents != 0) {
       std::uint64_t count = 0;
       if (::read(wake.get(), &count, sizeof count) < 0) count = 0;
     }
-    for (std::size_t i = 0; i < ids.size(); ++i) Serve(ids[i], clients.at(ids[i]), polled[i + 2].revents);
-    TakeOutcomes();
+    for (std::size_t i = 0; i < ids.size(); ++i) Serve(ids[i], clients.at(ids[i]), polled[i + before_clients].revents);
+    ApplyOutcomes();
     KeepUnsentBounded();
     RemoveClosed();
-    if (polled[1].revents != 0) Accept();
+    for (std::size_t i = 0; i < listening.size(); ++i)
+      if (polled[i + 1].revents != 0) Accept(listening[i]);
   }
 }
 

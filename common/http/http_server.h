@@ -1,4 +1,4 @@
-// An HTTP server for what a process shows. One thread holds all sockets and runs no handler; workers run the handlers
+// The HTTP server of a process. One thread holds all sockets and runs no handler; workers run the handlers
 // (http_workers.h). Every resource has a bound (README.md).
 #pragma once
 
@@ -19,13 +19,13 @@
 namespace ratchet::http {
 
 struct HttpOptions {
-  std::string host = "127.0.0.1";  // IPv4 or IPv6 address, or a name, to listen on
+  std::string host = "127.0.0.1";  // addresses or names to listen on, split by commas; every address of a name
   std::uint16_t port = 0;          // 0: any free one
   std::size_t max_connections = 256;
   std::size_t max_streams = 32;              // followers; one more is answered with 503
   std::size_t max_body_bytes = 16u << 20;    // of one answer; a larger one is answered with 500
   std::size_t max_unsent_bytes = 64u << 20;  // of all answers; above it the slowest reader is closed
-  Millis stream_interval{500};               // between two looks at a stream's source
+  Millis stream_interval{500};               // interval between two calls of a stream's source
   HttpConnectionLimits limits{};
   HttpWorkersOptions workers{};
 };
@@ -48,9 +48,9 @@ class HttpServer {
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Before Start. `path`: exact, or a beginning when it ends with '/' (the longest one counts), "/" only itself.
+  // Before Start. `path`: exact, or a prefix when it ends with '/' (the longest match counts), "/" only itself.
   void Handle(const std::string& path, Lane lane, HttpHandler handler);
-  // kUnavailable when the address is taken or cannot be bound; the message names it.
+  // Errors as io::ListenOn; the message names the address.
   [[nodiscard]] Status Start();
   void Stop();
   [[nodiscard]] std::uint16_t port() const;  // after Start

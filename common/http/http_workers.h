@@ -1,5 +1,5 @@
-// Threads that run the handlers of an HTTP server, in lanes with a bounded queue each: what answers at once does not
-// wait behind what asks other processes, and a view does not wait behind followers.
+// Threads that run the handlers of an HTTP server, in lanes with a bounded queue each. A handler that answers at once
+// does not wait for one that asks other processes; a view does not wait for followers.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace ratchet::http {
 
 enum class Lane : std::uint8_t {
   kFast,    // from memory, in milliseconds: metrics, files of the page
-  kSlow,    // may wait for other processes, for as long as its own time-outs say
+  kSlow,    // may wait for other processes, up to its own time-outs
   kStream,  // sources of streams, which may wait likewise
 };
 
@@ -29,7 +29,7 @@ struct HttpWorkersOptions {
   std::size_t queue_length = 64;  // of each lane
 };
 
-// Thread-safe. Stop drops what waits, and returns when no handler runs.
+// Thread-safe. Stop drops queued work, and returns when no handler runs.
 class HttpWorkers {
  public:
   explicit HttpWorkers(const HttpWorkersOptions& options);

@@ -18,11 +18,10 @@ Result<std::string> ReadClusterId(Directory& root) {
   const std::string id = text.substr(first, text.find_last_not_of(" \t\r\n") + 1 - first);
   const bool printable = std::all_of(id.begin(), id.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
   if (!id.empty() && printable && id.size() <= kMostIdBytes) return id;
-  return Error(
-      Code::kCorruption,
-      fmt::format("{}/{} {}: it holds the cluster's id on one line, the same as the node hbaseid in ZooKeeper, "
-                  "from which it can be written again",
-                  root.path(), kClusterIdFile, id.empty() ? "is empty" : "is no id"));
+  return Error(Code::kCorruption,
+               fmt::format("{}/{} {}: write the cluster's id into this file as its only line; the node hbaseid in "
+                           "ZooKeeper has the same id",
+                           root.path(), kClusterIdFile, id.empty() ? "is empty" : "is not a valid id"));
 }
 
 }  // namespace ratchet::io

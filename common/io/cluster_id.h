@@ -1,4 +1,4 @@
-// <root>/cluster.id: which cluster a root directory belongs to. The first master writes it, once.
+// <root>/cluster.id: the cluster that a root directory belongs to. The first master writes it, once.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace ratchet::io {
 
 inline constexpr const char* kClusterIdFile = "cluster.id";
 
-// The id without surrounding white space. kNotFound while there is none; kCorruption when the file holds no id:
-// nothing, more than one line, or more than 128 printable characters.
+// The id without surrounding white space. kNotFound while there is none; kCorruption when the file has no valid id: it
+// is empty, has more than one line, or more than 128 printable characters.
 [[nodiscard]] Result<std::string> ReadClusterId(Directory& root);
 
 }  // namespace ratchet::io

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLeastKeyBytes = 16;
 constexpr std::size_t kMostKeyBytes = 256;
-constexpr std::uint64_t kMostKeyFileBytes = 4096;  // of the key's file; more is not read
+constexpr std::uint64_t kMostKeyFileBytes = 4096;  // maximum size of the key's file; more is not read
 
 Status WritePrivate(Directory& root, const std::string& name, std::string_view content) {
   RATCHET_ASSIGN(const auto file, CreatePrivate(root, name));
@@ -32,8 +32,8 @@ Result<std::string> ReadClusterKey(Directory& root) {
   if (!printable || key.size() < kLeastKeyBytes || key.size() > kMostKeyBytes) {
     return Error(
         Code::kCorruption,
-        fmt::format("{}/{} is no key: {} to {} printable characters on one line; with every process of the cluster "
-                    "stopped it may be removed, and the next master writes another",
+        fmt::format("{}/{} is not a key of {} to {} printable characters on one line: stop every process of the "
+                    "cluster, and remove the file; the next master writes a new key",
                     root.path(), kClusterKeyFile, kLeastKeyBytes, kMostKeyBytes));
   }
   return key;
@@ -42,7 +42,7 @@ Result<std::string> ReadClusterKey(Directory& root) {
 Result<std::string> EnsureClusterKey(Directory& root, const std::string& fresh) {
   RATCHET_ASSIGN(const bool there, root.Exists(kClusterKeyFile));
   if (!there) {
-    // Complete under a name of its own, then published by a link, which only one of several can make.
+    // Completed under a temporary name, then published by a link, which only one of several processes can make.
     const std::string draft = fmt::format("{}.{:016x}", kClusterKeyFile, RandomSeed());
     RATCHET_TRY(WritePrivate(root, draft, fresh + "\n"));
     const Status linked = root.Link(draft, kClusterKeyFile);

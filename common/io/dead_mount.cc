@@ -16,7 +16,8 @@ std::string& Watched() {
   return *root;
 }
 
-// 0, or why it cannot be opened. A client that was evicted may still show what it knows of a directory, but opens none.
+// Returns 0, or the reason why it cannot be opened. A client that was evicted may still show its cached names of a
+// directory, but cannot open it.
 int OpenError(const std::string& path) {
   const FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return directory.get() >= 0 ? 0 : errno;

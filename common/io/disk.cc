@@ -10,7 +10,7 @@ Result<std::string> Directory::ReadAll(const std::string& name, std::uint64_t mo
   RATCHET_ASSIGN(const std::unique_ptr<ReadableFile> file, OpenForRead(name));
   RATCHET_ASSIGN(const std::uint64_t size, file->size());
   if (size > most && !RATCHET_MUTANT("io.read_whole"))
-    return Error(Code::kCorruption, fmt::format("{}/{} has {} bytes: no such file has more than {}, so it is not read",
+    return Error(Code::kCorruption, fmt::format("{}/{} is not read: it has {} bytes, but such a file has at most {}",
                                                 path(), name, size, most));
   std::string bytes(size, '\0');
   RATCHET_ASSIGN(const std::size_t got, file->ReadAt(0, bytes.data(), bytes.size()));

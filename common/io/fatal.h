@@ -1,7 +1,8 @@
-// Rule S6: a failed sync ends the process.
+// Implements S6 (failed sync ends the process).
 //
-// After fsync has failed the kernel may have marked the lost pages clean, so that a second call lies. The owner of a
-// log calls DieOnFailedSync with the result of each sync (and of each write that a later sync would have to cover).
+// After fsync has failed the kernel may have marked the lost pages clean, so that a second call reports a false
+// success. The owner of a log calls DieOnFailedSync with the result of each sync (and of each write that a later sync
+// would have to cover).
 #pragma once
 
 #include <functional>
@@ -17,10 +18,10 @@ inline constexpr int kExitFailedSync = 86;
 
 // Called instead of exiting. Must be set before threads start; tests only.
 using FatalHandler = std::function<void(const std::string& reason)>;
-void SetFatalHandler(FatalHandler handler);  // empty: back to exiting
+void SetFatalHandler(FatalHandler handler);  // empty: exit again
 
-// OK: returns true. An error: logs `what` with the reason and _exits(kExitFailedSync); when a test's handler took the
-// place of the exit it returns false, and the caller must complete nothing any more.
+// OK: returns true. An error: logs `what` with the reason and _exits(kExitFailedSync). If a test's handler replaces the
+// exit it returns false, and the caller must not complete any commit.
 [[nodiscard]] bool DieOnFailedSync(const Status& status, std::string_view what);
 
 }  // namespace ratchet::io

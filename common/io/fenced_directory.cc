@@ -7,12 +7,12 @@ namespace {
 
 bool IsCode(const Status& status, Code code) { return !status.ok() && status.error().code() == code; }
 
-// ALIVE becomes FENCED and that is durable. A maker that has not created ALIVE yet finds FENCED and gives up.
+// Renames ALIVE to FENCED, durably. A maker that has not created ALIVE yet finds FENCED and gives up.
 Status Mark(Directory& directory) {
   Status renamed = directory.Rename(kAliveFile, kFencedFile);  // needs no space
   if (IsCode(renamed, Code::kNotFound)) {
-    // Marked before, or made only half: then leave FENCED for the maker to find, and catch an ALIVE that it made
-    // meanwhile.
+    // The directory was marked before, or is incomplete. If it is incomplete, creates FENCED, which its maker will
+    // find, and renames an ALIVE that the maker created meanwhile.
     auto created = directory.Create(kFencedFile);
     if (!created.ok() && created.error().code() != Code::kAlreadyExists) return std::move(created).error();
     renamed = directory.Rename(kAliveFile, kFencedFile);
@@ -20,7 +20,7 @@ Status Mark(Directory& directory) {
   } else if (!renamed.ok()) {
     return renamed;
   }
-  // Also when the mark was found already there: its maker may have died before this (S3).
+  // Syncs even if the mark existed already: its maker may have died before this sync, S3 (durable fence mark).
   if (RATCHET_MUTANT("fence.no_mark_sync")) return Ok();
   return directory.Sync();
 }
@@ -37,7 +37,7 @@ Result<std::unique_ptr<FencedDirectory>> FencedDirectory::Make(Directory& parent
   RATCHET_TRY(alive->Close());
   RATCHET_TRY(directory->Sync());
   RATCHET_TRY(parent.Sync());
-  // A successor that came between mkdir and ALIVE has left FENCED; whichever order we took, one sees the other.
+  // A successor that came between mkdir and ALIVE has left FENCED; in either order one process sees the other's file.
   RATCHET_ASSIGN(const bool fenced, directory->Exists(kFencedFile));
   if (fenced) return Error(Code::kFenced, directory->path() + " was fenced while it was being made");
   auto held = directory->OpenForRead(kAliveFile);
@@ -69,17 +69,16 @@ Status FencedDirectory::CheckAfterSync() const {
 
 Result<std::unique_ptr<Directory>> FencedDirectory::Fence(Directory& parent, const std::string& name) {
   const std::string splitting = name + kSplittingSuffix;
-  // The plain name is looked up last: another fencer may rename between the two looks, but never back.
+  // The plain name is looked up last: another fencer may rename between the two look-ups, but never back.
   RATCHET_ASSIGN(const bool splitting_there, parent.Exists(splitting));
   RATCHET_ASSIGN(const bool plain_there, parent.Exists(name));
   if (plain_there && splitting_there) {
-    return Error(Code::kCorruption,
-                 parent.path() + ": both " + name + " and " + splitting +
-                     " exist; a directory was made again. Move one away by hand after looking into both.");
+    return Error(Code::kCorruption, parent.path() + ": both " + name + " and " + splitting +
+                                        " exist, because a directory was made again: inspect both, and move one away");
   }
   auto opened = parent.OpenDir(plain_there ? name : splitting);
   if (!opened.ok() && opened.error().code() == Code::kNotFound) opened = parent.OpenDir(splitting);
-  if (!opened.ok()) return opened.error().Annotate("nothing to fence as " + name);
+  if (!opened.ok()) return opened.error().Annotate("cannot fence " + name);
   const std::unique_ptr<Directory> directory = std::move(opened).value();
   RATCHET_TRY(Mark(*directory));
   if (plain_there) {

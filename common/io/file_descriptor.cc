@@ -39,7 +39,7 @@ Status CheckIsFile(const FileDescriptor& fd, std::string_view path) {
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return SystemError("looking at", path, errno);
   if (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) return Ok();
-  return Error(Code::kCorruption, fmt::format("{} is no file, but a pipe, a socket or a device", path));
+  return Error(Code::kCorruption, fmt::format("{} is not a file, but a pipe, a socket or a device", path));
 }
 
 Result<std::uint64_t> FreeBytesOf(const FileDescriptor& fd, std::string_view path) {

@@ -27,7 +27,7 @@ bool LogBytes::Load(std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t wanted = std::min(std::max<std::uint64_t>(length, step_), size_ - offset);
   window_ = {};
   if (buffer_.capacity() > 4 * std::max<std::uint64_t>(wanted, step_))
-    std::string().swap(buffer_);  // one large record is past
+    std::string().swap(buffer_);  // after one large record
   buffer_.resize(wanted);
   const Result<std::size_t> got = file_->ReadAt(offset, buffer_.data(), buffer_.size());
   if (!got.ok()) {

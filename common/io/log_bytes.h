@@ -1,7 +1,7 @@
-// The bytes of a log as a reader asks for them: all in memory, or a window that moves over a file.
+// The bytes of a log for a reader: all in memory, or a window that moves over a file.
 //
-// Only the window is held: a reader of a file needs no more memory for a large file than for a small one, apart from
-// the largest record. Owner: one reader, one thread. A file must outlive it.
+// Only the window is held: a reader of a large file needs no more memory than one of a small file, except for the
+// largest record. Owner: one reader, one thread. A file must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +17,23 @@ namespace ratchet::io {
 class LogBytes {
  public:
   explicit LogBytes(std::string_view whole) : size_(whole.size()), window_(whole) {}
-  // `step`: bytes read at once, unless more is asked for.
+  // `step`: number of bytes read at once, unless more are requested.
   LogBytes(const ReadableFile& file, std::uint64_t size, std::size_t step) : file_(&file), step_(step), size_(size) {}
   LogBytes(const LogBytes&) = delete;
   LogBytes& operator=(const LogBytes&) = delete;
   ~LogBytes() = default;
 
-  // What lies behind `size` is not looked at.
+  // Bytes from `size` on are ignored.
   void Limit(std::uint64_t size) { size_ = size < size_ ? size : size_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  // The bytes from `offset` on, `length` of them, fewer at the end. They stay until the next call. Nothing after an
+  // Returns `length` bytes from `offset` on, fewer at the end. They stay valid until the next call. Empty after an
   // error.
   [[nodiscard]] std::string_view At(std::uint64_t offset, std::uint64_t length);
-  // The first error of the disk, or of a file that is shorter now than it was.
+  // The first error of the disk, or of a file that has become shorter.
   [[nodiscard]] const Status& status() const { return status_; }
 
-  // As of a file: where the next byte from `offset` on may be something else than zero.
+  // As ReadableFile::SkipHole: the next offset at or after `offset` whose byte may differ from zero.
   [[nodiscard]] std::uint64_t SkipHole(std::uint64_t offset) const {
     return file_ == nullptr ? offset : file_->SkipHole(offset);
   }
@@ -55,7 +55,7 @@ class LogBytes {
   Status status_;
 };
 
-// Nothing but zeros from `from` on.
+// True if all bytes from `from` on are zeros.
 [[nodiscard]] bool OnlyZeros(LogBytes& bytes, std::uint64_t from);
 // CRC32C of [from, to), continuing `crc`.
 [[nodiscard]] std::uint32_t ChecksumOf(LogBytes& bytes, std::uint64_t from, std::uint64_t to, std::uint32_t crc = 0);

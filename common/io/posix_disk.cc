@@ -27,7 +27,7 @@ constexpr mode_t kFileMode = 0644;
 constexpr mode_t kPrivateMode = 0600;
 constexpr mode_t kDirMode = 0755;
 
-// Where a file is found again: a directory's descriptor, which many share, and the path below it.
+// How a file is found again: a directory's descriptor, which many share, and the path below it.
 struct Home {
   std::shared_ptr<const FileDescriptor> base;
   std::string below;  // "", or "a/b/"
@@ -36,7 +36,7 @@ struct Home {
 
 Result<FileDescriptor> OpenBelow(const FileDescriptor& base, const std::string& at, int flags, const std::string& path,
                                  mode_t mode = kFileMode) {
-  // Not blocking: a pipe under the name would keep the thread for ever.
+  // Non-blocking: a pipe under the name would block the thread without end.
   const int fd = ::openat(base.get(), at.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
   if (fd < 0) return SystemError("opening", path, errno);
   return FileDescriptor(fd);
@@ -47,7 +47,7 @@ class PosixWritableFile final : public WritableFile {
   PosixWritableFile(FileDescriptor fd, std::string path, std::optional<Home> home)
       : fd_(std::move(fd)), path_(std::move(path)), home_(std::move(home)) {}
 
-  // A light file that was put aside.
+  // Opens a light file that was closed while idle.
   Status OpenAgain() {
     if (fd_.get() >= 0 || !home_) return Ok();
     RATCHET_ASSIGN(fd_, OpenBelow(*home_->base, home_->below + home_->name, O_WRONLY, path_));
@@ -74,7 +74,7 @@ class PosixWritableFile final : public WritableFile {
     if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
     if (bytes > 0) operation.Proves();
     RATCHET_TRY(HitFault("io.synced", path_));
-    if (home_ && !fd_.Close()) return SystemError("closing", path_, errno);  // nothing of it is unwritten now
+    if (home_ && !fd_.Close()) return SystemError("closing", path_, errno);  // all of it is written now
     return Ok();
   }
 
@@ -139,7 +139,7 @@ class PosixWritableFile final : public WritableFile {
 
   FileDescriptor fd_;
   const std::string path_;
-  std::optional<Home> home_;    // of a light file
+  std::optional<Home> home_;    // for a light file
   std::uint64_t size_ = 0;      // appended
   std::uint64_t filled_ = 0;    // appended or zero-filled by this handle
   std::uint64_t unsynced_ = 0;  // written since the last sync
@@ -149,7 +149,7 @@ class PosixDirectory final : public Directory {
  public:
   PosixDirectory(FileDescriptor fd, std::string path)
       : base_(std::make_shared<const FileDescriptor>(std::move(fd))), path_(std::move(path)) {}
-  // A light one: `below` is "a/b/".
+  // A light directory: `below` is "a/b/".
   PosixDirectory(const PosixDirectory& base, const std::string& below)
       : base_(base.base_),
         below_(base.below_ + below),
@@ -183,7 +183,7 @@ class PosixDirectory final : public Directory {
   }
 
   Result<std::vector<std::string>> List() override {
-    // A descriptor of its own: the position of a directory stream belongs to the open file description.
+    // A separate descriptor, because the position of a directory stream belongs to the open file description.
     RATCHET_ASSIGN(FileDescriptor own, OpenAt(".", O_RDONLY | O_DIRECTORY));
     DIR* stream = ::fdopendir(own.get());
     if (stream == nullptr) return SystemError("listing", path_, errno);
@@ -262,7 +262,8 @@ class PosixDirectory final : public Directory {
     const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
     RATCHET_TRY(HitFault("io.sync_directory", path_));
     if (below_.empty()) return ::fsync(base_->get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
-    // A light one. That no descriptor is left must not pass for a failed sync, which ends the process (S6).
+    // A light directory. An error because no descriptor is free must not count as a failed sync, which ends the process
+    // (S6: failed sync ends the process).
     const auto sync = [this](const Result<FileDescriptor>& own) -> Status {
       if (!own.ok()) return own.error();
       return ::fsync(own->get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
@@ -301,7 +302,7 @@ class PosixDirectory final : public Directory {
 class Posix final : public Disk {
  public:
   Result<std::unique_ptr<Directory>> Open(const std::string& path) override {
-    // An administrator's path may lead through links; names below it may not.
+    // An administrator's path may contain links; names below it may not.
     const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return SystemError("opening directory", path, errno);
     return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(FileDescriptor(fd), path));
@@ -334,7 +335,7 @@ Result<std::unique_ptr<Directory>> OpenLightDirectory(Directory& base, const std
     }
     return at;
   }
-  SpareDescriptor::OfProcess();  // taken while there are some
+  SpareDescriptor::OfProcess();  // reserved while descriptors are free
   auto light = std::make_unique<PosixDirectory>(*posix, path + "/");
   RATCHET_ASSIGN(const bool there, light->Exists("."));
   if (!there) return Error(Code::kNotFound, fmt::format("opening {}: there is no such directory", light->path()));

@@ -57,7 +57,7 @@ Status PosixReadableFile::Sync() {
 
 bool PosixReadableFile::NamesAreCached() const {
   struct statfs info {};
-  if (::fstatfs(fd_.get(), &info) != 0) return true;  // what is not known is not trusted
+  if (::fstatfs(fd_.get(), &info) != 0) return true;  // an unknown file system is not trusted
   return CachesNames(info);
 }
 

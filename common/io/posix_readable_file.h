@@ -1,4 +1,4 @@
-// A file of the operating system that is read.
+// A file of the operating system, opened for reading.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace ratchet::io {
 
-// Do clients of the file system at `path` cache names? By its kind; true where that cannot be told.
+// True if clients of the file system at `path` cache names, by its kind; true if the kind is unknown.
 [[nodiscard]] bool CachesNames(const std::string& path);
 
-class PosixReadableFile final : public ReadableFile, public ProvingFile {
+class PosixReadableFile final : public ReadableFile, public ProvableFile {
  public:
   PosixReadableFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
@@ -23,9 +23,9 @@ class PosixReadableFile final : public ReadableFile, public ProvingFile {
   [[nodiscard]] std::uint64_t SkipHole(std::uint64_t offset) const override { return DataFrom(fd_, offset); }
   Status Sync() override;
 
-  // By the file system's kind: FUSE and Ceph.
+  // Depends on the file system's kind: true for FUSE and Ceph.
   [[nodiscard]] bool NamesAreCached() const override;
-  // Whether another process has locked the file: that is known to the metadata server alone.
+  // Queries the lock of the file: only the metadata server can answer that.
   [[nodiscard]] Status RoundTrip() const override;
 
  private:

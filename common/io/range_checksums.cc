@@ -11,7 +11,7 @@ constexpr std::uint32_t kPolynomial = 0x82f63b78;  // Castagnoli, the lowest pow
 constexpr std::uint32_t kOne = 1U << 31;
 constexpr std::uint32_t kOneByte = kOne >> 8;  // x to the power of 8
 
-// Product of two polynomials modulo the checksum's.
+// Product of two polynomials modulo the polynomial of the checksum.
 constexpr std::uint32_t Multiply(std::uint32_t a, std::uint32_t b) {
   std::uint32_t product = 0;
   for (std::uint32_t power = kOne; power != 0; power >>= 1) {

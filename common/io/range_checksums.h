@@ -1,7 +1,8 @@
-// CRC32C of any range of a log without reading the range: from the checksums of what lies before its two ends.
+// CRC32C of any range of a log without reading the range: from the checksums of the bytes before its two ends.
 //
 // A search for the next good record tries every place of a file, and each place may claim to be a record that reaches
-// to the end. Reading all of these ranges would take the square of the file's length. Owner: one reader, one thread.
+// to the end. To read all of these ranges would take time quadratic in the file's length. Owner: one reader, one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace ratchet::io {
 
 class RangeChecksums {
  public:
-  // Of ranges that begin at or behind `from`. `bytes` is read once, from there on, as far as ranges reach; it must
-  // outlive this.
+  // For ranges that begin at or after `from`. `bytes` is read once, from there on, as far as ranges reach; it must
+  // outlive this object.
   RangeChecksums(LogBytes& bytes, std::uint64_t from) : bytes_(bytes), from_(from) {}
 
   // CRC32C of [begin, end), which continues `crc`. At most 2 * kEvery bytes are read, through the two windows.
@@ -31,7 +32,8 @@ class RangeChecksums {
   std::vector<std::uint32_t> kept_{0};  // [i]: of [from, from + i * kEvery)
 };
 
-// The part of the checksum of A followed by `bytes` more bytes that comes from A: xor it with the checksum of these.
+// The part of the checksum of A followed by `bytes` more bytes that comes from A: xor it with the checksum of the
+// latter.
 [[nodiscard]] std::uint32_t ShiftChecksum(std::uint32_t crc, std::uint32_t bytes);
 
 }  // namespace ratchet::io

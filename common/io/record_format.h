@@ -25,7 +25,7 @@ struct RecordHeaderLayout {
   return (size + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
 }
 
-// What a record's checksum begins with: where it stands.
+// The beginning of a record's checksum: its place.
 [[nodiscard]] inline std::uint32_t PlaceCrc(std::uint64_t file_id, std::uint64_t offset) {
   char place[16];
   PutFixed(place, file_id);

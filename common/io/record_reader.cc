@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t kStep = 1U << 20;         // of a file, read at once
 constexpr std::size_t kSearchStep = 64U << 10;  // while searching: the checksums
-constexpr std::size_t kNearStep = 512;          // and the ends of what claims to be a record
+constexpr std::size_t kNearStep = 512;          // and the ends of possible records
 
-// What a record's header says. Nothing is known of the rest yet.
+// The values in a record's header. The rest of the record is not known yet.
 struct Head {
   std::uint32_t crc = 0;
   std::uint32_t length = 0;
@@ -22,7 +22,7 @@ struct Head {
   std::uint8_t version = 0;
 };
 
-// Nothing, or why no record can begin with `header` at `offset` when `left` bytes follow.
+// Returns null, or the reason why no record can begin with `header` at `offset` when `left` bytes follow.
 const char* ReadHead(std::string_view header, std::uint64_t offset, std::uint64_t left, Head* head) {
   if (header.size() < kRecordHeaderSize) return "a record header is cut short";
   const char* const bytes = header.data();
@@ -71,7 +71,7 @@ void RecordReader::ReadHeader() {
   const auto format = GetFixed<std::uint32_t>(header.data() + LogHeaderLayout::kFormat);
   const bool known = options_.expected.file_id != 0;
   if (format != kLogFormat || (known && (found.kind != identity_.kind || found.file_id != identity_.file_id))) {
-    ended_ = true;  // a good checksum: this is no torn write, but another file or another program's
+    ended_ = true;  // a good checksum: not a torn write, but another file or another program's
     tail_.end = LogEnd::kDamage;
     tail_.reason = fmt::format("the file header says format {}, kind {:#x}, file {:016x}; expected {}, {:#x}, {:016x}",
                                format, found.kind, found.file_id, kLogFormat, identity_.kind, identity_.file_id);
@@ -122,7 +122,7 @@ bool RecordReader::ParseAt(std::uint64_t offset, Record* record, std::string* wh
     return fail(bad);
   const std::uint64_t whole = kRecordHeaderSize + head.length;
   const std::uint64_t end = offset + AlignRecord(whole);
-  // In pieces, until it is known to be a record: a bad length may be a large one.
+  // Reads in pieces until the bytes are known to be a record, because an invalid length may be large.
   const std::uint32_t place = PlaceCrc(identity_.file_id, offset);
   if (ChecksumOf(bytes_, offset + RecordHeaderLayout::kLength, offset + whole, place) != head.crc)
     return fail("a record fails its checksum");
@@ -162,12 +162,12 @@ std::uint64_t RecordReader::FindNext(std::uint64_t bad, bool* proven) {
     }
     at = end;
   }
-  // What cannot be read proves nothing, and must not pass for a torn tail.
+  // Unreadable bytes prove nothing, and must not be treated as a torn tail.
   for (const LogBytes* part : {&bytes_, &ahead, &near_end, &near_begin}) *proven = *proven || !part->status().ok();
   return first;
 }
 
-// Something other than a good record stands at tail_.offset: is it the clean end, a torn tail or damage?
+// There is no good record at tail_.offset: decides whether it is the clean end, a torn tail or damage.
 void RecordReader::End(std::string why) {
   ended_ = true;
   const std::uint64_t at = tail_.offset;

@@ -8,14 +8,14 @@
 namespace ratchet::io {
 
 std::uint64_t LogFileId(std::string_view unique_name) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a: stable for ever, and all that is asked is that files differ
+  std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a: permanently stable; the only requirement is that files differ
   for (const char c : unique_name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return hash == 0 ? 1 : hash;
 }
 
 RecordWriter::RecordWriter(std::unique_ptr<WritableFile> file, LogIdentity identity)
     : file_(std::move(file)), identity_(identity), written_(file_->size()) {
-  RATCHET_CHECK(written_ == 0, "a record log is written from its beginning, {} bytes are there", written_);
+  RATCHET_CHECK(written_ == 0, "a record log must begin in an empty file, but this one has {} bytes", written_);
   buffer_.resize(kLogHeaderSize, '\0');
   kLogMagic.copy(buffer_.data(), kLogMagic.size());
   PutFixed(buffer_.data() + LogHeaderLayout::kFormat, kLogFormat);
@@ -42,7 +42,7 @@ std::string& RecordWriter::Begin() {
 Status RecordWriter::End(std::uint8_t type, std::uint8_t version, std::uint64_t sequence) {
   RATCHET_CHECK(begun_ && type != 0, "End without Begin, or record type 0");
   begun_ = false;
-  // No invariant of this writer: callers take sequences from files of others.
+  // An error and not a CHECK, because callers take sequences from files that other processes wrote.
   if (sequence < last_sequence_) {
     buffer_.resize(begun_at_);
     return Error(Code::kInvalidArgument, fmt::format("a log record of sequence {} after {}", sequence, last_sequence_));
@@ -52,8 +52,9 @@ Status RecordWriter::End(std::uint8_t type, std::uint8_t version, std::uint64_t 
   const std::uint64_t unsynced = offset - durable_;
   if (length > kMaxRecordLength || unsynced + length + kRecordHeaderSize > kMaxUnsyncedBytes) {
     buffer_.resize(begun_at_);
-    return Error(Code::kResourceExhausted,
-                 fmt::format("a log record of {} bytes, {} unsynced before it", length, unsynced));
+    return Error(
+        Code::kResourceExhausted,
+        fmt::format("a log record of {} bytes exceeds the limit; {} bytes before it are not synced", length, unsynced));
   }
   char* const header = buffer_.data() + begun_at_;
   PutFixed(header + RecordHeaderLayout::kLength, static_cast<std::uint32_t>(length));

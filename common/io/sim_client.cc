@@ -60,7 +60,7 @@ class ClientWritable final : public WritableFile {
   const std::unique_ptr<WritableFile> file_;
 };
 
-class ClientReadable final : public ReadableFile, public ProvingFile {
+class ClientReadable final : public ReadableFile, public ProvableFile {
  public:
   ClientReadable(ClientState state, std::unique_ptr<ReadableFile> file)
       : state_(std::move(state)), file_(std::move(file)) {}

@@ -1,9 +1,8 @@
 // A double of a storage whose clients cache names (CephFS), for tests: a process's client in front of a disk.
 //
-// As long as the client belongs to the storage, every look shows what is there. Evict() gives the client up without its
-// knowing: names that it has looked at before are answered as they were then, whatever others do to them, and
-// everything that needs the storage itself fails: reads, changes, syncs, round trips, looks at names that it does not
-// know.
+// While the storage accepts the client, every look-up of a name is up to date. Evict() evicts the client without its
+// knowledge. Names that it has looked at before are then answered from its cache, whatever others do to them. Every
+// operation that needs the storage fails: reads, changes, syncs, round trips, look-ups of unknown names.
 //
 // Threads: all calls from any thread; Directories of one client share its state and may outlive it.
 #pragma once
@@ -18,7 +17,7 @@ namespace ratchet::io {
 
 class SimClient final : public Disk {
  public:
-  // `storage` outlives the client and what it opens.
+  // `storage` outlives the client and the files that it opens.
   explicit SimClient(Disk& storage);
   ~SimClient() override;
 
@@ -26,9 +25,9 @@ class SimClient final : public Disk {
   Result<std::unique_ptr<Directory>> OpenOrMake(const std::string& path) override;
 
   void Evict();
-  // Round trips that were asked for so far.
+  // Number of round trips so far.
   [[nodiscard]] std::uint64_t round_trips() const;
-  // Called in a round trip after the storage has let it pass, before its answer arrives.
+  // Sets a hook that every round trip calls after it has reached the storage and before its answer arrives.
   void OnRoundTrip(std::function<void()> hook);
 
   struct State;

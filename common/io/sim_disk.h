@@ -1,12 +1,11 @@
-// A disk in memory for tests and simulation. It forgets, at PowerFailure, every byte and every name that was not
-// synced.
+// A disk in memory for tests and simulation. At PowerFailure it loses every byte and every name that was not synced.
 //
 // One SimDisk is the shared storage; each simulated process has its own view of it (NewProcess). A hook of the process
 // sees every operation before it happens and may let it fail, pretend that it happened (a left-out sync), or kill the
 // process before, in the middle of, or after it. A dead process's handles answer every call with an error.
 //
-// Crash() of a process loses nothing: the page cache survives. PowerFailure kills all processes and loses what is
-// unsynced.
+// Crash() of a process loses nothing: the page cache survives. PowerFailure kills all processes and loses unsynced
+// data.
 //
 // Threads: all calls may come from any thread; hooks run on the calling thread without a lock and may block.
 #pragma once
@@ -42,10 +41,10 @@ class SimDisk {
     Result<std::unique_ptr<Directory>> OpenOrMake(const std::string& path) override;
 
     void SetHook(SimHook hook);
-    // All operations that changed or synced something, in order, when tracing was asked for.
+    // All operations that changed or synced something, in order, while tracing is on.
     void Trace(bool on);
     [[nodiscard]] std::vector<SimEvent> trace() const;
-    [[nodiscard]] std::uint64_t operations() const;  // that change or sync, so far
+    [[nodiscard]] std::uint64_t operations() const;  // number of operations that changed or synced something
     void Crash();
     [[nodiscard]] bool crashed() const;
 
@@ -58,11 +57,12 @@ class SimDisk {
   // Kills all processes.
   void PowerFailure(Loss loss = Loss::kEverything, std::uint64_t seed = 0);
 
-  // Bytes that the files may take together; UINT64_MAX: no limit. Names take no space.
+  // Bytes that the files may use together; UINT64_MAX: unlimited. Names use no space.
   void SetCapacity(std::uint64_t bytes);
   [[nodiscard]] std::uint64_t used_bytes() const;
 
-  // Behind everybody's back, for damage; also made durable. The path is from the root: "/store/segment.1.1".
+  // Changes bytes without any process's knowledge, for damage; also made durable. The path is from the root:
+  // "/store/segment.1.1".
   Status Overwrite(const std::string& path, std::uint64_t offset, std::string_view bytes);
   Status Truncate(const std::string& path, std::uint64_t size);
   Result<std::string> Content(const std::string& path) const;

@@ -1,4 +1,4 @@
-// What a simulated disk is asked for, and what may become of it (sim_disk.h).
+// The operations of a simulated disk, and their possible results (sim_disk.h).
 #pragma once
 
 #include <cstdint>
@@ -25,20 +25,20 @@ struct SimEvent {
   std::string path;          // of the file or directory, as its handle names it
   std::string to;            // rename, link: the new path
   std::uint64_t number = 0;  // counts this process's operations that change or sync, from 1; 0 for others
-  std::uint64_t bytes = 0;   // append, reserve: how many; cut: to how many
+  std::uint64_t bytes = 0;   // append, reserve: how many; cut: the new size
   [[nodiscard]] std::string ToString() const;
 };
 
-// What becomes of one operation.
+// The result of one operation.
 struct SimVerdict {
   enum class Kind : std::uint8_t { kProceed, kFail, kSkip, kCrashBefore, kCrashAfter, kTear };
   Kind kind = Kind::kProceed;
   Code code = Code::kIo;         // kFail
-  std::uint64_t keep_bytes = 0;  // kTear, of an append: this much is written, then the process is dead
+  std::uint64_t keep_bytes = 0;  // kTear, for an append: this much is written, then the process is dead
 
   static SimVerdict Proceed() { return {}; }
   static SimVerdict Fail(Code code) { return {Kind::kFail, code, 0}; }
-  static SimVerdict Skip() { return {Kind::kSkip, Code::kIo, 0}; }  // says OK and does nothing
+  static SimVerdict Skip() { return {Kind::kSkip, Code::kIo, 0}; }  // reports OK and does nothing
   static SimVerdict CrashBefore() { return {Kind::kCrashBefore, Code::kIo, 0}; }
   static SimVerdict CrashAfter() { return {Kind::kCrashAfter, Code::kIo, 0}; }
   static SimVerdict Tear(std::uint64_t keep_bytes) { return {Kind::kTear, Code::kIo, keep_bytes}; }
@@ -51,11 +51,11 @@ using SimHook = std::function<SimVerdict(const SimEvent&)>;
 // Fails each operation of this kind whose path contains `path_part`.
 [[nodiscard]] SimHook FailOps(SimOp op, std::string path_part, Code code);
 
-// What a power failure takes.
+// The data that a power failure loses.
 enum class SimLoss : std::uint8_t {
   kEverything,  // all that was not synced
   kRandom,      // each unsynced sector of 512 bytes and each unsynced change of a directory is lost or kept by chance
-  kNothing,     // the disk was quick: all is kept
+  kNothing,     // the disk was fast: everything is kept
 };
 
 }  // namespace ratchet::io

@@ -1,4 +1,4 @@
-// Handles of the disk double: what a process holds of SimDisk's inodes.
+// Handles of the disk double: a process's references to SimDisk's inodes.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ std::string Joined(const std::string& path, const std::string& name) {
   return path.ends_with('/') ? path + name : path + "/" + name;
 }
 
-// Tells the analysis what Perform has done: its actions run under the state's mutex.
+// Declares to the analysis that Perform runs its actions under the state's mutex.
 void Held([[maybe_unused]] Mutex& mutex) ASSERT_CAPABILITY(mutex) {}
 
 SimEvent Event(SimOp op, std::string path, std::string to = {}, std::uint64_t bytes = 0) {
@@ -24,7 +24,7 @@ SimEvent Event(SimOp op, std::string path, std::string to = {}, std::uint64_t by
   return event;
 }
 
-// Runs `action` if the hook lets it, under the state's mutex, and dies afterwards if the hook said so.
+// Runs `action` if the hook allows it, under the state's mutex, and dies afterwards if the hook requested that.
 template <class Action>
 Status Perform(Process& process, SimEvent event, Action action) {
   bool die_after = false;
@@ -39,7 +39,8 @@ Status Perform(Process& process, SimEvent event, Action action) {
   return Error(Code::kIo, "disk double: process " + process.name + " died");
 }
 
-// A sync that fails marks the pages clean all the same, as kernels do: a second one would lie (S6).
+// A sync that fails also marks the pages clean, as kernels do: a second one would report a false success, S6 (failed
+// sync ends the process).
 Status SyncInode(Process& process, Inode& inode, const std::string& path) {
   const Status synced = Perform(process, Event(SimOp::kSyncFile, path), [&] { return inode.Sync(), Ok(); });
   if (!synced.ok()) {
@@ -174,7 +175,15 @@ class SimDirectory final : public Directory {
   Result<bool> Exists(const std::string& name) override {
     bool there = false;
     RATCHET_TRY(Perform(*process_, Event(SimOp::kLookUp, Joined(path_, name)), [&] {
-      there = folder_->names.contains(name);
+      // "a/b" is looked up along the names, as the operating system does.
+      std::shared_ptr<Folder> folder = folder_;
+      std::string rest = name;
+      for (auto slash = rest.find('/'); slash != std::string::npos && folder != nullptr; slash = rest.find('/')) {
+        const auto found = folder->names.find(rest.substr(0, slash));
+        folder = found == folder->names.end() ? nullptr : found->second.folder;
+        rest.erase(0, slash + 1);
+      }
+      there = folder != nullptr && folder->names.contains(rest);
       return Ok();
     }));
     return there;

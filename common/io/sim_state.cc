@@ -130,7 +130,7 @@ Result<bool> Process::Before(SimEvent event, std::optional<std::uint64_t>* tear,
   }
   const SimVerdict verdict = ask ? ask(event) : SimVerdict::Proceed();
   {
-    MutexLock lock(mutex);  // a test may have killed us while the hook blocked
+    MutexLock lock(mutex);  // a test may have killed this process while the hook blocked
     if (dead) return Error(Code::kIo, "disk double: process " + name + " is dead");
   }
   switch (verdict.kind) {

@@ -16,8 +16,8 @@
 namespace ratchet::io::sim {
 
 struct Inode {
-  std::string bytes;                                           // what processes see
-  std::string durable;                                         // what a power failure leaves
+  std::string bytes;                                           // as processes see it
+  std::string durable;                                         // as a power failure leaves it
   std::vector<std::pair<std::uint64_t, std::uint64_t>> dirty;  // {offset, length} written since the last sync
 
   void Write(std::uint64_t offset, std::string_view data);
@@ -35,7 +35,7 @@ struct Node {
 
 struct Folder {
   // One change of names that survives or is lost as a whole (a rename inside one folder is atomic).
-  using Change = std::vector<std::pair<std::string, Node>>;  // a Node that is not there: the name is removed
+  using Change = std::vector<std::pair<std::string, Node>>;  // a missing Node: the name is removed
 
   std::map<std::string, Node> names;
   std::map<std::string, Node> durable;
@@ -66,7 +66,7 @@ struct Process : std::enable_shared_from_this<Process> {
   Process(std::shared_ptr<State> shared, std::string process_name)
       : state(std::move(shared)), name(std::move(process_name)) {}
 
-  // Asks the hook. OK with true: do it. OK with false: pretend. *tear is set when only that much may be written;
+  // Asks the hook. OK with true: do it. OK with false: pretend. *tear is set when only that many bytes may be written;
   // the caller that obeys calls Die afterwards.
   Result<bool> Before(SimEvent event, std::optional<std::uint64_t>* tear, bool* die_after) EXCLUDES(mutex);
   void Die() EXCLUDES(mutex);

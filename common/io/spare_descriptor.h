@@ -1,4 +1,5 @@
-// One descriptor that is kept for what must not fail because none is left: a sync that failed ends the process (S6).
+// One descriptor that is reserved for an operation that must not fail because none is free: a sync that failed ends the
+// process, S6 (failed sync ends the process).
 #pragma once
 
 #include <fcntl.h>
@@ -15,7 +16,8 @@ class SpareDescriptor {
     static auto* const spare = new SpareDescriptor;  // never freed: threads may use it during exit
     return *spare;
   }
-  // Runs `action` while the spare number is free for what it opens; it closes what it opens. One at a time.
+  // Runs `action` while the spare number is free for the descriptor that it opens; it must close that descriptor. One
+  // at a time.
   template <class Action>
   auto While(Action action) {
     MutexLock lock(mutex_);

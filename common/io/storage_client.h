@@ -1,7 +1,8 @@
-// Under which client a process uses its storage, written down where a successor finds it before it fences (S102).
+// The storage client of a process, written down where a successor finds it before it fences, S102 (evict before
+// fencing).
 //
-// A note is an empty file whose NAME says it: a listing needs nothing of a client that is dead, while its files may be
-// held back by the storage until the client is given up.
+// A note is an empty file whose NAME is the information: a listing does not depend on a dead client, while the storage
+// may block access to that client's files until it is evicted.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@
 namespace ratchet::io {
 
 struct StorageClient {
-  std::string name;      // as the storage's administrator gave it: CephFS's client.NAME without "client."
-  std::uint64_t id = 0;  // of this mount; 0: not known
+  std::string name;      // as the storage's administrator assigned it: CephFS's client.NAME without "client."
+  std::uint64_t id = 0;  // of this mount; 0: unknown
 
   friend bool operator==(const StorageClient&, const StorageClient&) = default;
   [[nodiscard]] std::string ToString() const;  // "rs-1", or "rs-1 (session 4164)"
@@ -25,17 +26,17 @@ struct StorageClient {
 
 // 1 to 100 letters, digits, '.', '_' and '-', not beginning with '-'.
 [[nodiscard]] bool IsClientName(std::string_view name);
-// Of the mount that holds `path`: CephFS tells it (ceph.client_id); 0 elsewhere.
+// The client of the mount that holds `path`: CephFS provides it (ceph.client_id); 0 elsewhere.
 [[nodiscard]] std::uint64_t ClientIdAt(const std::string& path);
 
 // "<prefix><id>.<name>".
 [[nodiscard]] std::string ClientNote(std::string_view prefix, const StorageClient& client);
-// What the names of a listing note under this prefix; others are passed over.
+// The clients that the names of a listing note under this prefix; other names are skipped.
 [[nodiscard]] std::vector<StorageClient> NotedClients(const std::vector<std::string>& names, std::string_view prefix);
-// Durably; one that is there already is as good.
+// Durable; Ok also when the note exists already.
 [[nodiscard]] Status NoteClient(Directory& directory, std::string_view prefix, const StorageClient& client);
 
-// In a region server's log directory.
+// Prefix of the note's name in a region server's log directory.
 inline constexpr std::string_view kClientNotePrefix = "client.";
 
 }  // namespace ratchet::io

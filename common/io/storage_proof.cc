@@ -13,7 +13,7 @@ std::atomic<ProofPolicy>& Policy() {
   return policy;
 }
 
-bool Needed(const ProvingFile* file) {
+bool Needed(const ProvableFile* file) {
   if (file == nullptr) return false;
   switch (Policy().load()) {
     case ProofPolicy::kAlways: return true;
@@ -30,7 +30,7 @@ ProofPolicy ProofPolicyOf(std::string_view text) {
 }
 
 StorageProof::StorageProof(std::unique_ptr<ReadableFile> file)
-    : file_(std::move(file)), proving_(dynamic_cast<const ProvingFile*>(file_.get())), needed_(Needed(proving_)) {}
+    : file_(std::move(file)), provable_(dynamic_cast<const ProvableFile*>(file_.get())), needed_(Needed(provable_)) {}
 
 void StorageProof::SetPolicy(ProofPolicy policy) { Policy().store(policy); }
 
@@ -43,14 +43,14 @@ Status StorageProof::Prove() const {
   const Status asked = Ask();
   if (asked.ok()) return Ok();
   return Error(Code::kFenced,
-               "the storage does not know this process any more, which counts as fenced: " + asked.error().message());
+               "the storage no longer knows this process, which counts as fenced: " + asked.error().message());
 }
 
 Status StorageProof::Ask() const {
   if (RATCHET_MUTANT("storage.no_proof")) return Ok();
   mutex_.Lock();
   ++waiting_;
-  // One that is under way may have passed the storage before what the caller looked at: only the next one counts.
+  // A round trip in progress may have passed the storage before the caller's look: only the next one counts.
   const std::uint64_t mine = begun_ > done_ && RATCHET_MUTANT("storage.early_proof") ? begun_ : begun_ + 1;
   while (done_ < mine) {
     if (begun_ > done_) {
@@ -59,14 +59,14 @@ Status StorageProof::Ask() const {
     }
     ++begun_;
     mutex_.Unlock();
-    Status asked = proving_->RoundTrip();
+    Status asked = provable_->RoundTrip();
     mutex_.Lock();
     last_ = std::move(asked);
     done_ = begun_;
     ended_.NotifyAll();
   }
   --waiting_;
-  Status last = last_;  // of mine, or of one that began later still
+  Status last = last_;  // of this round trip, or of a later one
   mutex_.Unlock();
   return last;
 }

@@ -58,7 +58,7 @@ struct StorageWatch::Impl {
     return permitted_at.has_value() && clock.Now() - *permitted_at <= options.permission_holds;
   }
 
-  // No line of log before the session is given up: it may hang like everything else.
+  // The log line follows the end of the session, because writing it may hang like other writes.
   [[nodiscard]] bool WithdrawIfDue() {
     const auto age = watch.OldestUnfinished();
     if (options.limit.Get() == Millis(0) || !age.has_value() || *age < options.limit.Get() || !Permitted(*age))

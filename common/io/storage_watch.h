@@ -1,13 +1,14 @@
-// Looks after the storage of a process: has it looked at now and then, on a thread that may hang there, and withdraws
-// from a cluster whose storage answers others (S76), from a thread that needs no storage at all.
+// Storage watchdog: probes the storage from time to time, on a thread that may hang there. If the storage hangs while
+// it answers others, the process leaves the cluster, S76 (withdraw with permission), from a thread that needs no
+// storage at all.
 //
-// Withdrawing is liveness only: what keeps a server that hangs from doing harm is its fence. It takes two: something
-// has been under way for longer than `limit`, and the cluster has said within the last moments that others are better
-// off (Permit). Then `leave` gives up what makes others count on this process (its session), and `end` ends it.
-// `last_resort` comes when it has not ended by then: an end may write a line of log, and that may hang too.
+// Withdrawing is liveness only: the fence keeps a hanging server from doing harm. It has two conditions: an operation
+// has been in progress for longer than `limit`, and the cluster has reported within the last moments that others are
+// better off (Permit). Then `leave` closes the session, so that others no longer count on this process, and `end` ends
+// it. `last_resort` is called if it has not ended in time: an end may write a line of log, and that may hang too.
 //
-// Owner: the process; its end needs no destructor. Threads: all methods from any thread; "storage-look" runs the looks,
-// "storage-watch" the rest.
+// Owner: the process; its end needs no destructor. Threads: all methods from any thread; "storage-look" runs the
+// checks, "storage-watch" the rest.
 #pragma once
 
 #include <functional>
@@ -22,14 +23,15 @@ namespace ratchet::io {
 
 struct StorageWatchOptions {
   Live<Millis> limit{Millis{10'000}};  // 0: never withdraws
-  Millis permission_holds{3'000};      // beyond it the cluster may look different
-  Millis end_within{3'000};            // of `end`; then `last_resort`
+  Millis permission_holds{3'000};      // after it the cluster may be in another state
+  Millis end_within{3'000};            // time limit of `end`; then `last_resort`
 };
 
 struct StorageWatchParts {
-  std::function<void()> look;                 // CHECK and other small file work; a proof too when `prove` was asked for
+  std::function<void()> look;                 // CHECK and other small file operations; also a proof when `prove` was
+                                              // requested
   std::function<void()> prove;                // writes and syncs something
-  std::function<bool(Millis age)> permitted;  // asked when `limit` is reached; empty: only Permit counts
+  std::function<bool(Millis age)> permitted;  // called when `limit` is reached; empty: only Permit counts
   std::function<void()> leave;                // needs no storage; bounded
   std::function<void(const std::string& why)> end;
   std::function<void(const std::string& why)> last_resort;
@@ -37,22 +39,22 @@ struct StorageWatchParts {
 
 class StorageWatch {
  public:
-  // `watch` and what the parts use outlive this object.
+  // `watch` and the objects that the parts use outlive this object.
   StorageWatch(const Clock& clock, SyncWatch& watch, StorageWatchOptions options, StorageWatchParts parts);
-  // Waits for a look that is under way.
+  // Waits for a running look.
   ~StorageWatch();
   StorageWatch(const StorageWatch&) = delete;
   StorageWatch& operator=(const StorageWatch&) = delete;
 
-  // One look on the other thread, unless one is under way already. Never waits.
+  // Starts one check on the other thread, unless one is running already. Never waits.
   void Look(bool prove);
-  // The cluster says that others are better off.
+  // The cluster reports that the storage answers other processes.
   void Permit();
-  // How long the oldest work at the storage goes on, the look included.
+  // The age of the oldest operation at the storage, the check included.
   [[nodiscard]] std::optional<Millis> OldestUnfinished() const { return watch_.OldestUnfinished(); }
   [[nodiscard]] std::optional<Millis> Proof() const { return watch_.Proof(); }
   [[nodiscard]] Millis limit() const;
-  // No withdrawal and no look begins any more.
+  // After the return, no withdrawal and no check begins.
   void Stop();
 
  private:

@@ -1,8 +1,9 @@
-// What this process has under way at its storage, and since when: writes and syncs of files, and whatever else waits
-// for the storage and says so. For a thread that needs no storage and wants to know whether the storage hangs (S76).
+// The storage operations that this process has in progress, and since when: writes and syncs of files, and other code
+// that waits for the storage and registers here. For a thread that needs no storage and has to know whether the storage
+// hangs, S76 (withdraw with permission).
 //
-// A sync of much data takes its time: what it has to bring there is taken off its age, at a rate that any storage keeps
-// up with. Thread-safe; never waits for storage.
+// A sync of much data takes its time: the time for its data, at a rate that any storage reaches, is subtracted from its
+// age. Thread-safe; never waits for storage.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +22,18 @@ class SyncWatch {
   explicit SyncWatch(const Clock& clock) : clock_(clock) {}
   SyncWatch(const SyncWatch&) = delete;
   SyncWatch& operator=(const SyncWatch&) = delete;
-  // Of this process's files (PosixDisk); never freed.
+  // For this process's files (PosixDisk); never freed.
   [[nodiscard]] static SyncWatch& OfProcess();
 
-  // One operation under way, from construction to destruction.
+  // One operation in progress, from construction to destruction.
   class Operation {
    public:
     Operation(SyncWatch& watch, std::uint64_t bytes);
     ~Operation();
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
-    // It has brought data to the storage and come back: the storage answered what was begun when this began.
+    // Call when the operation has sent data to the storage and returned. So the storage has answered a request that was
+    // made at or after the start of this operation.
     void Proves() { proves_ = true; }
 
    private:
@@ -41,17 +43,17 @@ class SyncWatch {
     std::list<TimePoint>::iterator entry_;
   };
 
-  // How long the oldest operation goes on, less what its data takes; nothing when none is under way.
+  // The age of the oldest operation, less the time for its data; nullopt when none is in progress.
   [[nodiscard]] std::optional<Millis> OldestUnfinished() const;
-  // How long ago the newest operation that proved something began.
+  // The time since the beginning of the newest operation that proved something.
   [[nodiscard]] std::optional<Millis> Proof() const;
-  // How long those took that proved something: syncs.
+  // The durations of the operations that proved something: syncs.
   [[nodiscard]] LatencySnapshot Syncs() const { return syncs_.Look(); }
 
  private:
   const Clock& clock_;
   mutable Mutex mutex_;
-  std::list<TimePoint> under_way_ GUARDED_BY(mutex_);  // when each counts as begun
+  std::list<TimePoint> under_way_ GUARDED_BY(mutex_);  // the time at which each counts as begun
   std::optional<TimePoint> proven_at_ GUARDED_BY(mutex_);
   Latency syncs_;
 };

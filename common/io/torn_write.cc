@@ -7,7 +7,7 @@
 namespace ratchet::io {
 namespace {
 
-// The last sector that was kept is full of the record, so few zeros stand at its end. More of them: the record ended
+// The last sector that was kept is full of the record, so it ends with few zeros. More zeros mean that the record ended
 // there.
 constexpr std::size_t kFewZeros = 64;
 constexpr std::uint64_t kPageSize = 4096;
@@ -25,13 +25,13 @@ bool CouldBeTorn(LogBytes& bytes, std::uint64_t offset) {
     const std::string_view sector = bytes.At(begin, end - begin);
     const std::size_t byte = sector.find_last_not_of('\0');
     if (byte == std::string_view::npos) {
-      if (begin == offset || !OnlyZeros(bytes, begin)) return true;  // nothing of it is there, or a part is missing
+      if (begin == offset || !OnlyZeros(bytes, begin)) return true;  // the record is missing, or a part of it is
       break;
     }
     last = begin + byte;
     begin = end;
   }
-  // Or all sectors behind the last that has some: then the record says that it is longer.
+  // Or all sectors after the last one with data are missing: then the record's length reaches further.
   if (begin == offset || header.size() < kRecordHeaderSize) return true;
   const auto length = GetFixed<std::uint32_t>(header.data() + RecordHeaderLayout::kLength);
   const bool goes_on = offset + kRecordHeaderSize + length > begin;

@@ -1,9 +1,9 @@
-// Whether what stands at the end of a file can be what a crash has left of one record that was being written into
+// Decides whether the bytes at the end of a file can be what a crash has left of one record that was being written into
 // zeros.
 //
-// A disk writes sectors of 512 bytes whole or not at all, a file system pages. So a record of which a part was written
-// lacks at least one sector, and there the zeros still stand. A record that lacks none was written whole, and was
-// synced perhaps: if its checksum is wrong, it is damaged, and was not torn. A pure function.
+// A disk writes sectors of 512 bytes whole or not at all, a file system pages. So a record that was written in part
+// lacks at least one sector, which still has the zeros. A record that lacks none was written whole, and perhaps synced:
+// if its checksum is wrong, it is damaged, not torn. A pure function.
 #pragma once
 
 #include <cstddef>
@@ -19,16 +19,16 @@ inline constexpr std::size_t kSectorSize = 512;
 // `bytes`: the whole file; at `offset` a record that is not good begins.
 [[nodiscard]] bool CouldBeTorn(LogBytes& bytes, std::uint64_t offset);
 
-// Of a log with records of any content: whether the bad record at `offset` was certainly written to its end, so that no
-// crash has made it bad (S81). In doubt false. What a crash can leave, and is therefore not whole:
-//   - a sector of it that is all zeros: it was lost (or the payload has such a sector: in doubt);
+// For a log with records of any content: true if the bad record at `offset` was certainly written to its end, so that
+// no crash has made it bad, S81 (whole bad record is damage). In doubt false. A record that a crash can leave, and
+// that is therefore not whole, has:
+//   - a sector that is all zeros: it was lost (or the payload has such a sector: in doubt);
 //   - zero as its last byte: a write that ended early, at any byte, as a full disk or a limit of file sizes does (or
-//   the payload ends so);
-//   - an end behind the file's end: the file is shorter, or its length was written before its data;
+//     the payload ends so);
+//   - an end after the file's end: the file is shorter, or its length was written before its data;
 //   - blocks that were never written before: some file systems show older bytes there. Only where the file was filled
-//   ahead with zeros, or
-//     the record lies in a page that had durable bytes already, its bytes are believed to be its own.
-// A flipped bit in the length may make it look longer than it is, and torn: that is the side on which this errs.
+//     ahead with zeros, or the record is in a page that had durable bytes already, its bytes are trusted.
+// A flipped bit in the length may make a record look longer than it is, and torn: the function errs on that side.
 [[nodiscard]] bool WasWrittenWhole(LogBytes& bytes, std::uint64_t offset);
 
 }  // namespace ratchet::io

@@ -9,8 +9,20 @@ namespace ratchet::io {
 namespace {
 
 constexpr std::string_view kCoveredPrefix = "covered.";
+constexpr std::string_view kMadePrefix = "made.";
 
 bool IsLogPrefix(std::string_view prefix) { return prefix == kRegionLogPrefix || prefix == kMetaLogPrefix; }
+
+// The highest number in names "<mark><prefix>.<number>"; 0: there is none.
+std::uint64_t HighestMark(const std::vector<std::string>& names, std::string_view mark, std::string_view prefix) {
+  std::uint64_t highest = 0;
+  for (const std::string& name : names) {
+    if (!name.starts_with(mark)) continue;
+    const auto log = ParseLogFileName(std::string_view(name).substr(mark.size()));
+    if (log && log->prefix == prefix) highest = std::max(highest, log->number);
+  }
+  return highest;
+}
 
 }  // namespace
 
@@ -33,13 +45,13 @@ std::string CoveredMark(const LogFileName& newest_covered) {
 }
 
 std::uint64_t CoveredUpTo(const std::vector<std::string>& names, std::string_view prefix) {
-  std::uint64_t covered = 0;
-  for (const std::string& name : names) {
-    if (!name.starts_with(kCoveredPrefix)) continue;
-    const auto mark = ParseLogFileName(std::string_view(name).substr(kCoveredPrefix.size()));
-    if (mark && mark->prefix == prefix) covered = std::max(covered, mark->number);
-  }
-  return covered;
+  return HighestMark(names, kCoveredPrefix, prefix);
+}
+
+std::string MadeMark(const LogFileName& newest_made) { return std::string(kMadePrefix) + ToString(newest_made); }
+
+std::uint64_t MadeUpTo(const std::vector<std::string>& names, std::string_view prefix) {
+  return HighestMark(names, kMadePrefix, prefix);
 }
 
 bool IsCovered(const std::vector<std::string>& names, const LogFileName& log) {

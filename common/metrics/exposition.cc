@@ -7,7 +7,7 @@
 namespace ratchet::metrics {
 namespace {
 
-// Without the last digits that a double does not have: 0.25, 1e+06.
+// Returns the number with at most 12 significant digits: 0.25, 1e+06.
 std::string NumberText(double value) { return fmt::format("{:.12g}", value); }
 
 void AppendEscaped(std::string& text, std::string_view value) {

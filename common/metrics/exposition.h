@@ -1,4 +1,5 @@
-// Writes metrics in Prometheus' text format, version 0.0.4. One family after the other; its samples follow its head.
+// Writes metrics in Prometheus' text format, version 0.0.4, one family after the other; samples follow the head of
+// their family.
 //
 // Source of the format: prometheus.io/docs/instrumenting/exposition_formats. Not thread-safe: one text, one writer.
 #pragma once
@@ -21,19 +22,18 @@ using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
 class MetricsText {
  public:
-  // Begins a family. `name` without the prefix "ratchet_", which all get; `help`: one sentence. A counter's name ends
-  // in
-  // "_total", other names do not (checked).
+  // Begins a family. `name` without the prefix "ratchet_", which is added to all; `help`: one sentence. A counter's
+  // name ends in "_total", other names do not (checked).
   void Counter(std::string_view name, std::string_view help);
   void Gauge(std::string_view name, std::string_view help);
   void Histogram(std::string_view name, std::string_view help);
 
-  // A sample of the family that was begun last; not of a histogram.
+  // A sample of the family that was begun last; not for a histogram.
   void Value(double value, const Labels& labels = {});
   void Value(std::uint64_t value, const Labels& labels = {});
   // Samples of a histogram: buckets, sum, count. In seconds.
   void Durations(const LatencySnapshot& snapshot, const Labels& labels = {});
-  // `ends`: upper ends in seconds, rising; `counts`: of each step alone, one more than ends.
+  // `ends`: upper ends in seconds, rising; `counts`: of each step alone, one more than `ends`.
   void Buckets(const std::vector<double>& ends, const std::vector<std::uint64_t>& counts, double sum,
                const Labels& labels = {});
 

@@ -13,7 +13,7 @@
 namespace ratchet::metrics {
 namespace {
 
-// The numbers of /proc/self/stat behind the name of the program, which may hold anything: field 3 is the first.
+// The numbers of /proc/self/stat after the name of the program, which may contain any character: field 3 is the first.
 std::vector<double> StatFields() {
   std::ifstream file("/proc/self/stat");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

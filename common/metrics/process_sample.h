@@ -1,4 +1,4 @@
-// What the operating system knows of this process, under the names that Prometheus' own libraries use.
+// The operating system's metrics of this process, under the names that Prometheus' own libraries use.
 #pragma once
 
 #include "common/metrics/exposition.h"
@@ -6,7 +6,7 @@
 namespace ratchet::metrics {
 
 // process_cpu_seconds_total, process_resident_memory_bytes, process_open_fds, process_max_fds, process_threads,
-// process_start_time_seconds. What cannot be read is left out. Costs a few system calls.
+// process_start_time_seconds. Values that cannot be read are left out. Costs a few system calls.
 void AddProcess(MetricsText& text);
 
 }  // namespace ratchet::metrics

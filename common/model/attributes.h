@@ -1,4 +1,4 @@
-// Attributes of mutations that are ours; HBase's clients do not send them, and its servers ignore them.
+// Ratchet's own attributes of mutations; HBase's clients do not send them, and its servers ignore them.
 #pragma once
 
 #include <algorithm>
@@ -10,11 +10,11 @@
 
 namespace ratchet {
 
-// How long ago the client began the operation, in ms, 8 bytes big-endian: lets a retry that is older than a region's
-// memory of nonces be refused (S29). An age, so that the clocks of client and server need not agree.
+// The age of the client's operation, in ms, 8 bytes big-endian: a retry that is older than a region's memory of nonces
+// is refused because of it, S29 (durable nonces). An age, so that the clocks of client and server need not agree.
 inline constexpr std::string_view kNonceAgeAttribute = "_ratchet_age";
 
-// Says the age in place of what was said before. `Mutation`: hbase.pb.MutationProto.
+// Sets the age, and replaces an earlier value. `Mutation`: hbase.pb.MutationProto.
 template <class Mutation>
 void SetNonceAge(std::int64_t age_ms, Mutation& mutation) {
   auto& all = *mutation.mutable_attribute();

@@ -3,10 +3,10 @@
 namespace ratchet {
 namespace {
 
-// string_view compares as unsigned bytes, a prefix before what it is a prefix of: HBase's plain order.
+// string_view compares as unsigned bytes, a prefix before a longer text: HBase's plain order.
 std::strong_ordering ComparePlain(std::string_view a, std::string_view b) { return a.compare(b) <=> 0; }
 
-// A row of hbase:meta in the parts that count. A part that is missing sorts before one that is there.
+// A row of hbase:meta, split into the parts that the order uses. A missing part sorts before an existing one.
 struct MetaParts {
   std::string_view table;
   bool has_key = false;

@@ -1,4 +1,5 @@
-// A cell: row, family, qualifier, timestamp, type, value, tags. And the orders in which cells are kept.
+// A cell: row, family, qualifier, timestamp, type, value, tags. This header also has the orders in which cells are
+// sorted.
 #pragma once
 
 #include <compare>
@@ -37,7 +38,7 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 
-// The same without owning its bytes; valid as long as what it was made from.
+// A cell that does not own its bytes; valid as long as its source.
 struct CellView {
   std::string_view row;
   std::string_view family;
@@ -67,8 +68,8 @@ struct CellView {
 enum class RowOrder : std::uint8_t { kPlain, kMeta };
 
 [[nodiscard]] std::strong_ordering CompareRows(RowOrder order, std::string_view a, std::string_view b);
-// Row, family, qualifier, newest timestamp first, then the higher type number first (a delete sorts before the put that
-// it hides). Values do not count.
+// Order: row, family, qualifier, newest timestamp first, then the higher type number first (a delete sorts before the
+// put that it hides). Values do not count.
 [[nodiscard]] std::strong_ordering CompareCells(RowOrder order, const CellView& a, const CellView& b);
 
 // For std::map and std::sort.
@@ -83,7 +84,7 @@ struct CellLess {
   bool operator()(const CellView& a, const CellView& b) const { return CompareCells(order, a, b) < 0; }
 };
 
-// 8 bytes, big-endian: how HBase keeps numbers in values.
+// 8 bytes, big-endian: HBase's form of numbers in values.
 [[nodiscard]] std::string EncodeInt64(std::int64_t value);
 // False when `bytes` is not 8 long.
 [[nodiscard]] bool DecodeInt64(std::string_view bytes, std::int64_t& value);

@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::size_t kKeyOverhead = 2 + 1 + 8 + 1;  // row length, family length, timestamp, type
 
-// Both return where the next byte goes.
+// Both return the address of the next byte to write.
 template <int kBytes>
 char* PutBig(std::uint64_t value, char* to) {
-  static_assert(std::endian::native == std::endian::little, "the bytes are swapped always");
+  static_assert(std::endian::native == std::endian::little,
+                "this code swaps bytes, so it needs a little-endian machine");
   const std::uint64_t swapped = __builtin_bswap64(value << (64 - 8 * kBytes));
   std::memcpy(to, &swapped, kBytes);
   return to + kBytes;
@@ -34,17 +35,17 @@ Error BadCell(std::string_view why) {
   return Error(Code::kInvalidArgument, fmt::format("malformed cell block: {}", why));
 }
 
-// Takes `count` bytes from the front of `rest`, which has them.
+// Cuts `count` bytes off the front of `rest`, which has them.
 std::string_view Cut(std::string_view& rest, std::size_t count) {
   const std::string_view head = rest.substr(0, count);
   rest.remove_prefix(count);
   return head;
 }
 
-// In a cell block: two bytes of length in front, nothing at all where there are none.
+// In a cell block: two bytes of length first, nothing at all if there are no tags.
 std::size_t TagsSize(std::string_view tags) { return tags.empty() ? 0 : 2 + tags.size(); }
 
-// Java's Put.add takes delete markers, too (a put that replaces a column by nothing).
+// Java's Put.add also accepts delete markers (a put that replaces a column by nothing).
 CellType TypeOf(const hbase::pb::MutationProto& mutation,
                 const hbase::pb::MutationProto::ColumnValue::QualifierValue& value) {
   using hbase::pb::MutationProto;
@@ -181,7 +182,7 @@ void FillResult(const std::vector<Cell>& cells, CellTarget target, hbase::pb::Re
   out.set_associated_cell_count(static_cast<std::int32_t>(cells.size()));
 }
 
-Result<std::vector<Cell>> TakeResult(const hbase::pb::Result& result, CellBlockReader& block) {
+Result<std::vector<Cell>> ReadResult(const hbase::pb::Result& result, CellBlockReader& block) {
   std::vector<Cell> cells;
   for (const auto& cell : result.cell()) {
     RATCHET_ASSIGN(Cell copy, FromProto(cell));
@@ -193,7 +194,7 @@ Result<std::vector<Cell>> TakeResult(const hbase::pb::Result& result, CellBlockR
   return cells;
 }
 
-Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& mutation, CellBlockReader& block) {
+Result<std::vector<Cell>> ReadMutationCells(const hbase::pb::MutationProto& mutation, CellBlockReader& block) {
   const auto default_timestamp =
       mutation.has_timestamp() ? static_cast<std::int64_t>(mutation.timestamp()) : kLatestTimestamp;
   std::vector<Cell> cells;

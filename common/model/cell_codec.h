@@ -31,7 +31,7 @@ struct CellTarget {
 
 // Appends one cell in cell-block form. The cell must be within the limits of CheckCell.
 void AppendCell(const CellView& cell, std::string& block, bool with_tags = false);
-// Of the form with tags.
+// For the form with tags.
 [[nodiscard]] std::size_t EncodedCellSize(const CellView& cell);
 // kInvalidArgument when row, family or tags are too long.
 [[nodiscard]] Status CheckCell(const CellView& cell);
@@ -54,14 +54,13 @@ void ToProto(const CellView& cell, hbase::pb::Cell& out);
 // Missing fields read as empty, timestamp as latest, type as Put; kInvalidArgument for an unknown type.
 [[nodiscard]] Result<Cell> FromProto(const hbase::pb::Cell& cell);
 
-// A result in whichever form the connection wants: appended to the block (and counted), or as protobuf cells.
+// Writes a result in the connection's form: appended to the block (and counted), or as protobuf cells.
 void FillResult(const std::vector<Cell>& cells, CellTarget target, hbase::pb::Result& out);
 // The cells of a result: its protobuf cells, then associated_cell_count cells of the block.
-[[nodiscard]] Result<std::vector<Cell>> TakeResult(const hbase::pb::Result& result, CellBlockReader& block);
+[[nodiscard]] Result<std::vector<Cell>> ReadResult(const hbase::pb::Result& result, CellBlockReader& block);
 // All cells of a mutation, from column_value and from the block, typed as they apply (puts, appends and increments as
-// kPut; deletes by their kind). A timestamp that is nowhere given is kLatestTimestamp. A delete of a whole row yields
-// none.
-[[nodiscard]] Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& mutation,
+// kPut; deletes by their kind). A missing timestamp is kLatestTimestamp. A delete of a whole row yields no cells.
+[[nodiscard]] Result<std::vector<Cell>> ReadMutationCells(const hbase::pb::MutationProto& mutation,
                                                           CellBlockReader& block);
 
 }  // namespace ratchet

@@ -13,7 +13,7 @@ struct Tag {
   std::string_view whole;
 };
 
-// Cuts the first tag off; none when the bytes at the front are no tag.
+// Cuts the first tag off; nullopt when the bytes at the front are not a tag.
 std::optional<Tag> CutTag(std::string_view& rest) {
   if (rest.size() < 3) return std::nullopt;
   const std::size_t length =
@@ -37,8 +37,9 @@ Status CheckTags(std::string_view tags) {
     const auto tag = CutTag(tags);
     if (!tag) return Error(Code::kInvalidArgument, "malformed tags of a cell");
     std::int64_t ttl = 0;
-    if (tag->type == kTtlTag && (!DecodeInt64(tag->value, ttl) || ttl <= 0))
-      return Error(Code::kInvalidArgument, "a tag with a time to live that is no positive number of 8 bytes");
+    if (tag->type == kTtlTag && !DecodeInt64(tag->value, ttl))
+      return Error(Code::kInvalidArgument,
+                   fmt::format("a tag with a time to live has {} bytes; it must have 8", tag->value.size()));
   }
   return Ok();
 }
@@ -50,12 +51,12 @@ std::optional<std::uint8_t> ProtectionTagIn(std::string_view tags) {
   return std::nullopt;
 }
 
-std::int64_t TtlIn(std::string_view tags) {
+std::optional<std::int64_t> TtlIn(std::string_view tags) {
   while (const auto tag = CutTag(tags)) {
     std::int64_t ttl = 0;
     if (tag->type == kTtlTag && DecodeInt64(tag->value, ttl)) return ttl;
   }
-  return 0;
+  return std::nullopt;
 }
 
 std::string WithoutTtl(std::string_view tags) {

@@ -27,7 +27,7 @@ void PutStringPairs(const Attributes& attributes, Pairs* out) {
 }
 
 template <class Schema>
-void TakePairs(const Schema& schema, Attributes& attributes, Attributes& configuration) {
+void CopyPairs(const Schema& schema, Attributes& attributes, Attributes& configuration) {
   for (const auto& pair : schema.attributes()) attributes[pair.first()] = pair.second();
   for (const auto& pair : schema.configuration()) configuration[pair.name()] = pair.value();
 }
@@ -102,12 +102,12 @@ Result<RegionInfo> FromProto(const hbase::pb::RegionInfo& region) {
 Result<TableDescriptor> FromProto(const hbase::pb::TableSchema& schema) {
   TableDescriptor out;
   RATCHET_ASSIGN(out.name, FromProto(schema.table_name()));
-  TakePairs(schema, out.attributes, out.configuration);
+  CopyPairs(schema, out.attributes, out.configuration);
   out.dropped.insert(schema.dropped_family().begin(), schema.dropped_family().end());
   for (const auto& family : schema.column_families()) {
     FamilyDescriptor descriptor;
     descriptor.name = family.name();
-    TakePairs(family, descriptor.attributes, descriptor.configuration);
+    CopyPairs(family, descriptor.attributes, descriptor.configuration);
     descriptor.added_by = family.added_by();
     out.families.push_back(std::move(descriptor));
   }

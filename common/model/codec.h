@@ -1,4 +1,4 @@
-// Conversions between model types and messages. FromProto checks what the type promises.
+// Conversions between model types and messages. FromProto checks the invariants of the type.
 #pragma once
 
 #include <string>

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "common/base/host_port.h"
 #include "common/model/codec.h"
 #include "common/model/name_rules.h"
 #include "common/model/proto/common.pb.h"
@@ -18,14 +19,12 @@ Error BadColumn(const Cell& cell) {
                fmt::format("row '{}' of hbase:meta: cannot read {}:{}", cell.row, cell.family, cell.qualifier));
 }
 
-// "host:port" of info:server.
+// The address in info:server, with brackets around an IPv6 address or, as earlier versions wrote it, without.
 bool ParseAddress(std::string_view text, ServerName& out) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return false;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + colon + 1, end, out.port);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return false;
-  out.host = text.substr(0, colon);
+  auto address = SplitHostPort(text);
+  if (!address.has_value()) return false;
+  out.host = std::move(address->host);
+  out.port = address->port;
   return true;
 }
 
@@ -41,9 +40,22 @@ struct Columns {
   ServerName server;  // address from info:server, start code from info:serverstartcode
   bool has_region = false;
   bool has_address = false;
+  std::uint64_t issued_at = 0;  // the transition number with which info:issued was written
 };
 
-Status TakeColumn(const Cell& cell, Columns& out) {
+bool ReadIssued(std::string_view value, Columns& out) {
+  constexpr std::size_t kNumber = 8;
+  std::int64_t issued = 0;
+  std::int64_t transition = 0;
+  if (value.size() != 2 * kNumber || !DecodeInt64(value.substr(0, kNumber), issued) ||
+      !DecodeInt64(value.substr(kNumber), transition))
+    return false;
+  out.row.issued = static_cast<std::uint64_t>(issued);
+  out.issued_at = static_cast<std::uint64_t>(transition);
+  return true;
+}
+
+Status ReadColumn(const Cell& cell, Columns& out) {
   std::uint64_t number = 0;
   const std::string_view qualifier = cell.qualifier;
   if (qualifier == meta::kRegionInfo) {
@@ -65,10 +77,15 @@ Status TakeColumn(const Cell& cell, Columns& out) {
     out.row.transition = number;
   } else if (qualifier == meta::kDescriptor) {
     if (!ReadNumber(cell, number)) return BadColumn(cell);
-    out.row.descriptor = number;
-  } else if (qualifier == meta::kBorn) {
+    out.row.schema_number = number;
+  } else if (qualifier == meta::kBuildNumber) {
     if (!ReadNumber(cell, number)) return BadColumn(cell);
-    out.row.born = number;
+    out.row.build_number = number;
+  } else if (qualifier == meta::kServed || qualifier == meta::kFlushed) {
+    if (!ReadNumber(cell, number)) return BadColumn(cell);
+    (qualifier == meta::kServed ? out.row.served : out.row.flushed) = number;
+  } else if (qualifier == meta::kIssued) {
+    if (!ReadIssued(cell.value, out)) return BadColumn(cell);
   } else if (qualifier == meta::kSplitA || qualifier == meta::kSplitB || qualifier.starts_with(meta::kMerge)) {
     auto region = DecodeRegionInfoValue(cell.value);
     if (!region.ok()) return BadColumn(cell);
@@ -95,15 +112,21 @@ std::vector<Cell> EncodeMetaRow(const MetaRow& row) {
   };
   add(meta::kRegionInfo, EncodeRegionInfoValue(row.region));
   if (row.server.has_value()) {
-    add(meta::kServer, row.server->Address());
+    add(meta::kServer, JoinHostPort(row.server->host, row.server->port));
     add(meta::kStartCode, EncodeInt64(static_cast<std::int64_t>(row.server->start_code)));
   }
   if (row.open_sequence.has_value()) add(meta::kSeqNum, EncodeInt64(static_cast<std::int64_t>(*row.open_sequence)));
   if (row.target.has_value()) add(meta::kTargetServer, row.target->ToString());
   if (row.state.has_value()) add(meta::kState, std::string(RegionStateText(*row.state)));
   if (row.transition.has_value()) add(meta::kTransition, EncodeInt64(static_cast<std::int64_t>(*row.transition)));
-  if (row.descriptor.has_value()) add(meta::kDescriptor, EncodeInt64(static_cast<std::int64_t>(*row.descriptor)));
-  if (row.born.has_value()) add(meta::kBorn, EncodeInt64(static_cast<std::int64_t>(*row.born)));
+  if (row.schema_number.has_value()) add(meta::kDescriptor, EncodeInt64(static_cast<std::int64_t>(*row.schema_number)));
+  if (row.build_number.has_value()) add(meta::kBuildNumber, EncodeInt64(static_cast<std::int64_t>(*row.build_number)));
+  if (row.issued.has_value() && row.transition.has_value()) {
+    add(meta::kIssued,
+        EncodeInt64(static_cast<std::int64_t>(*row.issued)) + EncodeInt64(static_cast<std::int64_t>(*row.transition)));
+  }
+  if (row.served.has_value()) add(meta::kServed, EncodeInt64(static_cast<std::int64_t>(*row.served)));
+  if (row.flushed.has_value()) add(meta::kFlushed, EncodeInt64(static_cast<std::int64_t>(*row.flushed)));
   if (row.daughters.size() == 2) {
     add(meta::kSplitA, EncodeRegionInfoValue(row.daughters[0]));
     add(meta::kSplitB, EncodeRegionInfoValue(row.daughters[1]));
@@ -119,7 +142,7 @@ Result<MetaRow> DecodeMetaRow(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
     if (cell.family != meta::kInfoFamily || cell.type != CellType::kPut) continue;
     if (!seen.insert(cell.qualifier).second) continue;
-    RATCHET_TRY(TakeColumn(cell, columns));
+    RATCHET_TRY(ReadColumn(cell, columns));
   }
   if (!columns.has_region) return Error(Code::kNotFound, "the row holds no region");
   if (columns.has_address) {
@@ -129,6 +152,8 @@ Result<MetaRow> DecodeMetaRow(const std::vector<Cell>& cells) {
     }
     columns.row.server = std::move(columns.server);
   }
+  // A later writer, perhaps of an earlier version, may have assigned numbers that this column does not contain.
+  if (columns.row.transition.value_or(0) != columns.issued_at) columns.row.issued.reset();
   return std::move(columns.row);
 }
 
@@ -165,8 +190,8 @@ Result<TableState> DecodeTableState(std::string_view value) {
 }
 
 std::string MetaFirstRow(const TableName& table) { return table.ToString() + ",,"; }
-// A blank sorts after nothing and before every character of a table name, so this is past all rows "T,..." and before
-// those of any longer name.
+// A blank sorts before every character of a table name, so this row follows all rows "T,..." and precedes those of any
+// longer name.
 std::string MetaStopRow(const TableName& table) { return table.ToString() + " ,,"; }
 std::string MetaSearchRow(const TableName& table, std::string_view row) {
   return table.ToString() + "," + std::string(row) + ",:";

@@ -2,6 +2,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "common/base/host_port.h"
 #include "common/model/name_rules.h"
 #include "common/model/server_name.h"
 #include "common/model/table_name.h"
@@ -17,7 +18,7 @@ bool IsHostChar(char c) {
   return alphanumeric || c == '.' || c == '-' || c == '_' || c == ':';
 }
 
-// What came from outside, fit for a message: control characters and the end of what is long are left out.
+// Makes text from outside fit for a message: removes control characters and the end of a long text.
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShownBytes = 100;
   std::string shown(text.substr(0, kShownBytes));
@@ -86,7 +87,7 @@ Result<ServerName> ServerName::Parse(std::string_view text) {
   }
   name.host = text.substr(0, first);
   RATCHET_TRY(CheckServerName(name));
-  // "+5" and "005" are numbers too, but no server writes them: the name would not be the text that was read.
+  // "+5" and "005" are numbers too, but no server writes them: the name would differ from the text that was read.
   if (name.ToString() != text) {
     return Error(Code::kInvalidArgument,
                  fmt::format("'{}' is not a server name as servers write it: {}", Shown(text), name.ToString()));
@@ -127,6 +128,7 @@ Status CheckServerName(const ServerName& name) {
 }
 
 std::string ServerName::ToString() const { return fmt::format("{},{},{}", host, port, start_code); }
+std::string ServerName::Address() const { return JoinHostPort(host, port); }
 
 }  // namespace ratchet
 

@@ -67,7 +67,7 @@ std::string EncodeNamespace(const NamespaceDescriptor& descriptor) {
 
 Result<NamespaceDescriptor> DecodeNamespace(const std::string& bytes) {
   hbase::pb::NamespaceDescriptor message;
-  if (!message.ParseFromString(bytes)) return Error(Code::kCorruption, "no description of a namespace");
+  if (!message.ParseFromString(bytes)) return Error(Code::kCorruption, "not the description of a namespace");
   return FromProto(message);
 }
 

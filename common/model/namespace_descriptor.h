@@ -1,7 +1,7 @@
-// What a namespace is: its name and its properties, kept verbatim, known or not.
+// A namespace: its name and its properties, kept verbatim, known or not.
 //
-// Two properties limit what may be made in it: `hbase.namespace.quota.maxtables` and `hbase.namespace.quota.maxregions`
-// (HBase's names). Values come from users.
+// Two properties limit the number of tables and regions: `hbase.namespace.quota.maxtables` and
+// `hbase.namespace.quota.maxregions` (HBase's names). Values come from users.
 #pragma once
 
 #include <cstddef>
@@ -26,27 +26,27 @@ struct NamespaceDescriptor {
   std::string name;
   Attributes properties;
 
-  // Name legal (as the first part of a table's name), limits whole numbers above 0, not more than kMaxNamespaceBytes in
-  // all. kInvalidArgument says what is wrong.
+  // Checks that the name is legal (as the first part of a table's name), limits are whole numbers above 0, and the size
+  // is at most kMaxNamespaceBytes. kInvalidArgument gives the reason.
   [[nodiscard]] Status Check() const;
-  // No limit: nothing. A stored value that is no number limits nothing.
+  // nullopt: unlimited. A stored value that is not a number sets no limit.
   [[nodiscard]] std::optional<std::uint64_t> max_tables() const;
   [[nodiscard]] std::optional<std::uint64_t> max_regions() const;
   [[nodiscard]] bool operator==(const NamespaceDescriptor&) const = default;
 };
 
-// Each is a record that the master keeps in memory and writes again now and then.
+// Each namespace is a record that the master keeps in memory and sometimes rewrites.
 inline constexpr std::size_t kMaxNamespaceBytes = 16u << 10;
 
 // Letters, digits and '_' only.
 [[nodiscard]] Status CheckNamespaceName(std::string_view name);
-// They exist in every cluster and cannot be removed.
+// Reserved namespaces exist in every cluster and cannot be removed.
 [[nodiscard]] bool IsReservedNamespace(std::string_view name);
 
 void ToProto(const NamespaceDescriptor& descriptor, hbase::pb::NamespaceDescriptor& out);
 // Does not check.
 [[nodiscard]] NamespaceDescriptor FromProto(const hbase::pb::NamespaceDescriptor& message);
-// As stored. kCorruption: no such message.
+// The stored form. kCorruption: the bytes are not such a message.
 [[nodiscard]] std::string EncodeNamespace(const NamespaceDescriptor& descriptor);
 [[nodiscard]] Result<NamespaceDescriptor> DecodeNamespace(const std::string& bytes);
 

@@ -9,7 +9,7 @@
 namespace ratchet {
 namespace {
 
-// "T,startKey,regionId[_replica]": what the hash is taken of.
+// "T,startKey,regionId[_replica]": the input of the hash.
 std::string NamePrefix(const RegionInfo& region) {
   std::string name = region.table.ToString();
   name += ',';

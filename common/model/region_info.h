@@ -1,4 +1,4 @@
-// A region: one row range of one table, under a name that never changes and never comes back.
+// A region: one row range of one table, under a name that never changes and is never reused.
 #pragma once
 
 #include <compare>

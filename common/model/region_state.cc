@@ -30,9 +30,9 @@ constexpr std::array<std::pair<RegionState, std::string_view>, 14> kTexts{{
 
 using enum RegionState;
 
-// From each state, where it may go. A server's crash takes whatever needs a server to ABNORMALLY_CLOSED; an opening
-// that was refused goes to FAILED_OPEN when it is shown, or straight to its next OPENING. Closed on its way elsewhere
-// it is OFFLINE: CLOSED would say that it is wanted closed.
+// The states that may follow each state. A server's crash moves each region that needs a server to ABNORMALLY_CLOSED.
+// An opening that was refused goes to FAILED_OPEN when it is shown, or straight to its next OPENING. A region that is
+// closed in order to move is OFFLINE, because CLOSED would mean that it should stay closed.
 StateSet<RegionState> MovesFrom(RegionState from) {
   switch (from) {
     case kOffline: return {kOpening, kClosed, kSplit, kMerged, kSplittingNew, kMergingNew};
@@ -60,7 +60,7 @@ bool IsLegalMove(RegionState from, RegionState to) { return MayGo(from, to, Move
 void MoveState(RegionState& state, RegionState to, const char* what) {
   if (!IsLegalMove(state, to)) {
     throw std::logic_error(
-        fmt::format("region {}: no way from {} to {}", what, RegionStateText(state), RegionStateText(to)));
+        fmt::format("region {}: illegal move from {} to {}", what, RegionStateText(state), RegionStateText(to)));
   }
   state = to;
 }

@@ -39,7 +39,7 @@ inline constexpr std::array kRegionStates{
 [[nodiscard]] std::optional<RegionState> ParseRegionState(std::string_view text);
 [[nodiscard]] std::optional<RegionState> RegionStateFromNumber(int number);
 
-// Staying where one is, is legal: steps run more than once.
+// Staying in a state is legal, because steps run more than once.
 [[nodiscard]] bool IsLegalMove(RegionState from, RegionState to);
 
 // No procedure has to do anything about a region in this state.
@@ -53,22 +53,22 @@ inline constexpr std::array kRegionStates{
   return state == RegionState::kSplit || state == RegionState::kMerged;
 }
 
-// A split or a merge makes the region; others have its rows still.
+// A split or a merge makes the region; other regions still have its rows.
 [[nodiscard]] constexpr bool IsBeingMade(RegionState state) {
   return state == RegionState::kSplittingNew || state == RegionState::kMergingNew;
 }
 
-// The region is the one that has its rows.
+// This region has its rows.
 [[nodiscard]] constexpr bool HasItsRows(RegionState state) { return !IsSplitOrMerged(state) && !IsBeingMade(state); }
 
-// Some server may have the region, or may have been told to get or to drop it.
+// Some server may have the region, or may have an order to open or close it.
 [[nodiscard]] constexpr bool NeedsServer(RegionState state) {
   return state == RegionState::kOpening || state == RegionState::kOpen || state == RegionState::kClosing ||
          state == RegionState::kSplitting || state == RegionState::kMerging;
 }
 
-// state = to. Throws (std::logic_error) at an illegal move, which fails the step that asks: rows and records are bytes.
-// `what`: the region.
+// Sets state = to. Throws (std::logic_error) at an illegal move, which fails the calling step, because rows and records
+// are untrusted bytes. `what`: the region.
 void MoveState(RegionState& state, RegionState to, const char* what);
 
 // Values are those on the wire (TableState.State).

@@ -1,4 +1,5 @@
 #include "common/model/replication_peer.h"
+#include "common/base/host_port.h"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,8 @@ constexpr const char* kDoNotRetry = "org.apache.hadoop.hbase.DoNotRetryIOExcepti
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kDefaultEndpoint =
     "org.apache.hadoop.hbase.replication.regionserver.HBaseInterClusterReplicationEndpoint";
-// Classes of HBase's own tests, which record entries in the memory of HBase's servers: taken, and never shipped to.
+// Classes of HBase's own tests, which record entries in the memory of HBase's servers: accepted, but nothing is shipped
+// to them.
 constexpr std::array<std::string_view, 2> kEndpointsElsewhere = {
     "org.apache.hadoop.hbase.replication.VerifyWALEntriesReplicationEndpoint",
     "org.apache.hadoop.hbase.replication.DummyReplicationEndpoint"};
@@ -67,7 +69,7 @@ Status CheckTables(const TableCfs& tables, const Namespaces& namespaces) {
   return Ok();
 }
 
-// Named with these families, or with all.
+// True if the table is named with these families, or with all.
 bool Names(const TableCfs& tables, const TableName& table, std::string_view family) {
   return std::any_of(tables.begin(), tables.end(), [&](const TableCF& each) {
     const auto name = FromProto(each.table_name());
@@ -98,12 +100,13 @@ Result<ClusterKey> ParseClusterKey(std::string_view key) {
   if (port_at == std::string_view::npos || !IsPort(quorum.substr(port_at + 1))) return bad;
   ClusterKey parsed{{}, std::string(parent)};
   for (const std::string_view server : Split(quorum.substr(0, port_at), ',')) {
-    const auto colon = server.find(':');
-    const bool has_port = colon != std::string_view::npos;
-    if (server.substr(0, colon).empty() || (has_port && !IsPort(server.substr(colon + 1)))) return bad;
+    const bool has_port = !server.ends_with(']') && server.find(':') != std::string_view::npos;
+    std::string text(server);
+    if (!has_port) text.append(quorum.substr(port_at));
+    const auto address = SplitHostPort(text);
+    if (!address.has_value()) return bad;
     if (!parsed.zookeeper.empty()) parsed.zookeeper += ',';
-    parsed.zookeeper += server;
-    if (!has_port) parsed.zookeeper += ':' + std::string(quorum.substr(port_at + 1));
+    parsed.zookeeper += JoinHostPort(address->host, address->port);
   }
   return parsed;
 }

@@ -1,4 +1,4 @@
-// A replication peer: another cluster to which tables are shipped. What a configuration must be like, and what it
+// A replication peer: another cluster to which tables are shipped. Checks its configuration, and decides what it
 // selects. Pure.
 #pragma once
 
@@ -12,14 +12,14 @@
 
 namespace ratchet {
 
-// An attribute of a mutation: the ids of the clusters that it has passed, one a line. So a write that comes back to a
+// An attribute of a mutation: the ids of the clusters that it has passed, one a line. So a write that returns to a
 // cluster is not shipped again.
 inline constexpr std::string_view kClusterIdsAttribute = "ratchet.cluster-ids";
 inline constexpr std::string_view kReplicationScopeAttribute = "REPLICATION_SCOPE";  // of a family: "0" or "1"
 
 inline constexpr std::size_t kMostPeers = 100;             // each has a source in each region server
 inline constexpr std::size_t kMostPeerBytes = 256U << 10;  // of one configuration
-inline constexpr std::size_t kMostClusterIds = 64;         // that an entry may have passed
+inline constexpr std::size_t kMostClusterIds = 64;         // maximum number of clusters that an entry may have passed
 
 // "host[,host...]:port:/znode" or "host:port[,host:port...]:/znode".
 struct ClusterKey {
@@ -29,7 +29,7 @@ struct ClusterKey {
 };
 [[nodiscard]] Result<ClusterKey> ParseClusterKey(std::string_view key);
 
-// Where region servers keep how far they are: one row for each peer and server, its position in this family.
+// Where region servers store their positions: one row for each peer and server, its position in this family.
 [[nodiscard]] TableName ReplicationTable();
 inline constexpr const char* kReplicationFamily = "queue";
 
@@ -38,16 +38,17 @@ inline constexpr const char* kReplicationFamily = "queue";
 
 // Not empty, without '-' and '/': it becomes a part of names.
 [[nodiscard]] Status CheckPeerId(std::string_view id);
-// What HBase refuses, in its words, and what is not offered here: endpoints of one's own and synchronous replication.
+// Refuses what HBase refuses, in its words, and what is not supported here: custom endpoints and synchronous
+// replication.
 [[nodiscard]] Status CheckPeerConfig(const hbase::pb::ReplicationPeer& config);
-// Whether `wanted` may take the place of `present`.
+// Ok if `wanted` may replace `present`.
 [[nodiscard]] Status CheckPeerUpdate(std::string_view id, const hbase::pb::ReplicationPeer& present,
                                      const hbase::pb::ReplicationPeer& wanted);
-// Blanks around the cluster key go; absent flags get HBase's defaults.
+// Removes blanks around the cluster key; absent flags get HBase's defaults.
 void NormalizePeerConfig(hbase::pb::ReplicationPeer& config);
-// False: its endpoint runs in HBase only, and nothing is shipped to it.
+// Returns false if its endpoint runs in HBase only, and nothing is shipped to it.
 [[nodiscard]] bool IsShippedHere(const hbase::pb::ReplicationPeer& config);
-// Whether a family of a table goes to the peer. System tables never do.
+// True if a family of a table goes to the peer. System tables never do.
 [[nodiscard]] bool GoesToPeer(const hbase::pb::ReplicationPeer& config, const TableName& table,
                               std::string_view family);
 

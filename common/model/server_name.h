@@ -12,7 +12,8 @@
 
 namespace ratchet {
 
-// `start_code` tells incarnations at one address apart: milliseconds since 1970, raised when needed (rule S5).
+// `start_code` distinguishes incarnations at one address: milliseconds since 1970, raised when needed, S5 (rising start
+// code).
 struct ServerName {
   std::string host;  // lower case
   std::uint16_t port = 0;
@@ -21,7 +22,8 @@ struct ServerName {
   // "host,port,startcode"; kInvalidArgument for anything else.
   [[nodiscard]] static Result<ServerName> Parse(std::string_view text);
   [[nodiscard]] std::string ToString() const;
-  [[nodiscard]] std::string Address() const { return host + ":" + std::to_string(port); }
+  // "host:port", with brackets around an IPv6 address (common/base/host_port.h).
+  [[nodiscard]] std::string Address() const;
   [[nodiscard]] bool SameAddress(const ServerName& other) const { return host == other.host && port == other.port; }
   [[nodiscard]] bool empty() const { return host.empty(); }
   auto operator<=>(const ServerName&) const = default;

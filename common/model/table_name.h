@@ -27,7 +27,7 @@ struct TableName {
   // HBase's rule: letters, digits, '_', '-', '.'; a qualifier starts neither with '.' nor with '-'; namespaces have
   // letters, digits and '_' only.
   [[nodiscard]] Status Check() const;
-  // The same text as Parse takes; this is what region names and meta rows begin with.
+  // The text that Parse accepts; region names and meta rows begin with it.
   [[nodiscard]] std::string ToString() const;
   [[nodiscard]] bool IsSystem() const { return ns == kSystemNamespace; }
   [[nodiscard]] bool IsMeta() const { return IsSystem() && qualifier == "meta"; }

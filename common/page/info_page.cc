@@ -1,4 +1,5 @@
 #include "common/page/info_page.h"
+#include "common/base/host_port.h"
 
 #include <utility>
 
@@ -27,12 +28,12 @@ void InfoPage::Start() {
   }
   const Status started = server_->Start();
   if (!started.ok()) {
-    RATCHET_LOG(kWarn, "Start: {}; this process goes on without its page and /metrics (--info-port)",
+    RATCHET_LOG(kWarn, "Start: {}; this process continues without its page and /metrics (--info-port)",
                 started.error().message());
     return;
   }
   port_.store(server_->port());
-  RATCHET_LOG(kInfo, "Start: page at http://{}:{}/", options_.host, server_->port());
+  RATCHET_LOG(kInfo, "Start: page at http://{}/", JoinHostPort(options_.host, server_->port()));
 }
 
 void InfoPage::Stop() {

@@ -1,4 +1,4 @@
-// The HTTP server of a process (HBase's info server), on --info-port. It is a convenience: a process without it works.
+// The HTTP server of a process (HBase's info server), on --info-port. It is optional: a process without it works.
 #pragma once
 
 #include <atomic>
@@ -23,14 +23,14 @@ class InfoPage {
   explicit InfoPage(const InfoPageOptions& options);
   ~InfoPage();
 
-  // Before Start. See HttpServer::Handle; nothing happens when the page is off.
+  // Before Start. See HttpServer::Handle; does nothing when the page is off.
   void Handle(const std::string& path, http::Lane lane, http::HttpHandler handler);
-  // Listens. A port that is taken is named in the log, and the process goes on without a page.
+  // Starts to listen. If the port is in use, that is logged and the process continues without a page.
   void Start();
   void Stop();
   // kNoPage before Start, when it is off, and when it could not listen. Thread-safe.
   [[nodiscard]] std::int64_t port() const { return port_.load(); }
-  // The same as ZooKeeper's nodes tell it, where 0 stands for none.
+  // The port as shown in ZooKeeper's nodes, where 0 means none.
   [[nodiscard]] std::uint32_t shown_port() const { return port() < 0 ? 0 : static_cast<std::uint32_t>(port()); }
   [[nodiscard]] http::HttpStats stats() const;
 

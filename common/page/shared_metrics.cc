@@ -11,7 +11,7 @@ namespace {
 
 using metrics::MetricsText;
 
-// Methods that were never called are left out of the histograms, which are long; their counters are there.
+// Methods that were never called are left out of the histograms, which are long; their counters are included.
 struct MethodSample {
   std::string service;
   std::string method;
@@ -33,7 +33,7 @@ std::vector<MethodSample> Sample(const rpc::RpcServer& server) {
 }  // namespace
 
 void AddBuild(MetricsText& text, const std::string& program, const std::string& version) {
-  text.Gauge("build_info", "1; its labels say which program this is.");
+  text.Gauge("build_info", "Always 1; the labels identify the program.");
   text.Value(std::uint64_t{1}, {{"program", program}, {"version", version}});
 }
 
@@ -57,11 +57,15 @@ void AddRpc(MetricsText& text, const rpc::RpcServer& server) {
   text.Counter("rpc_calls_refused_total", "Calls that were refused because a queue was full.", stats.calls_refused);
   text.Counter("rpc_calls_expired_total", "Calls whose deadline had passed in the queue.", stats.calls_expired);
   text.Gauge("rpc_connections", "Connections that are open.", static_cast<double>(stats.connections_open));
-  text.Counter("rpc_connections_refused_total", "Connections that found no room.", stats.connections_refused);
-  text.Counter("rpc_bad_connections_total", "Connections that were closed because of what they sent.",
+  text.Gauge("rpc_client_connections", "Connections that are open, by the version that the client names.");
+  for (const auto& [version, count] : stats.client_versions) text.Value(count, {{"version", version}});
+  text.Counter("rpc_connections_refused_total", "Connections that were refused because the limit was reached.",
+               stats.connections_refused);
+  text.Counter("rpc_bad_connections_total", "Connections that were closed because they sent invalid data.",
                stats.bad_connections);
-  text.Gauge("rpc_request_bytes", "Requests that have no answer yet.", static_cast<double>(stats.call_bytes));
-  text.Gauge("rpc_unsent_bytes", "Answers that clients have not taken.", static_cast<double>(stats.unsent_bytes));
+  text.Gauge("rpc_request_bytes", "Bytes of requests that have no answer yet.", static_cast<double>(stats.call_bytes));
+  text.Gauge("rpc_unsent_bytes", "Bytes of answers that clients have not received.",
+             static_cast<double>(stats.unsent_bytes));
 }
 
 void AddStorage(MetricsText& text) {
@@ -82,7 +86,8 @@ void AddHttp(MetricsText& text, const http::HttpStats& stats) {
   text.Gauge("page_connections", "Connections to the page that are open.", static_cast<double>(stats.connections_open));
   text.Gauge("page_followers", "Followers of events on the page.", static_cast<double>(stats.streams_open));
   text.Counter("page_requests_total", "Requests to the page and for metrics.", stats.requests);
-  text.Counter("page_refused_total", "Requests and connections to the page that found no room.", stats.refused);
+  text.Counter("page_refused_total",
+               "Requests and connections to the page that were refused because a limit was reached.", stats.refused);
 }
 
 }  // namespace ratchet::page

@@ -10,11 +10,11 @@
 
 namespace ratchet::page {
 
-// "ratchet_build_info": which program this is.
+// "ratchet_build_info": identifies the program.
 void AddBuild(metrics::MetricsText& text, const std::string& program, const std::string& version);
 // Calls by method, with errors and latency; queues; connections.
 void AddRpc(metrics::MetricsText& text, const rpc::RpcServer& server);
-// All files of the process: syncs, and how long the oldest unfinished operation goes on.
+// All files of the process: syncs, and the age of the oldest unfinished operation.
 void AddStorage(metrics::MetricsText& text);
 void AddZooKeeper(metrics::MetricsText& text, zk::SessionState state);
 void AddHttp(metrics::MetricsText& text, const http::HttpStats& stats);

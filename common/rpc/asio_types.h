@@ -4,6 +4,7 @@
 
 #include <asio/buffer.hpp>
 #include <asio/connect.hpp>
+#include <asio/dispatch.hpp>
 #include <asio/error.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>

@@ -1,4 +1,4 @@
-// What a service sees of one call, and how it answers it.
+// A service's view of one call, and the object that answers it.
 //
 // Owner: the server keeps a call alive until its last responder is gone; context, request and cell block stay valid
 // exactly that long. Threads: a responder may be copied, kept and used from any thread; the first answer counts.
@@ -21,18 +21,18 @@ class MessageLite;
 namespace ratchet::rpc {
 
 // Calls of different classes wait in different bounded queues and run on different threads, so that a flood of data
-// requests delays neither an operator nor a region's way home.
+// requests delays neither an operator nor a region's recovery.
 enum class QueueClass : std::uint8_t {
   kData,        // reads and writes of user tables
   kAdmin,       // operators' requests
-  kTransition,  // orders, and reports of regions and procedures: of members only (S77)
-  kMeta,        // what clients ask of hbase:meta, and where it is
-  kMemberMeta,  // what masters do to hbase:meta: of members only
+  kTransition,  // orders, and reports of regions and procedures: from members only (S77: members only)
+  kMeta,        // clients' requests for hbase:meta and its location
+  kMemberMeta,  // masters' requests for hbase:meta: from members only
 };
 inline constexpr std::size_t kQueueClasses = 5;
 
 struct CallContext {
-  std::string user;  // effective user as the client names itself; empty when it does not
+  std::string user;  // effective user as the client names itself; empty if it does not
   std::string peer;  // "address:port" of the client
   std::string service;
   std::string method;
@@ -43,7 +43,7 @@ struct CallContext {
   TimePoint received;
   bool has_codec = false;       // the connection named a codec: answer with cell blocks, otherwise with protobuf cells
   bool codec_has_tags = false;  // cells of the answer are written with their tags
-  CellCompression compression = CellCompression::kNone;  // of cell blocks in both directions; not a service's affair
+  CellCompression compression = CellCompression::kNone;  // of cell blocks in both directions; services do not see it
   bool has_version_info = false;
   bool member = false;           // the peer is one of the cluster's own processes: it has shown the cluster's key (S77)
   std::uint64_t connection = 0;  // unique in this process
@@ -51,16 +51,16 @@ struct CallContext {
 
 class CallState;
 
-// Answers one call, once. Dropping the last copy unanswered answers with an error by itself.
+// Answers one call, once. Dropping the last copy unanswered answers with an error.
 class RawResponder {
  public:
   RawResponder() = default;
   explicit RawResponder(std::shared_ptr<CallState> call) : call_(std::move(call)) {}
 
-  // `cells`: an encoded cell block, sent behind the message; must be empty unless context().has_codec.
-  // True when this was the answer; false when the call had been answered before (nothing is sent then).
+  // `cells`: an encoded cell block, sent after the message; must be empty unless context().has_codec. True when this
+  // was the answer; false when the call had been answered before (nothing is sent then).
   bool ReplyMessage(const google::protobuf::MessageLite& message, std::string cells = {}) const;
-  // The error's remote_class travels as the exception class; without one, a class is chosen by its code (exceptions.h).
+  // The error's remote_class is sent as the exception class; without one, a class is chosen by its code (exceptions.h).
   bool Fail(const Error& error) const;
   [[nodiscard]] const CallContext& context() const;
   [[nodiscard]] bool valid() const { return call_ != nullptr; }
@@ -69,7 +69,7 @@ class RawResponder {
   std::shared_ptr<CallState> call_;
 };
 
-// The same with the type of the answer.
+// RawResponder with the type of the answer.
 template <class Response>
 class Responder : public RawResponder {
  public:

@@ -2,12 +2,15 @@
 
 #include <google/protobuf/message_lite.h>
 
+#include <cstdint>
 #include <exception>
 #include <utility>
 
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/model/cell.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/frame.h"
@@ -25,23 +28,56 @@ CallState::CallState(CallContext context, const Service::Entry* method, std::sha
       received_(SystemClock().Now()),
       started_(received_) {}
 
+namespace {
+
+// Memory that a handler allocates for each message and cell, including its part of the answer.
+constexpr std::size_t kWorkPerMessage = 512;
+constexpr std::size_t kWorkPerCell = sizeof(Cell) + 64;
+
+std::size_t CellsIn(std::string_view block) {
+  std::size_t cells = 0;
+  while (block.size() >= 4) {
+    const std::size_t length = std::size_t{4} + ReadBig32(block);
+    if (length > block.size()) break;
+    block.remove_prefix(length);
+    ++cells;
+  }
+  return cells;
+}
+
+}  // namespace
+
 CallState::~CallState() {
   if (!answered_.load()) Fail(Error(Code::kInternal, "the server dropped the call without an answer"));
+  request_.reset();
+  std::string().swap(frame_);
+  std::string().swap(cells_);
   Uncharge();
 }
 
-void CallState::Uncharge() { counters_->call_bytes.fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed); }
+void CallState::Uncharge() { Unreserve(charged_); }
+
+bool CallState::Reserve(std::size_t bytes) {
+  const std::size_t sum = counters_->call_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (charge_limit_ > 0 && sum > charge_limit_) {
+    counters_->call_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  charged_ += bytes;
+  counters_->trim.Held(sum);
+  return true;
+}
+
+void CallState::Unreserve(std::size_t bytes) {
+  charged_ -= bytes;
+  const std::size_t before = counters_->call_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  counters_->trim.Released(before - bytes);
+}
 
 bool CallState::Charge(std::size_t most, std::size_t most_cells) {
   charge_limit_ = most;
   most_cells_ = most_cells;
-  const std::size_t bytes = frame_.size() + sizeof(CallState);
-  if (counters_->call_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most) {
-    charged_ = bytes;
-    return true;
-  }
-  counters_->call_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-  return false;
+  return Reserve(frame_.size() + sizeof(CallState));
 }
 
 void CallState::SetBody(std::size_t parameter_at, std::size_t parameter_size, std::size_t cells_at) {
@@ -52,15 +88,29 @@ void CallState::SetBody(std::size_t parameter_at, std::size_t parameter_size, st
 
 bool CallState::ParseRequest() {
   if (request_ != nullptr) return true;
+  const std::string_view parameter = std::string_view(frame_).substr(parameter_at_, parameter_size_);
+  const std::size_t most = context_.member || counters_->most_messages == 0 ? SIZE_MAX : counters_->most_messages;
+  const MessageCount count = CountMessages(*method_->shape, parameter, most);
+  if (count.messages > most) {
+    Fail(RemoteError(
+        exception::kRequestTooBig,
+        fmt::format("a request of more than {} messages; the most that are parsed (--max-request-messages)", most)));
+    return false;
+  }
+  if (!Reserve(count.bytes + count.messages * kWorkPerMessage) && !RATCHET_MUTANT("rpc.charge_frames_only")) {
+    counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
+    Fail(RemoteError(exception::kCallQueueTooBig,
+                     "the requests of this server take too much memory when they are parsed; try again later"));
+    return false;
+  }
   Service::MessagePtr request = method_->new_request();
-  // Partial, because protobuf prints to stderr about missing fields otherwise.
-  if (!request->ParsePartialFromArray(frame_.data() + parameter_at_, static_cast<int>(parameter_size_))) {
+  // Partial, because otherwise protobuf prints missing fields to stderr.
+  if (!request->ParsePartialFromArray(parameter.data(), static_cast<int>(parameter.size()))) {
     Fail(RemoteError(exception::kDoNotRetryIo, fmt::format("cannot parse the parameter of {}", context_.method)));
     return false;
   }
   if (!request->IsInitialized()) {
-    Fail(RemoteError(exception::kDoNotRetryIo, fmt::format("{}: missing required fields: {}", request->GetTypeName(),
-                                                           request->InitializationErrorString())));
+    Fail(RemoteError(exception::kDoNotRetryIo, MissingFields(*request)));
     return false;
   }
   request_ = std::move(request);
@@ -73,18 +123,19 @@ void CallState::Run(std::shared_ptr<CallState> call) {
   call->started_ = now;
   call->counters_->queued.Note(now - call->received_);
   if (now >= context.deadline) {
-    // The client no longer waits, and some clients take an answer that they do not expect for a broken connection.
+    // The client no longer waits, and some clients treat an unexpected answer as a broken connection.
     call->counters_->calls_expired.fetch_add(1, std::memory_order_relaxed);
     call->Drop();
     return;
   }
-  if (RATCHET_MUTANT("rpc.count_waiting_calls_only")) call->Uncharge();
+  if (call->sink_->Ended()) return call->Drop();  // as HBase does with calls whose client no longer waits
   if (!call->ParseRequest()) return;
   const Result<std::string_view> cells = call->Cells();
   if (!cells.ok()) {
     call->Fail(cells.error());
     return;
   }
+  if (RATCHET_MUTANT("rpc.count_waiting_calls_only")) call->Uncharge();
   try {
     call->method_->run(context, *call->request_, *cells, RawResponder(call));
   } catch (const std::exception& failure) {
@@ -94,29 +145,32 @@ void CallState::Run(std::shared_ptr<CallState> call) {
 }
 
 Result<std::string_view> CallState::Cells() {
-  const std::string_view sent = std::string_view(frame_).substr(cells_at_);
-  if (sent.empty() || context_.compression == CellCompression::kNone) return sent;
-  RATCHET_ASSIGN(cells_, Decompress(context_.compression, sent, most_cells_));
-  const std::size_t sum = counters_->call_bytes.fetch_add(cells_.size(), std::memory_order_relaxed) + cells_.size();
-  charged_ += cells_.size();
-  if (charge_limit_ > 0 && sum > charge_limit_) {
-    return RemoteError(exception::kCallQueueTooBig,
-                       "the requests of this server take too much memory when they are decompressed; try again later");
+  std::string_view block = std::string_view(frame_).substr(cells_at_);
+  if (block.empty()) return block;
+  if (context_.compression != CellCompression::kNone) {
+    const DecompressionRoom room{[this](std::size_t bytes) { return Reserve(bytes); },
+                                 [this](std::size_t bytes) { Unreserve(bytes); }};
+    RATCHET_ASSIGN(cells_, Decompress(context_.compression, block, most_cells_, room));
+    block = cells_;
   }
-  return std::string_view(cells_);
+  if (!Reserve(CellsIn(block) * kWorkPerCell)) {
+    return RemoteError(exception::kCallQueueTooBig,
+                       "the cells of this server's requests take too much memory; try again later");
+  }
+  return block;
 }
 
 bool CallState::Reply(const google::protobuf::MessageLite& message, std::string cells) {
   if (answered_.load()) return false;
   if (!cells.empty() && !context_.has_codec) {
-    // The client could not read it. A fault of the handler, but one that a client's choice brings about: no check.
+    // The client could not read it. A defect of the handler, but one that a client's input can cause: not a check.
     return Fail(
         Error(Code::kInternal, context_.method + " answered with a cell block, but the connection named no codec"));
   }
   if (!message.IsInitialized()) {
-    const std::string missing = message.InitializationErrorString();
-    RATCHET_LOG(kError, "{}.{}: answer without required fields {}", context_.service, context_.method, missing);
-    return Fail(Error(Code::kInternal, "the answer lacks required fields: " + missing));
+    const std::string missing = MissingFields(message);
+    RATCHET_LOG(kError, "{}.{}: answer without required fields: {}", context_.service, context_.method, missing);
+    return Fail(Error(Code::kInternal, "the answer cannot be sent: " + missing));
   }
   hbase::pb::ResponseHeader header;
   header.set_call_id(context_.call_id);
@@ -140,7 +194,7 @@ void CallState::Drop() {
   if (!answered_.exchange(true)) sink_->FinishCall({});
 }
 
-void CallState::Tell(TimePoint now, std::size_t answer_bytes) const {
+void CallState::ReportSlowCall(TimePoint now, std::size_t answer_bytes) const {
   const CallWatch& watch = counters_->watch;
   if (!watch.told || request_ == nullptr) return;
   const bool slow = now - started_ >= watch.slow;
@@ -161,7 +215,7 @@ bool CallState::Finish(SplitFrame frame) {
   counters_->calls_answered.fetch_add(1, std::memory_order_relaxed);
   const TimePoint now = SystemClock().Now();
   if (method_ != nullptr) method_->stats->took.Note(now - received_);
-  Tell(now, frame.size());
+  ReportSlowCall(now, frame.size());
   sink_->FinishCall(std::move(frame));
   return true;
 }

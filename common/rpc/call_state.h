@@ -12,23 +12,27 @@
 #include "common/base/latency.h"
 #include "common/rpc/call_watch.h"
 #include "common/rpc/frame.h"
+#include "common/rpc/heap_trim.h"
 #include "common/rpc/service.h"
 
 namespace ratchet::rpc {
 
-// Counters of a server; outlives it as long as calls do.
+// Counters of a server; they outlive it while there are calls.
 struct ServerCounters {
   std::atomic<std::uint64_t> connections_open{0}, connections_accepted{0}, connections_refused{0}, calls_received{0},
       calls_answered{0}, calls_expired{0}, calls_refused{0}, bad_connections{0},
-      connections_beyond{0};                 // the limit: of members (S87)
-  std::atomic<std::size_t> input_bytes{0};   // received, and not yet a whole frame
-  std::atomic<std::size_t> call_bytes{0};    // of calls that were admitted and are not gone
+      // connections beyond the limit: of members (S87: reserved connections for members)
+      connections_beyond{0};
+  std::atomic<std::size_t> input_bytes{0};   // received, but not yet a whole frame
+  std::atomic<std::size_t> call_bytes{0};    // of calls that were admitted and still exist
   std::atomic<std::size_t> unsent_bytes{0};  // of answers
-  Latency queued;                            // from the whole request to the begin of its handler
-  CallWatch watch;                           // constant from the server's start on
+  Latency queued;                            // from the whole request to the start of its handler
+  CallWatch watch;                           // constant from the server's start on, like the next one:
+  std::size_t most_messages = 0;             // of a client's request; 0: unlimited
+  HeapTrim trim;
 };
 
-// Where answers go. Thread-safe; a closed sink swallows them.
+// The target of answers. Thread-safe; a closed sink drops them.
 class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
@@ -36,6 +40,8 @@ class AnswerSink {
   virtual void FinishCall(SplitFrame frame) = 0;
   // Ends the connection, as if the network had.
   virtual void Cut() = 0;
+  // The connection has ended: nothing that is sent reaches the client.
+  [[nodiscard]] virtual bool Ended() const = 0;
 };
 
 // Created on an I/O thread, run on a handler thread, answered from anywhere.
@@ -47,15 +53,16 @@ class CallState {
   CallState(const CallState&) = delete;
   CallState& operator=(const CallState&) = delete;
 
-  // The parts of the frame behind its header, as offsets, because the frame moves with the call.
+  // The parts of the frame after its header, as offsets, because the frame moves with the call.
   void SetBody(std::size_t parameter_at, std::size_t parameter_size, std::size_t cells_at);
-  // Parses the parameter; on failure answers DoNotRetryIOException and returns false. Idempotent.
+  // Parses the parameter, once its messages are counted and their memory is charged; on failure answers and returns
+  // false. Idempotent.
   [[nodiscard]] bool ParseRequest();
   [[nodiscard]] std::size_t parameter_size() const { return parameter_size_; }
   [[nodiscard]] const google::protobuf::MessageLite& request() const { return *request_; }
   [[nodiscard]] const CallContext& context() const { return context_; }
-  // Counts the call in the server's sum until it is gone, unless that would exceed `most`. `most_cells`: bytes that its
-  // cell block may have when it is decompressed.
+  // Counts the call in the server's sum until it is destroyed, unless that would exceed `most`. `most_cells`: maximum
+  // size of its cell block after decompression.
   [[nodiscard]] bool Charge(std::size_t most, std::size_t most_cells);
 
   // Runs the handler, unless the deadline has passed.
@@ -69,13 +76,16 @@ class CallState {
   bool Finish(SplitFrame frame);
   // The cell block as the handler reads it. An error: it cannot be decompressed, or takes too much memory.
   [[nodiscard]] Result<std::string_view> Cells();
+  // Increases the charged memory, unless all calls together would hold too much.
+  [[nodiscard]] bool Reserve(std::size_t bytes);
+  void Unreserve(std::size_t bytes);
   void Uncharge();
-  void Tell(TimePoint now, std::size_t answer_bytes) const;
+  void ReportSlowCall(TimePoint now, std::size_t answer_bytes) const;
 
   const CallContext context_;
   const Service::Entry* const method_;
   const std::shared_ptr<const Service> service_;  // keeps method_ alive
-  const std::string frame_;
+  std::string frame_;                             // constant until the destructor
   const std::shared_ptr<AnswerSink> sink_;
   const std::shared_ptr<ServerCounters> counters_;
   std::size_t parameter_at_ = 0, parameter_size_ = 0, cells_at_ = 0;
@@ -83,7 +93,7 @@ class CallState {
   std::string cells_;  // decompressed
   std::size_t charged_ = 0, charge_limit_ = 0, most_cells_ = 0;
   const TimePoint received_;
-  TimePoint started_;  // of its handler; before it: as received_
+  TimePoint started_;  // of its handler; before it begins: as received_
   std::atomic<bool> answered_{false};
 };
 

@@ -1,4 +1,4 @@
-// Which finished calls a server tells of: those that took long, or whose answer is large.
+// Reports finished calls that took long, or whose answer is large.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct FinishedCall {
 struct CallWatch {
   Millis slow = Millis::max();
   std::size_t large = SIZE_MAX;  // bytes
-  // Called on the thread that answers, before the answer leaves; it must be quick. Empty: nothing is told.
+  // Called on the thread that answers, before the answer is sent; it must be quick. Empty: no reports.
   std::function<void(const FinishedCall&)> told{};
 };
 

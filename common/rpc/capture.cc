@@ -19,7 +19,7 @@ Capture::Capture(const std::string& label) {
 
 void Capture::Append(std::FILE* file, std::string_view bytes) {
   if (file == nullptr) return;
-  // A capture that cannot be written is no reason to disturb the connection.
+  // A capture that cannot be written must not disturb the connection.
   if (std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size()) std::fflush(file);
 }
 

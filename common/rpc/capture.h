@@ -9,7 +9,7 @@
 
 namespace ratchet::rpc {
 
-// Not thread-safe: one per connection. Costs a null check when captures are off. Loss is possible on a crash.
+// Not thread-safe: one per connection. Costs a null check when captures are off. A crash may lose data.
 class Capture {
  public:
   Capture() = default;

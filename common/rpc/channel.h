@@ -1,4 +1,4 @@
-// One client connection to one service of one server: pipelined calls, a deadline on each, reconnecting by itself.
+// One client connection to one service of one server: pipelined calls, a deadline on each, automatic reconnection.
 //
 // Threads: thread-safe. `done` runs exactly once, on the channel's I/O thread (or on the caller's when the call is
 // refused at once): it must not block and must not wait for another call. Blocking calls must not be made from there.
@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/host_port.h"
 #include "common/base/result.h"
 #include "common/rpc/method.h"
 
@@ -26,7 +27,8 @@ struct Endpoint {
   std::string host;
   std::uint16_t port = 0;
   auto operator<=>(const Endpoint&) const = default;
-  [[nodiscard]] std::string ToString() const { return host + ":" + std::to_string(port); }
+  // "host:port", with brackets around an IPv6 address.
+  [[nodiscard]] std::string ToString() const { return JoinHostPort(host, port); }
 };
 
 struct CallOptions {
@@ -41,9 +43,9 @@ struct Reply {
   std::string cells;  // cell block of the answer
 };
 
-// Errors of a call, told apart by the helpers of exceptions.h:
+// Errors of a call, distinguished by the helpers of exceptions.h:
 //   remote exception   code by class, remote_class = the class
-//                      (also of the connection: UnknownServiceException and its like; nothing was executed)
+//                      (also of the connection: UnknownServiceException and similar; nothing was executed)
 //   kUnavailable       remote_class kNotSent: certainly not executed; kConnectionLost: the outcome is unknown
 //   kTimeout           remote_class kCallTimeout: the outcome is unknown
 //   kAborted           the channel was stopped; the outcome is unknown
@@ -56,7 +58,7 @@ class Channel {
   virtual void CallRaw(std::string_view method, const google::protobuf::MessageLite& request,
                        std::shared_ptr<google::protobuf::MessageLite> response, CallOptions options, RawDone done) = 0;
   [[nodiscard]] virtual const Endpoint& endpoint() const = 0;
-  // Fails what is outstanding (kAborted) and waits until no callback runs. Not from a callback.
+  // Fails all pending calls (kAborted) and waits until no callback runs. Not from a callback.
   virtual void Stop() = 0;
 
   // `method`: of the service that this channel is connected to.

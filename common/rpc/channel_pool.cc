@@ -13,7 +13,7 @@ namespace ratchet::rpc {
 
 Result<std::string> Channel::CallRawSync(std::string_view method, const google::protobuf::MessageLite& request,
                                          std::shared_ptr<google::protobuf::MessageLite> response, CallOptions options) {
-  // Shared, because the callback may still be returning when this thread goes on.
+  // Shared, because the callback may still be returning when this thread continues.
   const auto answer = std::make_shared<std::promise<Result<std::string>>>();
   auto future = answer->get_future();
   CallRaw(method, request, std::move(response), std::move(options),

@@ -1,11 +1,13 @@
 #include "common/rpc/client_channel.h"
 
-#include <google/protobuf/message_lite.h>
+#include <google/protobuf/message.h>
 
+#include <cstdint>
 #include <future>
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
 
@@ -13,6 +15,16 @@ namespace ratchet::rpc {
 namespace {
 
 constexpr std::uint32_t kMaxCallId = INT32_MAX;  // ids are signed in Java peers
+
+constexpr std::size_t kCountedAbove = 1u << 20;            // bytes; a smaller answer cannot become large in memory
+constexpr std::size_t kMostParsed = std::size_t{2} << 30;  // maximum memory of one answer, in bytes
+
+// Servers of other clusters answer too.
+bool FitsParsed(const google::protobuf::MessageLite& response, std::string_view bytes) {
+  const auto* whole = dynamic_cast<const google::protobuf::Message*>(&response);
+  if (bytes.size() <= kCountedAbove || whole == nullptr) return true;
+  return CountMessages(ShapeOf(*whole->GetDescriptor()), bytes, SIZE_MAX).bytes <= kMostParsed;
+}
 
 Error StoppedError(const Endpoint& endpoint) {
   return {Code::kAborted, fmt::format("the channel to {} was stopped", endpoint.ToString())};
@@ -27,7 +39,6 @@ ClientChannel::ClientChannel(std::shared_ptr<IoThreads> io, const ChannelPoolOpt
       options_(options),
       service_(std::move(service)),
       endpoint_(std::move(endpoint)),
-      resolver_(loop_),
       connect_timer_(loop_),
       deadline_timer_(loop_),
       prng_(RandomSeed()),
@@ -38,8 +49,7 @@ void ClientChannel::CallRaw(std::string_view method, const google::protobuf::Mes
                             std::shared_ptr<google::protobuf::MessageLite> response, CallOptions options,
                             RawDone done) {
   if (!request.IsInitialized()) {
-    return done(Error(Code::kInvalidArgument,
-                      fmt::format("{} without {}", request.GetTypeName(), request.InitializationErrorString())));
+    return done(Error(Code::kInvalidArgument, MissingFields(request)));
   }
   auto call = std::make_shared<PendingCall>();
   call->id = next_id_.fetch_add(1, std::memory_order_relaxed) & kMaxCallId;
@@ -94,18 +104,19 @@ void ClientChannel::Begin(std::shared_ptr<PendingCall> call) {
   deadlines_.emplace(call->deadline, call->id);
   if (state_ == State::kStopped) return Complete(call, StoppedError(endpoint_));
   if (state_ == State::kIdle) {
-    const TimePoint now = SystemClock().Now();
-    if (now < retry_at_) {
-      const auto wait = std::chrono::duration_cast<Millis>(retry_at_ - now);
-      return Complete(
-          call, Error(Code::kUnavailable,
-                      fmt::format("not connected to {}; next attempt in {} ms", endpoint_.ToString(), wait.count()),
-                      std::string(kNotSent)));
+    if (SystemClock().Now() < retry_at_) {
+      return Complete(call, Error(Code::kUnavailable,
+                                  fmt::format("not connected to {}, the last attempt failed a moment ago: {}",
+                                              endpoint_.ToString(), last_failure_),
+                                  std::string(kNotSent)));
     }
     Connect();
   }
   const TransportAction action = AskHook(true, call->method);
-  if (action.drop) return;  // its deadline ends it
+  if (action.drop) {  // its deadline ends it, as if the network had lost it
+    call->lost = true;
+    return;
+  }
   if (action.delay > Millis(0)) {
     return After(action.delay, [this, call] {
       if (!pending_.contains(call->id)) return;
@@ -127,8 +138,7 @@ void ClientChannel::HandleFrame(const std::string& frame) {
   std::string_view rest = frame;
   std::string_view bytes;
   hbase::pb::ResponseHeader header;
-  if (!CutDelimited(rest, bytes) || !header.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      !header.has_call_id()) {
+  if (!CutDelimited(rest, bytes) || !ParseMessage(bytes, header).ok() || !header.has_call_id()) {
     return Disconnected("malformed answer");
   }
   if (header.call_id() == kConnectionCallId) return Refused(ErrorFrom(header.exception()));
@@ -139,7 +149,7 @@ void ClientChannel::HandleFrame(const std::string& frame) {
   Result<std::string> outcome = std::string();
   if (header.has_exception()) {
     outcome = ErrorFrom(header.exception());
-  } else if (!CutDelimited(rest, bytes) ||
+  } else if (!CutDelimited(rest, bytes) || !FitsParsed(*call->response, bytes) ||
              !call->response->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
              !call->response->IsInitialized() || rest.size() != header.cell_block_meta().length()) {
     outcome =
@@ -155,7 +165,7 @@ void ClientChannel::HandleFrame(const std::string& frame) {
   Deliver(call->id, std::move(outcome));
 }
 
-// The server told why it does not want this connection. When it was the introduction that it refused, no call was run.
+// The server reported why it refuses this connection. If it refused the introduction, no call was executed.
 void ClientChannel::Refused(const Error& error) {
   const bool before_any_call = IsFatalForConnection(error.remote_class()) && !answered_;
   if (!before_any_call) return Disconnected(error.message());
@@ -186,12 +196,13 @@ void ClientChannel::Stop() {
     MutexLock lock(mutex_);
     stopped_ = true;
   }
-  // The loop may be stopped already; then nothing of this channel runs any more.
+  // The loop may be stopped already; then no code of this channel runs on it.
   if (loop_.stopped()) return;
   std::promise<void> done;
   asio::post(loop_, [self = shared_from_this(), &done] {
     self->StopOnLoop();
-    // Behind what Stop has cancelled, so that no callback of this channel is left when the caller goes on.
+    // After the handlers that Stop has cancelled, so that no callback of this channel is left when the caller
+    // continues.
     asio::post(self->loop_, [&done] { done.set_value(); });
   });
   done.get_future().wait();
@@ -207,7 +218,7 @@ void ClientChannel::StopOnLoop() {
 }
 
 void ClientChannel::Disconnect() {
-  asio::post(loop_, [self = shared_from_this()] { self->Disconnected("told to disconnect"); });
+  asio::post(loop_, [self = shared_from_this()] { self->Disconnected("disconnected by this process"); });
 }
 
 void ClientChannel::After(Millis delay, std::function<void()> action) {
@@ -228,6 +239,22 @@ void ClientChannel::ArmTimer() {
   });
 }
 
+Error ClientChannel::DeadlineError(const PendingCall& call) const {
+  if (!call.sent && !call.lost) {
+    const bool connected = state_ == State::kConnected;
+    return {
+        Code::kUnavailable,
+        fmt::format("{} {} within {} ms; {} was not sent{}",
+                    connected ? "the connection takes no bytes to" : "no connection to", endpoint_.ToString(),
+                    call.timeout.count(), call.method, connected || last_failure_.empty() ? "" : ": " + last_failure_),
+        std::string(kNotSent)};
+  }
+  return {Code::kTimeout,
+          fmt::format("no answer from {} to {} within {} ms; the outcome is unknown", endpoint_.ToString(), call.method,
+                      call.timeout.count()),
+          std::string(kCallTimeout)};
+}
+
 void ClientChannel::OnTimer() {
   armed_for_ = TimePoint::max();
   const TimePoint now = SystemClock().Now();
@@ -235,12 +262,9 @@ void ClientChannel::OnTimer() {
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const std::shared_ptr<PendingCall> call = pending_.at(deadlines_.begin()->second);
     silent = silent || (call->sent && now - std::max(call->sent_at, last_received_) >= options_.silence_timeout);
-    Complete(call, Error(Code::kTimeout,
-                         fmt::format("no answer from {} to {} within {} ms; the outcome is unknown",
-                                     endpoint_.ToString(), call->method, call->timeout.count()),
-                         std::string(kCallTimeout)));
+    Complete(call, DeadlineError(*call));
   }
-  if (silent && state_ == State::kConnected) Disconnected("nothing heard for too long");
+  if (silent && state_ == State::kConnected) Disconnected("no data received within the silence time-out");
   ArmTimer();
 }
 

@@ -13,6 +13,7 @@
 
 #include "common/base/backoff.h"
 #include "common/base/mutex.h"
+#include "common/base/name_resolver.h"
 #include "common/rpc/asio_types.h"
 #include "common/rpc/capture.h"
 #include "common/rpc/channel_options.h"
@@ -46,6 +47,7 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
     Millis timeout{0};
     TimePoint sent_at = TimePoint::max();
     bool sent = false;
+    bool lost = false;  // by the hook, which acts as the network
   };
   enum class State : std::uint8_t { kIdle, kConnecting, kConnected, kStopped };
 
@@ -53,7 +55,9 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   void Begin(std::shared_ptr<PendingCall> call);
   void Enqueue(const std::shared_ptr<PendingCall>& call);
   void Connect();
+  void OnResolved(std::uint64_t attempt, const Result<NameResolver::Addresses>& found);
   void OnConnected(std::uint64_t attempt, ErrorCode error);
+  void NotConnected(const std::string& why);
   void Write();
   void Read();
   void ConsumeFrames();
@@ -66,6 +70,7 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   void FailAll(const std::function<Error(bool sent)>& error);
   void ArmTimer();
   void OnTimer();
+  [[nodiscard]] Error DeadlineError(const PendingCall& call) const;
   void StopOnLoop();
   void After(Millis delay, std::function<void()> action);
   [[nodiscard]] TransportAction AskHook(bool is_request, const std::string& method) const;
@@ -86,12 +91,12 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   // I/O thread only.
   State state_ = State::kIdle;
   std::optional<Tcp::socket> socket_;
-  Tcp::resolver resolver_;
   asio::steady_timer connect_timer_;
   asio::steady_timer deadline_timer_;
   TimePoint armed_for_ = TimePoint::max();
   std::uint64_t connection_ = 0;  // number of the connection (attempt); callbacks of older ones are ignored
   std::uint32_t failures_ = 0;
+  std::string last_failure_;  // the last error of connecting
   TimePoint retry_at_{};
   Prng prng_;
   Capture capture_;
@@ -103,7 +108,7 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   std::set<std::pair<TimePoint, std::uint32_t>> deadlines_;
   std::vector<std::shared_ptr<PendingCall>> outbox_;  // to be written
   std::string outbox_hello_;                          // introduction of a new connection, before everything else
-  std::vector<std::string> writing_;                  // alive while a write is going on
+  std::vector<std::string> writing_;                  // in use while a write runs
 };
 
 }  // namespace ratchet::rpc

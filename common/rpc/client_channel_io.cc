@@ -22,26 +22,46 @@ void ClientChannel::Connect() {
   connect_timer_.async_wait([self = shared_from_this(), attempt](ErrorCode error) {
     if (!error) self->OnConnected(attempt, asio::error::timed_out);
   });
-  resolver_.async_resolve(
-      endpoint_.host, std::to_string(endpoint_.port),
-      [self = shared_from_this(), attempt](ErrorCode error, const Tcp::resolver::results_type& found) {
-        if (self->connection_ != attempt || self->state_ != State::kConnecting) return;
-        if (error) return self->OnConnected(attempt, error);
-        asio::async_connect(*self->socket_, found, [self, attempt](ErrorCode failed, const Tcp::endpoint&) {
-          self->OnConnected(attempt, failed);
-        });
-      });
+  // A look-up may outlast this channel and its loop.
+  NameResolver::OfProcess().Resolve(endpoint_.host,
+                                    [weak = weak_from_this(), attempt](const Result<NameResolver::Addresses>& found) {
+                                      const auto self = weak.lock();
+                                      if (self == nullptr) return;
+                                      asio::dispatch(self->loop_, [weak, attempt, found] {
+                                        if (const auto channel = weak.lock(); channel != nullptr)
+                                          channel->OnResolved(attempt, found);
+                                      });
+                                    });
+}
+
+void ClientChannel::OnResolved(std::uint64_t attempt, const Result<NameResolver::Addresses>& found) {
+  if (connection_ != attempt || state_ != State::kConnecting) return;
+  if (!found.ok()) return NotConnected(found.error().message());
+  std::vector<Tcp::endpoint> endpoints;
+  for (const std::string& address : *found) {
+    ErrorCode error;
+    const auto parsed = asio::ip::make_address(address, error);
+    if (!error) endpoints.emplace_back(parsed, endpoint_.port);
+  }
+  asio::async_connect(*socket_, endpoints,
+                      [self = shared_from_this(), attempt](ErrorCode failed, const Tcp::endpoint&) {
+                        self->OnConnected(attempt, failed);
+                      });
+}
+
+void ClientChannel::NotConnected(const std::string& why) {
+  connect_timer_.cancel();
+  ++failures_;
+  last_failure_ = why;
+  retry_at_ =
+      SystemClock().Now() + BackoffDelay({options_.reconnect_base, options_.reconnect_cap, 2.0, 0.2}, failures_, prng_);
+  Disconnected("cannot connect: " + why);
 }
 
 void ClientChannel::OnConnected(std::uint64_t attempt, ErrorCode error) {
   if (connection_ != attempt || state_ != State::kConnecting) return;
+  if (error) return NotConnected(error.message());
   connect_timer_.cancel();
-  if (error) {
-    ++failures_;
-    retry_at_ = SystemClock().Now() +
-                BackoffDelay({options_.reconnect_base, options_.reconnect_cap, 2.0, 0.2}, failures_, prng_);
-    return Disconnected("cannot connect: " + error.message());
-  }
   failures_ = 0;
   state_ = State::kConnected;
   last_received_ = SystemClock().Now();
@@ -110,7 +130,7 @@ void ClientChannel::ConsumeFrames() {
   }
 }
 
-// Fails every call of the connection. Those whose bytes may have left: the outcome is unknown.
+// Fails every call of the connection. If bytes of a call may have been sent, its outcome is unknown.
 void ClientChannel::Disconnected(const std::string& why) {
   if (state_ == State::kStopped) return;
   state_ = State::kIdle;
@@ -125,7 +145,6 @@ void ClientChannel::Disconnected(const std::string& why) {
 
 void ClientChannel::CloseSocket() {
   ++connection_;
-  resolver_.cancel();
   connect_timer_.cancel();
   ErrorCode ignored;  // it may be closed already
   if (socket_.has_value()) socket_->close(ignored);

@@ -78,6 +78,7 @@ constexpr std::array kClasses{
     ClassFacts{kSnapshotExists, Code::kAlreadyExists, kGiveUp},
     ClassFacts{kSnapshotDoesNotExist, Code::kNotFound, kGiveUp},
     ClassFacts{kSnapshotCreation, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kSnapshotExpired, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kUnknownSnapshot, Code::kNotFound, kGiveUp},
     ClassFacts{kRestoreSnapshotFailed, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kCorruptedSnapshot, Code::kCorruption, kGiveUp},
@@ -114,7 +115,7 @@ bool Has(std::string_view exception_class, unsigned trait) {
 
 struct MeaningFacts {
   std::string_view own;      // remote_class in Ratchet's processes
-  std::string_view travels;  // as this class
+  std::string_view travels;  // the class that is sent
   hbase::pb::ExceptionMeaning meaning;
 };
 constexpr std::array kMeanings{
@@ -134,7 +135,7 @@ void FillMeaning(const Error& error, Message& out) {
   if (const MeaningFacts* facts = MeaningOf(error.remote_class())) out.set_meaning(facts->meaning);
 }
 
-// The class by which our own code tells the error; a meaning that does not belong to the class says nothing.
+// The class by which our own code identifies the error; a meaning that does not belong to the class is ignored.
 template <class Message>
 std::string_view OwnClass(const std::string& exception_class, const Message& message) {
   for (const MeaningFacts& facts : kMeanings) {
@@ -144,18 +145,28 @@ std::string_view OwnClass(const std::string& exception_class, const Message& mes
   return exception_class;
 }
 
-// A name that a Java client may meet: dotted, and none of our own markers.
+// A name that may be sent to a Java client: dotted, and not one of our own markers.
 bool IsJavaName(std::string_view name) {
   return name.find('.') != std::string_view::npos && !name.starts_with("ratchet.");
 }
 
+// A text may quote the bytes of a client many times, e.g. for each action of a Multi.
+constexpr std::size_t kMostErrorText = 16u << 10;
+
+std::string Bounded(const Error& error) {
+  const std::string& text = error.message();
+  if (text.size() <= kMostErrorText) return text;
+  return fmt::format("{}... ({} bytes more)", std::string_view(text).substr(0, kMostErrorText),
+                     text.size() - kMostErrorText);
+}
+
 #if defined(RATCHET_MUTANTS)
-// In builds for tests only: with RATCHET_REWORD_ERRORS=1 in the environment every error leaves the process in other
-// words, so that a peer that reads a meaning out of a text is found out. What HBase's clients parse stays as it is.
+// In builds for tests only: with RATCHET_REWORD_ERRORS=1 in the environment every error leaves the process with another
+// text, which detects a peer that parses the text. Texts that HBase's clients parse are unchanged.
 std::string Worded(const Error& error) {
   static const bool reword = std::getenv("RATCHET_REWORD_ERRORS") != nullptr;  // NOLINT(concurrency-mt-unsafe)
-  if (!reword || IsClass(error, kRegionMoved)) return error.message();
-  std::string words = error.message();
+  std::string words = Bounded(error);
+  if (!reword || IsClass(error, kRegionMoved)) return words;
   for (char& c : words) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>('a' + (c - 'a' + 13) % 26);
     if (c >= 'A' && c <= 'Z') c = static_cast<char>('A' + (c - 'A' + 13) % 26);
@@ -164,7 +175,7 @@ std::string Worded(const Error& error) {
   return words;
 }
 #else
-std::string Worded(const Error& error) { return error.message(); }
+std::string Worded(const Error& error) { return Bounded(error); }
 #endif
 
 // First line as Java prints an exception; clients take their message from here.
@@ -172,7 +183,7 @@ std::string StackTrace(std::string_view exception_class, std::string_view messag
   return fmt::format("{}: {}", exception_class, message);
 }
 
-// The message behind "<class>: " in a stack trace's first line.
+// Extracts the message after "<class>: " in a stack trace's first line.
 std::string MessageIn(std::string_view exception_class, std::string_view stack_trace) {
   std::string_view line = stack_trace.substr(0, stack_trace.find("\n\tat "));
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
@@ -233,6 +244,7 @@ std::string_view ClassOf(const Error& error) {
     case Code::kStale: return kStale;
     case Code::kCorruption:
     case Code::kIo:
+    case Code::kWentBack:
     case Code::kInternal: return kIo;
   }
   return kIo;
@@ -283,7 +295,10 @@ Error ErrorFrom(const hbase::pb::NameBytesPair& pair) {
 
 void FillForeign(const Error& error, std::string_view source, hbase::pb::ForeignExceptionMessage& out) {
   out.set_source(std::string(source));
-  out.mutable_generic_exception()->set_class_name(std::string(ClassOf(error)));
+  // A client would treat InterruptedIOException as an interrupt of its own thread. The result of a procedure is final;
+  // the code keeps the kind of error.
+  const std::string_view name = ClassOf(error) == kInterruptedIo ? kDoNotRetryIo : ClassOf(error);
+  out.mutable_generic_exception()->set_class_name(std::string(name));
   out.mutable_generic_exception()->set_message(Worded(error));
   out.set_code(static_cast<std::uint32_t>(error.code()));
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/base/went_back.h"
 #include "common/model/server_name.h"
 
 namespace hbase::pb {
@@ -22,6 +23,9 @@ namespace ratchet::rpc {
 
 namespace exception {
 // Regions and servers
+// Ratchet's own: answers to orders to open a region (S118: older copy stays closed).
+inline constexpr std::string_view kStoreWentBack = kStoreWentBackClass;
+inline constexpr std::string_view kOlderCopy = kOlderCopyClass;
 inline constexpr std::string_view kNotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException";
 inline constexpr std::string_view kRegionMoved = "org.apache.hadoop.hbase.exceptions.RegionMovedException";
 inline constexpr std::string_view kRegionOpening = "org.apache.hadoop.hbase.exceptions.RegionOpeningException";
@@ -93,22 +97,22 @@ inline constexpr std::string_view kInterruptedIo = "java.io.InterruptedIOExcepti
 inline constexpr std::string_view kNotSent = "ratchet.rpc.NotSent";                // certainly not executed
 inline constexpr std::string_view kConnectionLost = "ratchet.rpc.ConnectionLost";  // may have been executed
 inline constexpr std::string_view kCallTimeout = "ratchet.rpc.CallTimeout";        // may have been executed
-// remote_class of errors that travel under a class of HBase's, with a field that tells Ratchet's clients what they
-// mean. A write may yet turn out to be durable, e.g. when a server loses its log between append and answer; as
+// remote_class of errors that are sent as a class of HBase's, with a field that carries the exact meaning for Ratchet's
+// clients. A write may still become durable, e.g. when a server loses its log between append and answer; sent as
 // NotServingRegionException.
 inline constexpr std::string_view kWriteInDoubt = "ratchet.rpc.WriteInDoubt";
-// The service has no such method; as DoNotRetryIOException.
+// The service has no such method; sent as DoNotRetryIOException.
 inline constexpr std::string_view kNoSuchMethod = "ratchet.rpc.NoSuchMethod";
 
-// An error with the given exception class; the code is the class's.
+// An error with the given exception class; the class determines the code.
 [[nodiscard]] Error RemoteError(std::string_view exception_class, std::string message);
-// The region is served elsewhere: the text carries the place in the exact form that Java clients parse.
+// The region is served elsewhere: the text has the location in the exact form that Java clients parse.
 [[nodiscard]] Error RegionMovedError(const ServerName& destination, std::uint64_t open_sequence);
-// The place out of such an error's text; nullopt when there is none.
+// Extracts the location from such an error's text; nullopt when there is none.
 [[nodiscard]] std::optional<ServerName> MovedTo(const Error& error);
 
 [[nodiscard]] Code CodeOfClass(std::string_view exception_class);
-// The class that an error travels as: its remote_class if it is a Java name, else one chosen by its code.
+// The class as which an error is sent: its remote_class if it is a Java name, else one chosen by its code.
 [[nodiscard]] std::string_view ClassOf(const Error& error);
 // A descendant of DoNotRetryIOException: clients give up.
 [[nodiscard]] bool IsDoNotRetry(std::string_view exception_class);
@@ -119,9 +123,9 @@ inline constexpr std::string_view kNoSuchMethod = "ratchet.rpc.NoSuchMethod";
   return error.remote_class() == exception_class;
 }
 // The request may or may not have been executed: time-out, connection lost after sending, channel stopped, or the
-// server says so (kWriteInDoubt).
+// server reports that (kWriteInDoubt).
 [[nodiscard]] bool OutcomeUnknown(const Error& error);
-// The region is not where we asked: look it up again, then retry.
+// The region is not at this server: look it up again, then retry.
 [[nodiscard]] bool IsRelocate(const Error& error);
 // The server or master is busy, starting or stopping: wait, then retry (after a new look-up of the active master).
 [[nodiscard]] bool IsTransient(const Error& error);
@@ -129,11 +133,11 @@ inline constexpr std::string_view kNoSuchMethod = "ratchet.rpc.NoSuchMethod";
 // Exception class, Java-style stack trace and flags; both texts are always set.
 void FillException(const Error& error, hbase::pb::ExceptionResponse& out);
 [[nodiscard]] Error ErrorFrom(const hbase::pb::ExceptionResponse& exception);
-// The same for one action or region of a Multi.
+// FillException for one action or region of a Multi.
 void FillPair(const Error& error, hbase::pb::NameBytesPair& out);
 [[nodiscard]] Error ErrorFrom(const hbase::pb::NameBytesPair& pair);
-// The same for results of procedures and remote operations; the code comes back as it was. `source`: free text, e.g. a
-// server name.
+// FillException for results of procedures and remote operations; the receiver gets the same code. `source`: free text,
+// e.g. a server name.
 void FillForeign(const Error& error, std::string_view source, hbase::pb::ForeignExceptionMessage& out);
 [[nodiscard]] Error ErrorFrom(const hbase::pb::ForeignExceptionMessage& message);
 

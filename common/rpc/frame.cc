@@ -14,14 +14,14 @@ namespace {
 using google::protobuf::MessageLite;
 using google::protobuf::io::CodedOutputStream;
 
-constexpr std::size_t kSplitFrom = 16 << 10;  // below it a copy costs less than a part of its own
-constexpr std::size_t kKeepCapacity = 4096;   // an empty buffer keeps no more than this
+constexpr std::size_t kSplitFrom = 16 << 10;  // below it a copy costs less than a separate part
+constexpr std::size_t kKeepCapacity = 4096;   // an empty buffer keeps at most this
 
 std::size_t DelimitedSize(std::size_t body) {
   return CodedOutputStream::VarintSize32(static_cast<std::uint32_t>(body)) + body;
 }
 
-// `size`: what ByteSizeLong said just before.
+// `size`: the result of ByteSizeLong just before.
 void AppendDelimited(const MessageLite& message, std::size_t size, std::string& out) {
   std::uint8_t varint[10];
   const std::uint8_t* end = CodedOutputStream::WriteVarint32ToArray(static_cast<std::uint32_t>(size), varint);
@@ -105,7 +105,7 @@ FrameBuffer::Cut FrameBuffer::Next(std::string& frame) {
   return Cut::kFrame;
 }
 
-bool FrameBuffer::TakeBytes(std::size_t count, std::string& out) {
+bool FrameBuffer::CutBytes(std::size_t count, std::string& out) {
   if (size() < count) return false;
   out.assign(Peek().substr(0, count));
   Consume(count);

@@ -20,14 +20,14 @@ namespace ratchet::rpc {
 
 inline constexpr std::uint32_t kConnectionCallId = 0xFFFFFFFF;  // -1: about the connection, not about a call
 
-// A whole frame, length included. A message without fields is still written, as the varint 0. `message` may be null
-// (an exception has no result). The header's cell_block_meta is set here, and only when there are cells.
+// A whole frame, length included. A message without fields is still written, as the varint 0. `result` may be null (an
+// exception has no result). The header's cell_block_meta is set here, and only when there are cells.
 [[nodiscard]] std::string EncodeRequest(hbase::pb::RequestHeader& header,
                                         const google::protobuf::MessageLite& parameter, std::string_view cells);
 [[nodiscard]] std::string EncodeResponse(hbase::pb::ResponseHeader& header, const google::protobuf::MessageLite* result,
                                          std::string_view cells);
 
-// A frame whose cell block, if it is large, stays the string that it was made as. What is sent: `head`, then `cells`.
+// A frame whose cell block, if it is large, stays in its own string. `head` is sent first, then `cells`.
 struct SplitFrame {
   std::string head;
   std::string cells;
@@ -37,15 +37,14 @@ struct SplitFrame {
 [[nodiscard]] SplitFrame EncodeSplitResponse(hbase::pb::ResponseHeader& header,
                                              const google::protobuf::MessageLite* result, std::string cells);
 
-// Takes a delimited message off the front of `rest`; false when its length is malformed or more than there is.
+// Cuts a delimited message off the front of `rest`; false when its length is malformed or exceeds `rest`.
 [[nodiscard]] bool CutDelimited(std::string_view& rest, std::string_view& message);
 
 // Big-endian 32 bit.
 [[nodiscard]] std::uint32_t ReadBig32(std::string_view four_bytes);
 void AppendBig32(std::uint32_t value, std::string& out);
 
-// Collects received bytes and cuts them into frames. Holds memory only for bytes that have really arrived, and none
-// while it is empty.
+// Collects received bytes and cuts them into frames. Holds memory only for received bytes, and none while it is empty.
 class FrameBuffer {
  public:
   explicit FrameBuffer(std::size_t max_frame_bytes) : max_frame_bytes_(max_frame_bytes) {}
@@ -53,16 +52,16 @@ class FrameBuffer {
   enum class Cut : std::uint8_t {
     kNothing,  // wait for more bytes
     kFrame,    // `frame` is the next frame without its length
-    kTooBig,   // its length is above the bound: see Peek; nothing more can be cut
+    kTooBig,   // its length is above the bound: see Peek; no more frames can be cut
     kBad,      // its length is negative
   };
 
   void Append(std::string_view bytes);
   [[nodiscard]] Cut Next(std::string& frame);
-  // Takes `count` bytes off the front; false when there are fewer.
-  [[nodiscard]] bool TakeBytes(std::size_t count, std::string& out);
+  // Cuts `count` bytes off the front; false when there are fewer.
+  [[nodiscard]] bool CutBytes(std::size_t count, std::string& out);
   void Clear() { Consume(size()); }
-  // What has arrived and not been cut.
+  // The bytes that have arrived and were not cut.
   [[nodiscard]] std::string_view Peek() const { return std::string_view(bytes_).substr(start_); }
   [[nodiscard]] std::size_t size() const { return bytes_.size() - start_; }
 

@@ -12,6 +12,7 @@
 
 #include "common/base/printable.h"
 #include "common/model/cell_codec.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/filter.pb.h"
@@ -45,7 +46,7 @@ constexpr std::array kIrregular{
     Irregular{"RequestLock", "LockRequest", "LockResponse"},
 };
 
-// Links the files in, so that the pool of generated types knows them.
+// Links the generated files in, so that the pool of generated types contains them.
 void LinkMessages() {
   static const std::array kOneOfEach{hbase::pb::GetRegionInfoRequest::descriptor(),
                                      hbase::pb::GetRequest::descriptor(),
@@ -132,8 +133,7 @@ class Dumper {
     if (descriptor == nullptr) return fmt::format("{} (type not known, {} bytes)", type, bytes.size());
     const std::unique_ptr<Message> message(MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
     if (!message->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) return type + " UNREADABLE";
-    const std::string missing = message->InitializationErrorString();
-    return type + " " + Print(*message) + (missing.empty() ? "" : "   MISSING: " + missing);
+    return type + " " + Print(*message) + (message->IsInitialized() ? "" : "   MISSING: " + MissingFields(*message));
   }
 
   template <class Each>
@@ -204,7 +204,7 @@ class Dumper {
   static constexpr std::size_t kMostCells = 256u << 20;  // of one block, decompressed
 
   const DumpOptions options_;
-  CellCompression compression_ = CellCompression::kNone;  // as the connection's header has it
+  CellCompression compression_ = CellCompression::kNone;  // from the connection's header
   std::string out_;
   std::map<std::uint32_t, std::string> methods_;
 };

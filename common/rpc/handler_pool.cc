@@ -50,7 +50,7 @@ bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call
   return accepted;
 }
 
-// A call waits and an idle thread is to be woken for it: by the caller.
+// True if a call waits and the caller has to wake an idle thread for it.
 bool HandlerPool::WantsWake(Queue& queue) {
   if (queue.calls.empty() || queue.idle == 0 || queue.waking) return false;
   queue.waking = true;

@@ -1,4 +1,4 @@
-// Threads that run handlers: per class a bounded queue and threads of its own. Internal.
+// Threads that run handlers: each class has a bounded queue and its own threads. Internal.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ namespace ratchet::rpc {
 
 class CallState;
 
-// One thread is woken at a time, and wakes the next one before it runs its call: where calls come together, threads
-// that are awake take some of them, and no call waits for the end of another while a thread is idle.
+// One thread is woken at a time, and wakes the next one before it runs its call. So threads that are awake take some of
+// the calls that arrive together, and no call waits for the end of another while a thread is idle.
 //
-// Thread-safe. Stop drops what waits and returns when no handler runs.
+// Thread-safe. Stop drops waiting calls and returns when no handler runs.
 class HandlerPool {
  public:
   explicit HandlerPool(const ServerOptions& options);
@@ -30,7 +30,7 @@ class HandlerPool {
   // False when the class's queue or the byte budget of all unanswered calls is full.
   [[nodiscard]] bool Submit(QueueClass queue, std::shared_ptr<CallState> call);
   void Stop();
-  // Calls that wait, by class.
+  // Waiting calls, by class.
   [[nodiscard]] std::array<std::size_t, kQueueClasses> Lengths() const;
 
  private:
@@ -41,7 +41,7 @@ class HandlerPool {
     std::deque<std::shared_ptr<CallState>> calls GUARDED_BY(mutex);
     bool stopped GUARDED_BY(mutex) = false;
     std::size_t idle GUARDED_BY(mutex) = 0;  // threads that wait for a call
-    bool waking GUARDED_BY(mutex) = false;   // one of them has been woken, and has not looked yet
+    bool waking GUARDED_BY(mutex) = false;   // a thread was woken, and has not looked yet
     std::vector<std::thread> threads;
   };
   void Work(Queue& queue);

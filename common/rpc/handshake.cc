@@ -2,6 +2,7 @@
 
 #include "common/base/printable.h"
 #include "common/model/cell_codec.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
@@ -34,7 +35,7 @@ Result<Preamble> ReadPreamble(std::string_view bytes) {
 
 Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes) {
   hbase::pb::ConnectionHeader header;
-  if (!header.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) || !header.IsInitialized()) {
+  if (!ParseMessage(bytes, header).ok()) {
     return RemoteError(exception::kFatalConnection, "cannot parse the connection header");
   }
   if (header.service_name().empty())
@@ -51,6 +52,7 @@ Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes) {
   facts.service = header.service_name();
   facts.has_codec = !codec.empty();
   facts.has_version_info = header.has_version_info();
+  facts.version = header.version_info().version();
   for (const auto& attribute : header.attribute()) {
     if (attribute.name() == kClusterKeyAttribute) facts.cluster_key = attribute.value();
   }
@@ -62,7 +64,7 @@ std::string ConnectionExceptionFrame(const Error& error) {
   header.set_call_id(kConnectionCallId);
   auto& exception = *header.mutable_exception();
   FillException(error, exception);
-  // No class in front here: the text itself must start with "Expected HEADER=".
+  // Without a class prefix: the text itself must start with "Expected HEADER=".
   if (IsClass(error, exception::kFatalConnection)) exception.set_stack_trace(error.message());
   return EncodeResponse(header, nullptr, {});
 }

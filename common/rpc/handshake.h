@@ -1,4 +1,5 @@
-// What a client says before its first request: preamble and connection header. Pure: bytes in, verdicts out. Internal.
+// Parses and makes the introduction of a client before its first request: preamble and connection header. Pure: bytes
+// in, verdicts out. Internal.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,13 @@ struct ConnectionFacts {
   bool codec_has_tags = false;
   CellCompression compression = CellCompression::kNone;
   bool has_version_info = false;
+  std::string version;      // of the client, as it names it; empty: not named
   std::string cluster_key;  // empty: not shown
 };
 
 inline constexpr std::size_t kPreambleBytes = 6;
 inline constexpr std::size_t kMaxConnectionHeaderBytes = 1u << 20;
-// Attribute of the connection header in which the cluster's own processes show its key (S77).
+// Attribute of the connection header in which the cluster's own processes show its key (S77: members only).
 inline constexpr std::string_view kClusterKeyAttribute = "ratchet.cluster.key";
 // SIMPLE authentication.
 inline constexpr char kAuthSimple = 80;
@@ -34,7 +36,7 @@ enum class Preamble : std::uint8_t {
   kSecurity,  // "Securi": asks for a Kerberos principal
 };
 
-// `bytes`: exactly kPreambleBytes. The error carries the exception class that the client is told.
+// `bytes`: exactly kPreambleBytes. The error has the exception class for the client.
 [[nodiscard]] Result<Preamble> ReadPreamble(std::string_view bytes);
 // `bytes`: the ConnectionHeader message. Service names are not looked up here.
 [[nodiscard]] Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes);
@@ -42,7 +44,7 @@ enum class Preamble : std::uint8_t {
 // Frames about the connection itself (call id -1).
 [[nodiscard]] std::string ConnectionExceptionFrame(const Error& error);
 [[nodiscard]] std::string ClusterIdFrame(const std::string& cluster_id);
-// What a client of ours says: preamble, length and header. `cluster_key`: empty for clients.
+// The introduction of our own clients: preamble, length and header. `cluster_key`: empty for clients.
 [[nodiscard]] std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks,
                                       const std::string& cluster_key = {});
 

@@ -1,4 +1,4 @@
-// A few threads, each with an event loop of its own; a connection lives on one of them for life. Internal.
+// A few threads, each with its own event loop; a connection stays on one of the loops for life. Internal.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class IoThreads {
 
   [[nodiscard]] asio::io_context& Next();  // round robin
   [[nodiscard]] asio::io_context& First() { return loops_.front()->context; }
-  // Returns when each loop has run what was posted before. Not from one of its own threads.
+  // Returns when each loop has run the work that was posted before. Not from one of its own threads.
   void Flush();
   void Stop();
 

@@ -8,7 +8,7 @@
 
 namespace ratchet::rpc {
 
-// A query leaves nothing behind: after a lost answer its outcome is not "unknown", it has none.
+// A query has no effects: after a lost answer its outcome is not "unknown".
 enum class Effect : std::uint8_t { kChanges, kQueries };
 
 template <class Request, class Response>

@@ -1,4 +1,4 @@
-// How often a method was called, how often it failed, and how long it took. Thread-safe.
+// Counts how often a method was called and how often it failed, and measures how long it took. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Sends protobuf's own messages to our log at level debug. By default they go to standard error, where every stranger
-// with malformed bytes could fill it. Internal.
+// Sends protobuf's own messages to our log at level debug. By default they go to standard error, which any peer with
+// malformed bytes could fill. Internal.
 #pragma once
 
 namespace ratchet::rpc {

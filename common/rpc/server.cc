@@ -6,13 +6,17 @@
 #include <deque>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/descriptors.h"
+#include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/file_descriptor.h"
+#include "common/io/listen_sockets.h"
 #include "common/io/spare_descriptor.h"
+#include "common/rpc/heap_trim.h"
 #include "common/rpc/io_threads.h"
 #include "common/rpc/protobuf_log.h"
 #include "common/rpc/server_connection.h"
@@ -23,81 +27,89 @@ namespace {
 constexpr Millis kAcceptPause{100};  // after an error such as "no more file descriptors"
 constexpr Millis kWordWhileRefusing{1'000};
 
-Error CannotListen(const ServerOptions& options, const ErrorCode& error) {
-  return {Code::kUnavailable, fmt::format("cannot listen on {}:{}: {}", options.host, options.port, error.message())};
-}
-
 }  // namespace
 
 struct RpcServer::Impl {
   explicit Impl(ServerOptions options) : shared(std::move(options)) {}
 
   Status Listen();
-  void Accept();
-  void OnAccepted(ErrorCode error, Tcp::socket socket);
+  // One listening socket. Its pause and acceptor belong to the first loop.
+  struct Door {
+    explicit Door(asio::io_context& loop) : acceptor(loop), pause(loop) {}
+    Tcp::acceptor acceptor;
+    asio::steady_timer pause;
+  };
+  void Accept(Door& door);
+  void OnAccepted(Door& door, ErrorCode error, Tcp::socket socket);
   bool RoomForMember();
-  void RefuseOne();
+  void RefuseOne(Door& door);
   void SayRefused(const std::string& why);
   void Stop();
 
   ServerShared shared;
-  std::unique_ptr<IoThreads> io;  // connections die with it, before `shared`
-  std::unique_ptr<Tcp::acceptor> acceptor;
-  std::unique_ptr<asio::steady_timer> pause;
+  std::unique_ptr<IoThreads> io;             // connections end with it, before `shared`
+  std::vector<std::unique_ptr<Door>> doors;  // constant from Start to Stop
   std::atomic<bool> stopped{false};
-  std::uint64_t next_id = 1;  // on the acceptor's loop, like these:
+  std::uint64_t next_id = 1;  // used on the acceptor's loop, like these:
   std::deque<std::weak_ptr<ServerConnection>>
-      unproven;               // beyond the limit, oldest first; at most 2 * kMemberConnections
-  std::uint64_t refused = 0;  // since it was said last
+      unproven;               // connections beyond the limit, oldest first; at most 2 * kMemberConnections
+  std::uint64_t refused = 0;  // since the last log line
   TimePoint next_word{};
   SystemClock clock;
   std::uint16_t port = 0;
+  std::vector<std::string> addresses;
 };
 
 Status RpcServer::Impl::Listen() {
   const ServerOptions& options = shared.options;
-  io::SpareDescriptor::OfProcess();  // taken while there are some
-  ErrorCode error;
-  Tcp::resolver resolver(io->First());
-  const auto found = resolver.resolve(options.host, std::to_string(options.port), Tcp::resolver::passive, error);
-  if (error || found.empty()) return CannotListen(options, error);
-  const Tcp::endpoint endpoint = found.begin()->endpoint();
-  acceptor = std::make_unique<Tcp::acceptor>(io->First());
-  acceptor->open(endpoint.protocol(), error);
-  if (!error) acceptor->set_option(Tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor->bind(endpoint, error);
-  if (!error) acceptor->listen(Tcp::acceptor::max_listen_connections, error);
-  if (!error) acceptor->native_non_blocking(true, error);  // RefuseOne must not wait
-  if (error) return CannotListen(options, error);
-  port = acceptor->local_endpoint(error).port();
-  if (error) return CannotListen(options, error);
-  pause = std::make_unique<asio::steady_timer>(io->First());
-  asio::post(io->First(), [this] { Accept(); });
+  io::SpareDescriptor::OfProcess();  // reserved while descriptors are free
+  RATCHET_ASSIGN(io::ListenSockets listening, io::ListenOn(options.host, options.port));
+  for (io::FileDescriptor& socket : listening.sockets) {
+    sockaddr_storage bound{};
+    socklen_t length = sizeof bound;
+    if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&bound), &length) != 0)
+      return Error(Code::kUnavailable, fmt::format("cannot listen on {}: its address is unknown", options.host));
+    auto door = std::make_unique<Door>(io->First());
+    ErrorCode error;
+    door->acceptor.assign(bound.ss_family == AF_INET6 ? Tcp::v6() : Tcp::v4(), socket.get(), error);
+    if (error) return Error(Code::kUnavailable, fmt::format("cannot listen on {}: {}", options.host, error.message()));
+    socket.Release();
+    // RefuseOne must not wait.
+    door->acceptor.native_non_blocking(true, error);
+    if (error) return Error(Code::kUnavailable, fmt::format("cannot listen on {}: {}", options.host, error.message()));
+    doors.push_back(std::move(door));
+  }
+  port = listening.port;
+  addresses = std::move(listening.addresses);
+  asio::post(io->First(), [this] {
+    for (const auto& door : doors) Accept(*door);
+  });
   return Ok();
 }
 
-void RpcServer::Impl::Accept() {
-  acceptor->async_accept(io->Next(),
-                         [this](ErrorCode error, Tcp::socket socket) { OnAccepted(error, std::move(socket)); });
+void RpcServer::Impl::Accept(Door& door) {
+  door.acceptor.async_accept(
+      io->Next(), [this, &door](ErrorCode error, Tcp::socket socket) { OnAccepted(door, error, std::move(socket)); });
 }
 
-void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
+void RpcServer::Impl::OnAccepted(Door& door, ErrorCode error, Tcp::socket socket) {
   if (stopped.load() || error == asio::error::operation_aborted) return;
   if (error) {
-    RefuseOne();
+    RefuseOne(door);
     SayRefused(error.message());
-    pause->expires_after(kAcceptPause);
-    pause->async_wait([this](ErrorCode cancelled) {
-      if (!cancelled) Accept();
+    door.pause.expires_after(kAcceptPause);
+    door.pause.async_wait([this, &door](ErrorCode cancelled) {
+      if (!cancelled) Accept(door);
     });
     return;
   }
   ServerCounters& counters = *shared.counters;
-  // Closed before connections starve the rest: the number of a new socket tells how many descriptors are in use.
+  // Closes a connection before connections use up the descriptors of other work. The number of a new socket shows how
+  // many are in use.
   const Status left = CheckDescriptor(socket.native_handle(), "a connection");
   const bool beyond = !left.ok() || counters.connections_open.load() >= shared.options.max_connections;
   if (beyond) {
-    SayRefused(left.ok() ? fmt::format("{} are open, as many as it takes", shared.options.max_connections)
+    SayRefused(left.ok() ? fmt::format("{} are open, the maximum", shared.options.max_connections)
                          : left.error().message());
   }
   if (beyond && !RoomForMember()) {
@@ -109,11 +121,12 @@ void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
     ServerConnection& started = *connection;
     asio::post(started.executor(), [connection = std::move(connection)] { connection->Start(); });
   }
-  Accept();
+  Accept(door);
 }
 
-// Beyond the limit a connection stays only if it shows the cluster's key at once (S87). Where all places are taken, the
-// one that has not for the longest time goes: a member needs a moment, and idle clients give theirs up.
+// Beyond the limit a connection stays only if it shows the cluster's key at once, S87 (reserved connections for
+// members). If all places are taken, the connection that has not shown it for the longest time is closed: a member
+// needs only a moment, and idle clients lose theirs.
 bool RpcServer::Impl::RoomForMember() {
   if (shared.options.cluster_key.empty() || RATCHET_MUTANT("rpc.no_room_for_members")) return false;
   std::erase_if(unproven, [](const std::weak_ptr<ServerConnection>& weak) {
@@ -132,9 +145,10 @@ bool RpcServer::Impl::RoomForMember() {
   return true;
 }
 
-// No descriptor is left: the client at the head of the line is told by a close, and not left to wait for an answer.
-void RpcServer::Impl::RefuseOne() {
-  const int listening = acceptor->native_handle();
+// No descriptor is left: the first client in the accept queue gets a closed connection, instead of waiting for an
+// answer.
+void RpcServer::Impl::RefuseOne(Door& door) {
+  const int listening = door.acceptor.native_handle();
   const bool closed = io::SpareDescriptor::OfProcess().While([listening] {
     const io::FileDescriptor client(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     return client.get() >= 0;
@@ -142,13 +156,12 @@ void RpcServer::Impl::RefuseOne() {
   if (closed) shared.counters->connections_refused.fetch_add(1);
 }
 
-// At most once a second, however many there are.
+// At most one line a second is logged, whatever the number of refused connections.
 void RpcServer::Impl::SayRefused(const std::string& why) {
   ++refused;
   const TimePoint now = clock.Now();
   if (now < next_word) return;
-  RATCHET_LOG(kWarn,
-              "{}: no room for connections but those of the cluster's members, {} came since this was said last: {}",
+  RATCHET_LOG(kWarn, "{}: connection limit reached, cluster members only; {} refused since the last report: {}",
               shared.options.name, refused, why);
   refused = 0;
   next_word = now + kWordWhileRefusing;
@@ -158,8 +171,8 @@ void RpcServer::Impl::Stop() {
   if (stopped.exchange(true)) return;
   if (io != nullptr) {
     asio::post(io->First(), [this] {
-      ErrorCode ignored;  // it is going away
-      if (acceptor != nullptr) acceptor->close(ignored);
+      ErrorCode ignored;  // it is being destroyed
+      for (const auto& door : doors) door->acceptor.close(ignored);
     });
   }
   shared.pool.Stop();
@@ -167,12 +180,14 @@ void RpcServer::Impl::Stop() {
   io->Flush();  // the last answers, e.g. to the request to stop
   shared.gate->Close();
   io->Stop();
-  pause.reset();
-  acceptor.reset();
+  doors.clear();
   io.reset();
 }
 
-RpcServer::RpcServer(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) { QuietProtobuf(); }
+RpcServer::RpcServer(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  QuietProtobuf();
+  BoundFreedMemory();
+}
 
 RpcServer::~RpcServer() { Stop(); }
 
@@ -186,12 +201,35 @@ void RpcServer::Add(std::shared_ptr<const Service> service) {
 Status RpcServer::Start() {
   RATCHET_CHECK(impl_->io == nullptr && !impl_->stopped.load(), "Start twice");
   impl_->io = std::make_unique<IoThreads>(impl_->shared.options.name, impl_->shared.options.io_threads);
-  return impl_->Listen();
+  Status listening = impl_->Listen();
+  if (!listening.ok()) {
+    // No thread uses the parts, because no work was posted. The next Start makes new ones.
+    impl_->doors.clear();
+    impl_->io.reset();
+  }
+  return listening;
 }
 
 void RpcServer::Stop() { impl_->Stop(); }
 
 std::uint16_t RpcServer::port() const { return impl_->port; }
+
+const std::vector<std::string>& RpcServer::addresses() const { return impl_->addresses; }
+
+void RpcServer::LogAddresses(const std::string& name) const {
+  std::string text;
+  for (const std::string& address : impl_->addresses)
+    text += (text.empty() ? "" : ", ") + JoinHostPort(address, impl_->port);
+  RATCHET_LOG(kInfo, "Start: listening on {} as {}", text, name);
+  const auto split = SplitHostPort(name);
+  const bool meant = split.has_value() && (split->host == "localhost" || IsLoopbackAddress(split->host));
+  const bool loopback = std::all_of(impl_->addresses.begin(), impl_->addresses.end(), IsLoopbackAddress);
+  if (meant || !loopback) return;
+  RATCHET_LOG(kWarn,
+              "Start: {} is an address of the loopback interface on this machine, so no other machine can connect: "
+              "correct the name's address (/etc/hosts), or set --bind",
+              name);
+}
 
 ServerStats RpcServer::stats() const {
   const ServerCounters& counters = *impl_->shared.counters;
@@ -208,6 +246,7 @@ ServerStats RpcServer::stats() const {
   stats.unsent_bytes = impl_->shared.counters->unsent_bytes.load();
   stats.queued = impl_->shared.pool.Lengths();
   stats.queue_time = counters.queued.Look();
+  stats.client_versions = impl_->shared.versions.Look();
   return stats;
 }
 

@@ -1,8 +1,8 @@
 // A server of HBase's wire protocol: connections carry one service each, calls are pipelined and answered in any order.
 //
 // Every resource is bounded: frames, queued calls, the bytes of all requests and of all answers, calls in flight and
-// unsent answers per connection, connections. A bad frame costs its sender the connection and nothing to any other. An
-// idle connection costs a socket and about a kilobyte.
+// unsent answers per connection, connections. A bad frame closes its sender's connection and affects no other. An idle
+// connection costs a socket and about a kilobyte.
 #pragma once
 
 #include <array>
@@ -11,9 +11,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/latency.h"
 #include "common/base/result.h"
+#include "common/rpc/client_versions.h"
 #include "common/rpc/server_options.h"
 #include "common/rpc/service.h"
 
@@ -27,15 +29,16 @@ struct ServerStats {
   std::uint64_t calls_answered = 0;                 // exceptions included
   std::uint64_t calls_expired = 0;                  // deadline passed in the queue; not answered
   std::uint64_t calls_refused = 0;                  // queue full
-  std::uint64_t bad_connections = 0;                // closed because of what they sent
+  std::uint64_t bad_connections = 0;                // closed because of the bytes that they sent
   std::uint64_t call_bytes = 0;                     // of requests that have no answer yet
   std::uint64_t unsent_bytes = 0;                   // of answers
   std::array<std::size_t, kQueueClasses> queued{};  // calls that wait for a thread
-  LatencySnapshot queue_time{};                     // how long calls have waited for one
+  LatencySnapshot queue_time{};                     // how long calls have waited for a thread
+  ClientVersions::Counts client_versions{};         // open connections by the version in their header
 };
 
 // Thread-safe after Start. Stop (and the destructor) wait until no handler runs; calls that are still unanswered get no
-// answer. Responders that outlive the server answer into the void.
+// answer. Answers of responders that outlive the server are dropped.
 class RpcServer {
  public:
   explicit RpcServer(ServerOptions options);
@@ -45,12 +48,17 @@ class RpcServer {
 
   // Before Start only.
   void Add(std::shared_ptr<const Service> service);
-  // kUnavailable when the address is taken or cannot be bound; the message names it.
+  // Errors as io::ListenOn: kAlreadyExists for an address that is in use, kUnavailable for one that may still appear.
+  // After an error it may be called again.
   [[nodiscard]] Status Start();
   void Stop();
-  [[nodiscard]] std::uint16_t port() const;  // after Start
+  [[nodiscard]] std::uint16_t port() const;                         // after Start
+  [[nodiscard]] const std::vector<std::string>& addresses() const;  // numeric, after Start
+  // Logs one line with the addresses, after Start. `name`: the address that is advertised. Warns when that name is not
+  // the loopback's but all the addresses are.
+  void LogAddresses(const std::string& name) const;
   [[nodiscard]] ServerStats stats() const;
-  // Every method that is offered, by service and name; after the last Add.
+  // Calls `visit` for every method, by service and name; after the last Add.
   void VisitMethods(const std::function<void(const std::string& service, const std::string& method,
                                              const MethodStats& stats)>& visit) const;
 

@@ -3,8 +3,10 @@
 #include <array>
 #include <utility>
 
+#include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
 
@@ -12,16 +14,18 @@ namespace ratchet::rpc {
 namespace {
 
 constexpr std::size_t kScratchBytes = 64 << 10;
-constexpr int kReadsPerTurn = 8;  // then other connections of the thread get their turn
+constexpr int kReadsPerTurn = 8;  // then other connections of the thread are served
 constexpr std::size_t kMaxLingerBytes = 4 << 20;
+constexpr std::size_t kSmallInput = 64 << 10;
 constexpr std::size_t kMaxHeaderPeek = 64 << 10;
-constexpr std::size_t kClassifyBytes = 4 << 10;  // larger requests are not parsed on the I/O thread
-constexpr Millis kLeastTimeout{20};              // HBase's floor
+constexpr std::size_t kMostHeaderMessages = 1'000;  // inside the header of one request
+constexpr std::size_t kClassifyBytes = 4 << 10;     // larger requests are not parsed on the I/O thread
+constexpr Millis kLeastTimeout{20};                 // HBase's floor
 constexpr std::uint32_t kAdminPriority = 100;
 
 thread_local std::array<char, kScratchBytes> scratch;
 
-// What calls hold of their connection.
+// The reference that calls hold to their connection.
 class ConnectionSink final : public AnswerSink {
  public:
   ConnectionSink(std::shared_ptr<AnswerGate> gate, std::weak_ptr<ServerConnection> connection)
@@ -36,11 +40,24 @@ class ConnectionSink final : public AnswerSink {
       if (const auto connection = connection_.lock()) connection->Cut();
     });
   }
+  bool Ended() const override {
+    bool ended = true;
+    gate_->WhileOpen([&] {
+      if (const auto connection = connection_.lock()) ended = connection->ended();
+    });
+    return ended;
+  }
 
  private:
   const std::shared_ptr<AnswerGate> gate_;
   const std::weak_ptr<ServerConnection> connection_;
 };
+
+// An IPv4 client of a socket for both families is shown as IPv4.
+std::string PeerAddress(const asio::ip::address& address) {
+  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
+  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
+}
 
 }  // namespace
 
@@ -62,6 +79,7 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
 
 ServerConnection::~ServerConnection() {
   shared_.connections.Remove(this);
+  if (!counted_version_.empty()) shared_.versions.Remove(counted_version_);
   ForgetInput();
   MutexLock lock(mutex_);
   EndSending();
@@ -73,12 +91,12 @@ void ServerConnection::Start() {
   sink_ = std::make_shared<ConnectionSink>(shared_.gate, weak_from_this());
   ErrorCode error;
   const auto peer = socket_.remote_endpoint(error);
-  if (!error) peer_ = fmt::format("{}:{}", peer.address().to_string(), peer.port());
+  if (!error) peer_ = JoinHostPort(PeerAddress(peer.address()), peer.port());
   if (!error) socket_.non_blocking(true, error);
   ErrorCode ignored;  // only costs latency
   socket_.set_option(Tcp::no_delay(true), ignored);
   if (error) return Close();
-  // Also keeps this object alive while it is paused, when nothing else waits for it.
+  // Closes the connection on an error. The wait also keeps this object alive while the connection is paused.
   socket_.async_wait(Tcp::socket::wait_error, [self = shared_from_this()](ErrorCode) { self->Close(); });
   if (beyond_) {
     timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), kProveWithin);
@@ -126,18 +144,19 @@ void ServerConnection::OnReadable() {
       ForgetInput();
       continue;
     }
-    if (paused_.load()) return;  // Resume goes on
+    if (paused_.load()) return;  // Resume continues
   }
   WaitReadable();
 }
 
-// False: with what this connection holds of an unfinished frame, all together hold too much.
+// Returns false if the unfinished frames of all connections together take too much memory. Only connections that hold
+// much are closed, so that one client's unfinished frames cost no other client its connection.
 bool ServerConnection::AccountInput() {
   counters_->input_bytes.fetch_add(input_.size());
   const std::size_t sum = counters_->input_bytes.fetch_sub(accounted_input_) - accounted_input_;
   const bool grown = input_.size() > accounted_input_;
   accounted_input_ = input_.size();
-  return !grown || sum <= shared_.options.max_input_bytes;
+  return !grown || sum <= shared_.options.max_input_bytes || input_.size() <= kSmallInput;
 }
 
 void ServerConnection::ForgetInput() {
@@ -165,7 +184,7 @@ void ServerConnection::Consume() {
 bool ServerConnection::ConsumePreamble() {
   LimitSetup();
   std::string bytes;
-  if (!input_.TakeBytes(kPreambleBytes, bytes)) return false;
+  if (!input_.CutBytes(kPreambleBytes, bytes)) return false;
   auto preamble = ReadPreamble(bytes);
   if (!preamble.ok()) {
     Refuse(preamble.error());
@@ -175,11 +194,11 @@ bool ServerConnection::ConsumePreamble() {
     case Preamble::kHBase: phase_ = Phase::kHeader; return true;
     case Preamble::kSecurity:
       Send({ConnectionExceptionFrame(RemoteError(exception::kSecurityNotEnabled, "security is not enabled")), {}});
-      return true;  // the client goes on with "HBas"
+      return true;  // the client continues with "HBas"
     case Preamble::kRegistry: break;
   }
   if (beyond_) {
-    CloseUnproven();  // a client's question
+    CloseUnproven();  // a client's request
     return false;
   }
   const auto& cluster_id = shared_.options.cluster_id;
@@ -201,7 +220,7 @@ bool ServerConnection::ConsumeHeader() {
     return false;
   }
   std::string bytes;
-  if (!input_.TakeBytes(4 + std::size_t{length}, bytes)) return false;
+  if (!input_.CutBytes(4 + std::size_t{length}, bytes)) return false;
   auto facts = ReadConnectionHeader(std::string_view(bytes).substr(4));
   if (!facts.ok()) {
     Refuse(facts.error());
@@ -218,6 +237,7 @@ bool ServerConnection::ConsumeHeader() {
     return false;
   }
   proven_ = true;
+  counted_version_ = shared_.versions.Add(facts_.version);
   service_ = service->second;
   timer_.reset();
   phase_ = Phase::kRequests;
@@ -237,7 +257,7 @@ bool ServerConnection::ConsumeRequest() {
   return false;
 }
 
-// Only the header is waited for, so that the answer can name the call; the rest is never kept.
+// Reads only the header, so that the answer can name the call; drops the rest.
 void ServerConnection::RefuseTooBig() {
   std::string_view rest = input_.Peek();
   const std::uint32_t length = ReadBig32(rest);
@@ -248,7 +268,7 @@ void ServerConnection::RefuseTooBig() {
   if (!whole && input_.size() < kMaxHeaderPeek) return;
   const Error error = RemoteError(exception::kRequestTooBig, fmt::format("request of {} bytes; at most {}", length,
                                                                          shared_.options.max_frame_bytes));
-  if (!whole || !header.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !header.has_call_id()) {
+  if (!whole || !ParseMessage(bytes, header, kMostHeaderMessages).ok() || !header.has_call_id()) {
     return Refuse(error);
   }
   counters_->bad_connections.fetch_add(1);
@@ -260,8 +280,8 @@ void ServerConnection::HandleFrame(std::string frame) {
   std::string_view rest = frame;
   std::string_view header_bytes;
   hbase::pb::RequestHeader header;
-  if (!CutDelimited(rest, header_bytes) ||
-      !header.ParseFromArray(header_bytes.data(), static_cast<int>(header_bytes.size())) || !header.has_call_id()) {
+  if (!CutDelimited(rest, header_bytes) || !ParseMessage(header_bytes, header, kMostHeaderMessages).ok() ||
+      !header.has_call_id()) {
     return Refuse(RemoteError(exception::kFatalConnection, "cannot parse a request header"));
   }
   counters_->calls_received.fetch_add(1, std::memory_order_relaxed);
@@ -337,7 +357,7 @@ void ServerConnection::Answer(std::uint32_t call_id, const Error& error) {
   Send({EncodeResponse(header, nullptr, {}), {}});
 }
 
-// Tells the client why, then closes.
+// Sends the error to the client, then closes.
 void ServerConnection::Refuse(const Error& error) {
   RATCHET_LOG(kDebug, "connection from {} refused: {}", peer_, error.message());
   counters_->bad_connections.fetch_add(1);

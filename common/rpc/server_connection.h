@@ -14,14 +14,15 @@
 #include "common/rpc/asio_types.h"
 #include "common/rpc/call_state.h"
 #include "common/rpc/capture.h"
+#include "common/rpc/client_versions.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/handler_pool.h"
 #include "common/rpc/handshake.h"
 
 namespace ratchet::rpc {
 
-// Lets answers through until the server stops. Answers hold it shared while they touch a connection, so after Close no
-// other thread holds one, and the event loops may go.
+// Lets answers pass until the server stops. Answers hold it shared while they use a connection. So after Close no other
+// thread uses a connection, and the event loops may be destroyed.
 class AnswerGate {
  public:
   void Close() {
@@ -41,12 +42,12 @@ class AnswerGate {
 
 class ServerConnection;
 
-// Beyond the limit of connections there is room for members of the cluster only (S87): for so many, and so long they
-// have to show the key.
+// Beyond the limit of connections there is room for members of the cluster only, S87 (reserved connections for
+// members): the number of places, and the time to show the key.
 inline constexpr std::size_t kMemberConnections = 64;
 inline constexpr Millis kProveWithin{2'000};
 
-// The connections, to find the one that holds the most. Thread-safe.
+// All connections, to find the one that holds the most. Thread-safe.
 class ConnectionList {
  public:
   void Add(ServerConnection* connection) {
@@ -57,8 +58,8 @@ class ConnectionList {
     MutexLock lock(mutex_);
     connections_.erase(connection);
   }
-  // Closes the one that holds the most, if all together still hold more than `limit`: one after the other, so that two
-  // threads that have met the limit at the same moment do not close two.
+  // Closes the connection that holds the most, if all together still hold more than `limit`. Runs one at a time, so
+  // that two threads that reach the limit at the same moment do not close two.
   void CutLargest(const std::atomic<std::size_t>& unsent_bytes, std::size_t limit);
 
  private:
@@ -67,28 +68,31 @@ class ConnectionList {
   std::set<ServerConnection*> connections_ GUARDED_BY(mutex_);
 };
 
-// What all connections of a server share. Constant after Start, apart from what is thread-safe by itself.
+// The state that all connections of a server share. Constant after Start, except members that are thread-safe
+// themselves.
 struct ServerShared {
   explicit ServerShared(ServerOptions server_options) : options(std::move(server_options)), pool(options) {
     counters->watch = options.watch;
+    counters->most_messages = options.max_request_messages;
   }
   const ServerOptions options;
   const std::shared_ptr<AnswerGate> gate = std::make_shared<AnswerGate>();
   std::map<std::string, std::shared_ptr<const Service>, std::less<>> services;
   std::shared_ptr<ServerCounters> counters = std::make_shared<ServerCounters>();
   ConnectionList connections;
+  ClientVersions versions;
   HandlerPool pool;
 };
 
 // Bytes are read into a scratch buffer of the thread, so an idle connection holds none. All members are touched on the
-// I/O thread only, except the outbox, the counters beside it and what is being written.
+// I/O thread only, except the outbox, its counters and the data being written.
 //
-// The thread that brings an answer writes it, and what others have brought meanwhile, unless one is writing already. It
-// never waits: what the socket does not take at once is left to the I/O thread.
+// The thread that brings an answer writes it, and the answers of others that came meanwhile, unless another thread is
+// writing already. It never waits: data that the socket does not accept at once is left to the I/O thread.
 class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
  public:
-  // `shared` must outlive the I/O threads. `beyond`: as many connections are open as the server takes, so that only a
-  // member's stays.
+  // `shared` must outlive the I/O threads. `beyond`: the server has reached its maximum number of connections, so only
+  // a member's stays.
   ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id, bool beyond);
   ~ServerConnection();
   ServerConnection(const ServerConnection&) = delete;
@@ -96,16 +100,21 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
 
   [[nodiscard]] Tcp::socket::executor_type executor() { return socket_.get_executor(); }
   void Start();  // on its I/O thread
-  // Of one beyond the limit: a member has not shown itself yet. From any thread.
+  // For a connection beyond the limit: it has not shown the cluster's key yet. From any thread.
   [[nodiscard]] bool unproven() const { return beyond_ && !proven_.load(); }
-  // On its I/O thread: closes it if it still is.
+  // On its I/O thread: closes the connection if it is still unproven.
   void CloseUnproven();
   // From any thread, through the sink.
   void FinishCall(SplitFrame frame);
   void Cut();
-  // Because of the answers that its client does not read.
+  // From any thread.
+  [[nodiscard]] bool ended() {
+    MutexLock lock(mutex_);
+    return closed_;
+  }
+  // Closes because its client does not read its answers.
   void CutSlowReader();
-  // Of answers; zero when it is being closed.
+  // Unsent bytes of answers; zero when it is being closed.
   [[nodiscard]] std::size_t unsent_bytes() {
     MutexLock lock(mutex_);
     return closed_ ? 0 : unsent_bytes_.load();
@@ -127,9 +136,9 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void Answer(std::uint32_t call_id, const Error& error);
   void Refuse(const Error& error);
   void Send(SplitFrame frame);
-  // False: it had ended before.
+  // Returns false if it had ended before.
   bool EndSending() REQUIRES(mutex_);
-  // The three below: by the one thread at a time that writes, which holds writes_.
+  // The three below are called by the only writing thread, which holds writes_.
   enum class Wrote : std::uint8_t { kAll, kSome, kNotNow, kBroken };
   [[nodiscard]] Wrote WriteSome();
   void WriteAtOnce();
@@ -156,28 +165,29 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   std::string peer_;
   Phase phase_ = Phase::kPreamble;
   FrameBuffer input_;
-  std::size_t accounted_input_ = 0;  // what of it is in the server's sum
+  std::size_t accounted_input_ = 0;  // the part of it in the server's sum
   ConnectionFacts facts_;
+  std::string counted_version_;  // in ServerShared::versions; empty: not counted yet
   std::shared_ptr<const Service> service_;
   std::shared_ptr<AnswerSink> sink_;
-  std::unique_ptr<asio::steady_timer> timer_;  // while setting up and while lingering
+  std::unique_ptr<asio::steady_timer> timer_;  // used while setting up and while lingering
   bool reading_ = false;
   std::size_t lingered_bytes_ = 0;
 
-  // Of the thread that writes: taken from the outbox, and how much of it is written.
+  // For the writing thread: buffers taken from the outbox, and how much of them is written.
   std::vector<std::string> writing_;
   std::size_t written_parts_ = 0;
   std::size_t written_of_part_ = 0;
-  Mutex descriptor_;  // before mutex_: while other threads than the I/O thread use the socket
+  Mutex descriptor_;  // locked before mutex_, while another thread than the I/O thread uses the socket
   bool gone_ GUARDED_BY(descriptor_) = false;
 
   std::atomic<std::size_t> calls_{0};         // in flight
-  std::atomic<std::size_t> unsent_bytes_{0};  // outbox and what is being written
-  std::atomic<bool> paused_{false};           // not reading until calls or bytes have gone down
+  std::atomic<std::size_t> unsent_bytes_{0};  // outbox and data being written
+  std::atomic<bool> paused_{false};           // not reading until fewer calls or bytes are pending
   Mutex mutex_;
   std::vector<std::string> outbox_ GUARDED_BY(mutex_);
-  bool writes_ GUARDED_BY(mutex_) = false;   // a thread writes, or the I/O thread is called to
-  bool lingers_ GUARDED_BY(mutex_) = false;  // the I/O thread has the last word
+  bool writes_ GUARDED_BY(mutex_) = false;   // a thread writes, or the I/O thread is asked to
+  bool lingers_ GUARDED_BY(mutex_) = false;  // the I/O thread sends the last bytes
   bool closed_ GUARDED_BY(mutex_) = false;
 };
 

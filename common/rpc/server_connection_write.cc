@@ -14,9 +14,9 @@
 namespace ratchet::rpc {
 namespace {
 
-constexpr std::size_t kMostParts = 64;             // of one call of the system
-constexpr std::size_t kMostBytesAtOnce = 1 << 20;  // likewise: then other connections of the thread get their turn
-constexpr int kWritesAtOnce = 4;                   // then the I/O thread goes on, and the handler is free
+constexpr std::size_t kMostParts = 64;             // maximum of one system call
+constexpr std::size_t kMostBytesAtOnce = 1 << 20;  // likewise: then other connections of the thread are served
+constexpr int kWritesAtOnce = 4;                   // then the I/O thread continues, and the handler is free
 constexpr Millis kLingerTime{1'000};               // for the client to read the last answer
 
 }  // namespace
@@ -65,7 +65,7 @@ void ServerConnection::CutSlowReader() {
   Cut();
 }
 
-// From here on its answers do not count any more, although they take a moment to go.
+// From this call on the unsent answers of the connection no longer count, although sending them takes a moment.
 bool ServerConnection::EndSending() {
   if (std::exchange(closed_, true)) return false;
   counters_->unsent_bytes.fetch_sub(unsent_bytes_.load());
@@ -73,7 +73,7 @@ bool ServerConnection::EndSending() {
 }
 
 void ConnectionList::CutLargest(const std::atomic<std::size_t>& unsent_bytes, std::size_t limit) {
-  std::vector<std::shared_ptr<ServerConnection>> held;  // a last reference must not go under a lock
+  std::vector<std::shared_ptr<ServerConnection>> held;  // a last reference must not be released under a lock
   std::shared_ptr<ServerConnection> largest;
   MutexLock cutting(cutting_);
   if (unsent_bytes.load() <= limit) return;
@@ -88,7 +88,7 @@ void ConnectionList::CutLargest(const std::atomic<std::size_t>& unsent_bytes, st
   if (largest) largest->CutSlowReader();
 }
 
-// One call of the system.
+// Makes one system call.
 ServerConnection::Wrote ServerConnection::WriteSome() {
   std::array<iovec, kMostParts> parts{};
   std::size_t count = 0;
@@ -151,7 +151,7 @@ void ServerConnection::WriteAtOnce() {
 }
 
 void ServerConnection::Write() {
-  if (phase_ == Phase::kClosed) return;  // nothing is written any more
+  if (phase_ == Phase::kClosed) return;  // no byte is written from here on
   if (writing_.empty()) {
     const MutexLock lock(mutex_);
     if (outbox_.empty())
@@ -176,8 +176,8 @@ void ServerConnection::Write() {
     asio::post(socket_.get_executor(), [again = std::move(again)] { again(); });
 }
 
-// Asked before each frame is cut, and nowhere else: once paused, only Resume goes on. The flag is set before the second
-// look, so the thread that ends a call afterwards sees it and calls for Resume.
+// Called before each frame is cut, and nowhere else: once paused, only Resume continues. The flag is set before the
+// second look, so the thread that ends a call afterwards sees it and calls Resume.
 bool ServerConnection::PauseIfOverLimit() {
   if (phase_ != Phase::kRequests || !OverLimit()) return false;
   paused_.store(true);
@@ -192,7 +192,7 @@ void ServerConnection::Resume() {
   if (!paused_.load()) WaitReadable();
 }
 
-// A client that starts to speak and does not finish its introduction is cut off.
+// A client that begins its introduction and does not finish it is closed.
 void ServerConnection::LimitSetup() {
   if (timer_ != nullptr || input_.size() == 0) return;
   timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), shared_.options.setup_timeout);
@@ -204,8 +204,8 @@ void ServerConnection::LimitSetup() {
   });
 }
 
-// Closes once everything is written and the client has had a chance to read it: closing at once would let unread input
-// turn into a reset that destroys the answer.
+// Closes once everything is written and the client has had time to read it: closing at once would turn unread input
+// into a reset that destroys the answer.
 void ServerConnection::Linger() {
   if (phase_ == Phase::kClosed || phase_ == Phase::kLinger) return;
   phase_ = Phase::kLinger;
@@ -233,9 +233,10 @@ void ServerConnection::Close() {
     EndSending();
     dropped.swap(outbox_);
   }
+  if (service_ != nullptr && shared_.options.connection_ended) shared_.options.connection_ended(id_);
   const MutexLock lock(descriptor_);
   gone_ = true;
-  ErrorCode ignored;  // nothing can be done about it
+  ErrorCode ignored;  // there is no remedy
   socket_.close(ignored);
 }
 

@@ -14,7 +14,7 @@
 
 namespace ratchet::rpc {
 
-// In the order of QueueClass: in names of threads and in metrics.
+// In the order of QueueClass: for names of threads and metrics.
 inline constexpr std::array<const char*, kQueueClasses> kQueueClassNames{"data", "admin", "transition", "meta",
                                                                          "member-meta"};
 
@@ -25,15 +25,19 @@ struct QueueOptions {
 
 struct ServerOptions {
   std::string name = "rpc";        // prefix of thread names
-  std::string host = "127.0.0.1";  // address or name to listen on
+  std::string host = "127.0.0.1";  // addresses or names to listen on, split by commas; every address of a name
   std::uint16_t port = 0;          // 0: any free one
   int io_threads = 1;              // at least 1
   std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000},
                                                  QueueOptions{2, 1000}, QueueOptions{2, 1000}};
   std::size_t max_frame_bytes = 256u << 20;  // a larger request: RequestTooBigException, then closed
-  // Of all requests together that have no answer yet; more are answered with CallQueueTooBigException. A quarter more
-  // for requests that are not of kData, and another one for what only members send (S78).
+  // Maximum size of all unanswered requests together; further ones are answered with CallQueueTooBigException. A
+  // quarter more for requests that are not of kData, and another quarter for requests that only members send, S78
+  // (members' own queues).
   std::size_t max_call_bytes = 1u << 30;
+  // Protobuf messages in one request of a client, including nested ones. A request with more is answered with
+  // RequestTooBigException and is not parsed. Parsed messages count in max_call_bytes, for members as well.
+  std::size_t max_request_messages = 500'000;
   std::size_t max_input_bytes = 1u << 30;  // of all unfinished frames together; a connection that exceeds it is closed
   std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
   std::size_t max_unsent_bytes = 256u << 20;      // answers of one connection; above it the connection is closed
@@ -42,9 +46,12 @@ struct ServerOptions {
   std::size_t max_unsent_total_bytes = 1u << 30;
   std::size_t max_connections = 20'000;  // one more is closed at once
   Millis setup_timeout{60'000};          // from the first byte to the whole connection header
-  CallWatch watch{};                     // of slow and large calls
-  // What members of the cluster show (S77). Empty: every connection counts as a member's.
+  CallWatch watch{};                     // reports slow and large calls
+  // The key that members of the cluster show (S77: members only). Empty: every connection counts as one of a cluster
+  // member.
   std::string cluster_key{};
+  // Called when a connection has ended; its number is the one of CallContext. Called on an I/O thread: must not wait.
+  std::function<void(std::uint64_t connection)> connection_ended{};
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.
   std::function<std::optional<std::string>()> cluster_id{};
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "common/model/message_limits.h"
 #include "common/rpc/call.h"
 #include "common/rpc/method.h"
 #include "common/rpc/method_stats.h"
@@ -18,7 +19,7 @@ namespace ratchet::rpc {
 
 struct MethodOptions {
   QueueClass queue = QueueClass::kData;
-  // Only for the cluster's own processes (S77); others are refused before the call waits anywhere.
+  // Only for the cluster's own processes (S77: members only); requests of others are refused before the call is queued.
   bool members_only = false;
 };
 
@@ -29,6 +30,7 @@ class Service {
   struct Entry {
     MethodOptions options;
     std::function<MessagePtr()> new_request;
+    const MessageShape* shape = nullptr;  // of the request
     // Chooses the queue once the request is known (e.g. a read of hbase:meta); may be empty.
     std::function<QueueClass(const CallContext&, const google::protobuf::MessageLite&)> classify;
     std::function<void(const CallContext&, const google::protobuf::MessageLite&, std::string_view, RawResponder)> run;
@@ -38,15 +40,16 @@ class Service {
   // `name`: simple name of the protobuf service, e.g. "ClientService".
   explicit Service(std::string_view name) : name_(name) {}
 
-  // `method`: one of this service. `handler`: void(const CallContext&, const Request&, std::string_view cells,
+  // `method`: a method of this service. `handler`: void(const CallContext&, const Request&, std::string_view cells,
   // Responder<Response>). It runs on a handler thread of the method's class; it may block, or keep the responder and
-  // answer later. An exception that leaves it is answered as an internal error.
+  // answer later. An exception from it is answered as an internal error.
   template <class Request, class Response, class Handler>
   Service& On(const Method<Request, Response>& method, Handler handler, MethodOptions options = {}) {
     RATCHET_CHECK(method.service == name_, "a method of another service is registered");
     Entry entry;
     entry.options = options;
     entry.new_request = [] { return std::make_shared<Request>(); };
+    entry.shape = &ShapeOf(*Request::descriptor());
     entry.run = [handler = std::move(handler)](const CallContext& context, const google::protobuf::MessageLite& request,
                                                std::string_view cells, RawResponder responder) {
       handler(context, static_cast<const Request&>(request), cells, Responder<Response>(std::move(responder)));

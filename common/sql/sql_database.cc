@@ -38,7 +38,7 @@ Error ErrorOf(sqlite3* db, int code) {
   return Error(Code::kInvalidArgument, words + (name ? "; .schema lists tables and columns" : ""));
 }
 
-// While a statement is prepared: what it may do, and which tables it reads.
+// The tables that a statement reads. SQLite calls Authorize while it prepares a statement.
 struct Watch {
   std::set<std::string> read;
 };
@@ -104,7 +104,7 @@ SqlValue ValueOf(sqlite3_stmt* statement, int column) {
   return bytes == nullptr ? std::string() : std::string(static_cast<const char*>(bytes), size);
 }
 
-// Ends a query that takes longer than it may.
+// Ends a query that takes longer than its limit.
 class Deadline {
  public:
   Deadline(sqlite3* db, Millis time) : db_(db), end_(std::chrono::steady_clock::now() + time) {

@@ -1,4 +1,4 @@
-// What a query may read: tables with typed columns, and their rows. Values; any thread.
+// The schema and data of a query: tables with typed columns, and their rows. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct SqlTable {
 using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>;
 using SqlRow = std::vector<SqlValue>;
 
-// Takes the rows of one table one after the other, each with a value for each column, in their order.
+// Receives the rows of one table one after the other, each with a value for each column, in their order.
 using SqlSink = std::function<void(SqlRow)>;
 
 }  // namespace ratchet::sql

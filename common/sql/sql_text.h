@@ -10,9 +10,9 @@ namespace ratchet::sql {
 
 // One line of CSV (RFC 4180), without its end. NULL is an empty field, an empty text is "".
 [[nodiscard]] std::string CsvLine(const SqlRow& row);
-// For people: NULL is "-".
+// Text for people: NULL is "-".
 [[nodiscard]] std::string PlainText(const SqlValue& value);
-// 15 digits at the most; infinities as "inf" and "-inf".
+// At most 15 digits; infinities as "inf" and "-inf".
 [[nodiscard]] std::string RealText(double real);
 
 }  // namespace ratchet::sql

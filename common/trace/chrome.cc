@@ -30,7 +30,7 @@ std::string Metadata(std::string_view what, std::size_t row, std::string_view na
                      name, value);
 }
 
-// Parents before their children, and each child right behind its elder's whole subtree.
+// Parents before their children; the subtree of each child follows its elder sibling's subtree.
 void AddSubtree(const std::multimap<std::uint64_t, const pb::EndedProcedure*>& children, const pb::EndedProcedure& top,
                 std::set<std::uint64_t>& taken, std::vector<const pb::EndedProcedure*>& out) {
   std::vector<const pb::EndedProcedure*> next{&top};
@@ -64,7 +64,8 @@ std::vector<const pb::EndedProcedure*> InOrder(const std::vector<pb::EndedProced
   return order;
 }
 
-// In turn: one begins when the one before it has ended, although its begin is on record in whole milliseconds only.
+// Returns slices that do not overlap: a step begins when the previous one has ended, because its recorded begin has
+// only whole milliseconds.
 std::vector<Slice> StepsOf(const pb::ProcedureInfo& info) {
   std::vector<Slice> slices;
   std::uint64_t free_from = 0;
@@ -92,7 +93,7 @@ class Args {
     return *this;
   }
   Args& Whole(std::string_view key, std::uint64_t value) {
-    Add(key, fmt::format("\"{}\"", value));  // larger than what JavaScript counts exactly
+    Add(key, fmt::format("\"{}\"", value));  // larger than the integers that JavaScript represents exactly
     return *this;
   }
   [[nodiscard]] const std::string& json() const { return json_; }
@@ -134,7 +135,7 @@ std::string ToChrome(const Source& source, const std::vector<pb::EndedProcedure>
     }
     const auto parent = info.has_parent() ? rows.find(info.parent()) : rows.end();
     if (parent == rows.end()) continue;
-    // Both ends lie within the slices that they bind to.
+    // Both ends are inside the slices that they bind to.
     const auto& [from, life] = parent->second;
     const std::uint64_t begin = std::clamp(whole.begin_us, life.begin_us, life.end_us);
     events.push_back(

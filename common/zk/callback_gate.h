@@ -1,4 +1,4 @@
-// Lets an object promise "no callback begins after Stop() has returned" although callbacks run on another thread.
+// Guarantees for an object that no callback begins after Stop() has returned, although callbacks run on another thread.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace ratchet::zk {
 
-// After an answer that is neither "connected" nor "wait for the connection"; rare.
+// Pause after an answer that is neither "connected" nor "wait for the connection"; rare.
 inline constexpr Millis kRetryPause{100};
 
 // Thread-safe. Callbacks of one gate never overlap (they all run on the session's thread).
@@ -29,7 +29,7 @@ class CallbackGate {
     changed_.NotifyAll();
   }
 
-  // Waits for a running callback, unless it is that callback which closes the gate.
+  // Waits for a running callback, unless that callback itself closes the gate.
   void Close() {
     MutexLock lock(mutex_);
     closed_ = true;

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/model/server_name.h"
 #include "common/zk/znode_codec.h"
 
 namespace ratchet::zk {
@@ -16,7 +17,7 @@ std::string IdOf(const PlaceIdentity& place) {
 
 std::string IdOf(const RootIdentity& root) { return root.cluster_id.empty() ? "none" : root.cluster_id; }
 
-// Everything that could own something here. kNotFound folders are empty ones.
+// Counts all nodes of processes at this place. Missing folders (kNotFound) count as empty.
 Result<std::size_t> CountRegistered(ZkSession& session, const ZkPaths& paths) {
   std::size_t count = 0;
   const auto master = session.Get(paths.Master());
@@ -85,7 +86,7 @@ Status MayAdopt(const RootIdentity& root, const PlaceIdentity& place, std::size_
           registered, where, IdOf(place), IdOf(root)));
 }
 
-Result<bool> TakePlace(ZkSession& session, const ZkPaths& paths, const RootIdentity& root, bool adopt) {
+Result<bool> ClaimPlace(ZkSession& session, const ZkPaths& paths, const RootIdentity& root, bool adopt) {
   while (true) {
     RATCHET_ASSIGN(const PlaceIdentity place, ReadPlace(session, paths));
     const Status belongs = ComparePlace(root, place, paths.ClusterId());
@@ -100,6 +101,31 @@ Result<bool> TakePlace(ZkSession& session, const ZkPaths& paths, const RootIdent
     RATCHET_TRY(written);
     return !belongs.ok();
   }
+}
+
+Result<bool> IdMayReturn(ZkSession& session, const ZkPaths& paths) {
+  RATCHET_ASSIGN(const PlaceIdentity place, ReadPlace(session, paths));
+  if (place.there) return false;
+  RATCHET_ASSIGN(const std::size_t registered, CountRegistered(session, paths));
+  return registered > 0;
+}
+
+Result<bool> IsKnownPlace(ZkSession& session, const ZkPaths& paths, const HasLogDirectory& has) {
+  RATCHET_ASSIGN(const PlaceIdentity place, ReadPlace(session, paths));
+  if (!place.cluster_id.empty()) return false;  // it belongs to another cluster, or already to this one
+  const auto names = session.Children(paths.RegionServers());
+  if (!names.ok() && names.error().code() == Code::kNotFound) return false;
+  if (!names.ok()) return names.error();
+  for (const std::string& name : *names) {
+    const auto node = session.Get(paths.RegionServer(name));
+    if (!node.ok() && node.error().code() == Code::kNotFound) continue;  // it has gone meanwhile
+    if (!node.ok()) return node.error();
+    if (node->owner_session == 0 || !ServerName::Parse(name).ok()) continue;
+    if (RATCHET_MUTANT("place.any_server")) return true;
+    RATCHET_ASSIGN(const bool there, has(name));
+    if (there) return true;
+  }
+  return false;
 }
 
 Status KeepPlace(ZkSession& session, const ZkPaths& paths, const std::string& cluster_id, bool active) {

@@ -3,7 +3,10 @@
 #include <atomic>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/zk/callback_gate.h"
 
 namespace ratchet::zk {
@@ -23,6 +26,7 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
   std::uint64_t watch_generation = 0;  // only the newest watch counts
   std::optional<ServerName> told_active;
   bool told_anything = false;
+  std::string told_obstacle;
 
   Impl(ZkSession& the_session, ZkPaths the_paths, MasterNode the_self, Callbacks the_callbacks)
       : session(the_session),
@@ -43,7 +47,7 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
       const Code code = done.error().code();
       if (code == Code::kFenced) return Lose("the ZooKeeper session has expired");
       if (code == Code::kAborted || session.state() != SessionState::kConnected)
-        return;  // the next connection comes here again
+        return;  // the next connection calls this again
       RATCHET_LOG(kWarn, "election: {}; trying again", done.error().ToString());
       gate.WaitUnlessClosed(kRetryPause);
     }
@@ -58,11 +62,22 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
 
   // OK: nothing to do until the watch fires.
   Status Compete() {
-    RATCHET_TRY(session.EnsurePath(paths.BackupMasters()));
     for (;;) {
-      const auto created = session.Create(paths.Master(), EncodeMasterNode(self), NodeKind::kEphemeral);
+      const auto created =
+          session.CreateAndCount(paths.Master(), EncodeMasterNode(self), NodeKind::kEphemeral, paths.Elections());
       if (created.ok()) return Win();
+      if (created.error().code() == Code::kNotFound) {
+        RATCHET_TRY(session.EnsurePath(paths.BackupMasters()));
+        RATCHET_TRY(session.EnsurePath(paths.Elections()));
+        continue;
+      }
       if (created.error().code() != Code::kAlreadyExists) return created;
+      const auto elections = session.Get(paths.Elections());  // before the node: a later election raises it
+      if (!elections.ok()) {
+        if (elections.error().code() != Code::kNotFound) return elections.error();
+        RATCHET_TRY(session.EnsurePath(paths.Elections()));
+        continue;
+      }
       auto node = session.GetAndWatch(paths.Master(), Again());
       if (!node.ok()) {
         if (node.error().code() == Code::kNotFound) continue;  // gone meanwhile
@@ -72,16 +87,20 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
       const auto active = DecodeMasterNode(node->data);
       if (active.ok() && active->server.SameAddress(self.server) &&
           active->server.start_code < self.server.start_code) {
-        // We listen on this address, so the process that wrote this is dead; no need to wait for its session to end.
-        IgnoreResult(session.Delete(paths.Master(), node->version), "the next round sees whether it is gone");
+        // We listen on this address, so the process that wrote this node is dead; no need to wait for its session to
+        // end.
+        IgnoreResult(session.DeleteAtCount(paths.Master(), node->version, paths.Elections(), elections->version),
+                     "the next round sees whether it is gone");
         continue;
       }
+      ReportObstacle(MasterNodeProblem(*node, paths).value_or(std::string()));
       return StandBy(active.ok() ? std::optional(active->server) : std::nullopt);
     }
   }
 
   Status StandBy(const std::optional<ServerName>& active) {
     if (!registered) {
+      RATCHET_TRY(session.EnsurePath(paths.BackupMasters()));
       const auto created =
           session.Create(paths.BackupMaster(self.server.ToString()), EncodeMasterNode(self), NodeKind::kEphemeral);
       if (!created.ok() && created.error().code() != Code::kAlreadyExists) return created;
@@ -96,8 +115,35 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
     return Ok();
   }
 
+  void RemoveDead(const ServerName& dead) {
+    if (lost || is_elected) return;
+    const auto removed = TryRemoveDead(dead);
+    if (!removed.ok()) {
+      RATCHET_LOG(kInfo, "the node of the dead master {} stays until its session ends: {}", dead.ToString(),
+                  removed.error().ToString());
+    }
+    EvaluateOpen();
+  }
+
+  Status TryRemoveDead(const ServerName& dead) {
+    RATCHET_ASSIGN(const NodeData elections, session.Get(paths.Elections()));
+    RATCHET_ASSIGN(const NodeData node, session.Get(paths.Master()));
+    RATCHET_ASSIGN(const MasterNode named, DecodeMasterNode(node.data));
+    const bool same = named.server == dead || RATCHET_MUTANT("election.remove_any_master");
+    if (!same) return Error(Code::kFailedPrecondition, fmt::format("it names {} now", named.server.ToString()));
+    return session.DeleteAtCount(paths.Master(), node.version, paths.Elections(), elections.version);
+  }
+
+  void ReportObstacle(const std::string& why) {
+    if (why == told_obstacle) return;
+    told_obstacle = why;
+    if (!why.empty()) RATCHET_LOG(kError, "no master can be elected: {}", why);
+    if (callbacks.on_obstacle) callbacks.on_obstacle(why);
+  }
+
   Status Win() {
     is_elected = true;
+    ReportObstacle({});
     RATCHET_LOG(kInfo, "elected as active master: {}", self.server.ToString());
     IgnoreResult(session.Delete(paths.BackupMaster(self.server.ToString())),
                  "it may not exist, and ends with the session");
@@ -106,7 +152,7 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
     return gate.closed() ? Ok() : CheckOwn();
   }
 
-  // Elected: is the node still ours? Watches it.
+  // Elected: checks that the node is still ours, and watches it.
   Status CheckOwn() {
     const auto node = session.GetAndWatch(paths.Master(), Again());
     if (node.ok()) {
@@ -115,10 +161,10 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
         return Ok();
       }
       if (node->data == EncodeMasterNode(self)) return Ok();
-      // Its owner is still this session, so this master is still the one that was elected; but no client would find it.
+      // Its owner is still this session, so this master is still the elected one; but no client would find it.
       RATCHET_LOG(kWarn, "{} was changed by another client; writing it again", paths.Master());
       return session.Set(paths.Master(), EncodeMasterNode(self),
-                         node->version);  // the watch fires, and this looks again
+                         node->version);  // the watch fires, and this function looks again
     }
     if (node.error().code() != Code::kNotFound) return node.error();
     Lose("our registration as active master was removed");
@@ -151,6 +197,13 @@ void MasterElection::Start() {
   });
 }
 
+void MasterElection::RemoveDead(const ServerName& dead) {
+  impl_->session.Post([weak = std::weak_ptr<Impl>(impl_), dead] {
+    const auto impl = weak.lock();
+    if (impl != nullptr) impl->gate.Run([&] { impl->RemoveDead(dead); });
+  });
+}
+
 void MasterElection::Stop() {
   impl_->gate.Close();
   if (const auto subscription = impl_->subscription.exchange(0); subscription != 0)
@@ -164,6 +217,23 @@ void MasterElection::Stop() {
 }
 
 bool MasterElection::elected() const { return impl_->is_elected; }
+
+std::optional<std::string> MasterNodeProblem(const NodeData& node, const ZkPaths& paths) {
+  const bool decoded = DecodeMasterNode(node.data).ok();
+  if (node.owner_session != 0 && decoded) return std::nullopt;
+  const std::string content =
+      decoded ? "names a master" : fmt::format("has {} bytes that name no master", node.data.size());
+  if (node.owner_session == 0) {
+    return fmt::format(
+        "the ZooKeeper node {} is persistent and {}: no master of a cluster has created it, and no master is elected "
+        "while it exists; remove it (zkCli.sh delete {})",
+        paths.Master(), content, paths.Master());
+  }
+  return fmt::format(
+      "the ZooKeeper node {} of session {:#x} {}: no master is elected until that session ends; end its process, or "
+      "remove the node (zkCli.sh delete {})",
+      paths.Master(), static_cast<std::uint64_t>(node.owner_session), content, paths.Master());
+}
 
 Result<MasterNode> ReadMaster(ZkSession& session, const ZkPaths& paths) {
   RATCHET_ASSIGN(const NodeData node, session.Get(paths.Master()));

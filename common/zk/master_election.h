@@ -1,11 +1,11 @@
-// Which master is active: the ephemeral node <parent>/master. A standby registers under <parent>/backup-masters and
-// waits. The active master watches its node, and writes it again when another client has changed it. Being elected only
-// means being allowed to try: the procedure store's claim decides which one owns the cluster (rules S7 to S9), so a
-// mistaken election does no harm.
+// Decides which master is active: the ephemeral node <parent>/master. A standby registers under <parent>/backup-masters
+// and waits. The active master watches its node, and writes it again when another client has changed it. An election
+// only permits a master to try: the procedure store's claim decides which one owns the cluster (S7: seal before acting,
+// to S9: claims are never removed), so a mistaken election does no harm.
 //
 // Lifecycle: construct, Start, [OnElected, [OnLost]], Stop. Callbacks run on the session's thread, at most one
 // OnElected; after it at most one OnLost, which is final (expired session, or the node vanished or is another's): the
-// owner leaves the process. Thread-safe.
+// owner ends the process. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -26,8 +26,10 @@ class MasterElection {
   struct Callbacks {
     std::function<void()> on_elected;
     std::function<void(const std::string& why)> on_lost;  // also for a standby whose session expired
-    // Standby only, for log and status: which one is active now, if any. May be empty.
+    // Standby only, for log and status: the active master, if any. May be empty.
     std::function<void(const std::optional<ServerName>&)> on_active_changed;
+    // Standby only: the reason why no master can be elected; empty: the obstacle is gone. May be empty.
+    std::function<void(const std::string& why)> on_obstacle{};
   };
 
   // `session` must outlive the election.
@@ -38,8 +40,10 @@ class MasterElection {
 
   // Takes part from now on; also before the session is connected.
   void Start();
-  // Gives the node back (only if it is ours), so that a standby is elected at once. No callback begins after it
-  // returns.
+  // S121 (early findings are positive): `dead`, the active master, was found to be gone. A standby removes its node
+  // ahead of the end of its session, unless another election took place meanwhile. Returns at once.
+  void RemoveDead(const ServerName& dead);
+  // Deletes the node (only if it is ours), so that a standby is elected at once. No callback begins after it returns.
   void Stop();
   [[nodiscard]] bool elected() const;
 
@@ -48,7 +52,12 @@ class MasterElection {
   std::shared_ptr<Impl> impl_;
 };
 
-// Which one is registered as active: kNotFound when none is.
+// Returns why the node <parent>/master is not a registration of a master, and the remedy: the node is persistent, so it
+// never disappears by itself, or its content does not name a master. Returns nullopt if the node is a registration.
+// Pure.
+[[nodiscard]] std::optional<std::string> MasterNodeProblem(const NodeData& node, const ZkPaths& paths);
+
+// Returns the master that is registered as active: kNotFound when there is none.
 [[nodiscard]] Result<MasterNode> ReadMaster(ZkSession& session, const ZkPaths& paths);
 [[nodiscard]] Result<std::vector<ServerName>> ReadBackupMasters(ZkSession& session, const ZkPaths& paths);
 

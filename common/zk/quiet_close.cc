@@ -12,9 +12,10 @@ namespace ratchet::zk {
 namespace {
 
 constexpr int kMostMs = 100;
-constexpr int kHighestLooked = 1024;  // descriptors; the session is among the first that a process opens
+constexpr int kHighestLooked = 1024;  // highest descriptor searched; the session's is among the first that a process
+                                      // opens
 
-// A second descriptor of the socket that is connected to `peer`; -1: none was found, or none can be had.
+// Returns a second descriptor of the socket that is connected to `peer`; -1: none was found, or none is free.
 int SecondDescriptor(const sockaddr_storage& peer, socklen_t length) {
   for (int fd = 3; fd < kHighestLooked; ++fd) {
     sockaddr_storage other{};

@@ -1,25 +1,33 @@
 #include "common/zk/server_list.h"
 
-#include <charconv>
-#include <cstdint>
+#include <algorithm>
 #include <string>
+
+#include "common/base/host_port.h"
 
 namespace ratchet::zk {
 
-bool LooksLikeServerList(std::string_view servers) {
-  for (std::string_view rest = servers.substr(0, servers.find('/'));;) {
-    const auto comma = rest.find(',');
-    const std::string_view one = rest.substr(0, comma);
-    const auto colon = one.rfind(':');
-    if (colon == std::string_view::npos || colon == 0) return false;
-    std::uint16_t port = 0;
-    const char* const end = one.data() + one.size();
-    const auto parsed = std::from_chars(one.data() + colon + 1, end, port);
-    if (parsed.ec != std::errc() || parsed.ptr != end || port == 0) return false;
-    if (one.find_first_of(" \t") != std::string_view::npos) return false;
-    if (comma == std::string_view::npos) return true;
-    rest.remove_prefix(comma + 1);
+std::optional<ServerList> ParseServerList(std::string_view servers) {
+  const std::size_t slash = std::min(servers.find('/'), servers.size());
+  auto members = SplitHostPorts(servers.substr(0, slash));
+  if (!members.has_value()) return std::nullopt;
+  return ServerList{*std::move(members), std::string(servers.substr(slash))};
+}
+
+std::string ServerList::Numeric(const std::map<std::string, std::vector<std::string>>& addresses) const {
+  std::vector<std::string> texts;
+  for (const HostPort& member : members) {
+    const auto found = addresses.find(member.host);
+    if (found == addresses.end()) continue;
+    for (const std::string& address : found->second) {
+      // libzookeeper treats the text after the last colon as the port, and does not accept brackets.
+      std::string text = address + ':' + std::to_string(member.port);
+      if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+    }
   }
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ",") + text;
+  return list.empty() ? list : list + root;
 }
 
 }  // namespace ratchet::zk

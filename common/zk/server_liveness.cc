@@ -11,7 +11,7 @@
 namespace ratchet::zk {
 namespace {
 
-// Names that are not servers' are another program's mistake: shown, not followed.
+// A name that is not a server's is another program's mistake: logged, not followed.
 std::set<ServerName> ParseNames(const std::vector<std::string>& names) {
   std::set<ServerName> servers;
   for (const auto& name : names) {
@@ -40,7 +40,7 @@ Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const Serv
     if (done.ok()) done = session.Create(path, EncodeRegionServerNode(info_port, version), NodeKind::kEphemeral);
     if (done.ok()) return done;
     if (done.error().code() == Code::kAlreadyExists) {
-      // Ours when the answer to an earlier try was lost.
+      // The node is ours when the answer to an earlier try was lost.
       const auto node = session.Get(path);
       if (node.ok() && node->owner_session == session.session_id()) return Ok();
       if (node.ok()) return done;
@@ -51,7 +51,7 @@ Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const Serv
 }
 
 Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths) {
-  // A server that a member that lags behind does not list yet would be taken for dead.
+  // Without the sync a server that a lagging member does not list yet would be treated as dead.
   RATCHET_TRY(session.Sync(paths.RegionServers()));
   const auto names = session.Children(paths.RegionServers());
   if (!names.ok()) {
@@ -79,7 +79,7 @@ struct LiveServerWatch::Impl : std::enable_shared_from_this<LiveServerWatch::Imp
       while (!gate.closed()) {
         const auto done = ReadOnce();
         if (done.ok()) return;
-        // Without a connection the next one comes here again.
+        // Without a connection the next one calls this again.
         if (session.state() != SessionState::kConnected) return;
         if (done.error().code() != Code::kNotFound) {
           RATCHET_LOG(kWarn, "reading the live servers: {}; trying again", done.error().ToString());

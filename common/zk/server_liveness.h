@@ -1,7 +1,7 @@
-// Which region servers are alive: ephemeral nodes <parent>/rs/<host,port,startcode>.
+// Tracks which region servers are alive: ephemeral nodes <parent>/rs/<host,port,startcode>.
 //
-// The list says when to suspect, never which server may speak: a server that is missing here is fenced on storage
-// before its regions are given to another (rule S3).
+// The list is only a reason to suspect a server, never a permission to act: a server that is missing here is fenced on
+// storage before its regions are given to another, S3 (durable fence mark).
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@
 namespace ratchet::zk {
 
 // Registers a region server: creates its ephemeral node (and missing parents). Blocking, retried while disconnected
-// until `deadline`. `info_port`: of its page; 0: none. kAlreadyExists: another session holds a node of this very name.
+// until `deadline`. `info_port`: of its page; 0: none. kAlreadyExists: another session holds a node of this name.
 [[nodiscard]] Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
                                           std::string_view version, Millis deadline, std::uint32_t info_port = 0);
 
-// Reads the list once (rule S34: after the directories): every server that had registered when it was called and still
-// is, also at a member of the ensemble that is ahead of ours.
+// Reads the list once (after the directories, S34 (which servers may be dead)): every server that had registered when
+// it was called and still is, even if our member of the ensemble lags behind.
 [[nodiscard]] Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths);
 
 // Follows the list. `on_change` gets the whole list after each change, the first one included, on the session's thread;

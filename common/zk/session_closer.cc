@@ -29,7 +29,7 @@ bool SessionCloser::Close(Millis bound) {
         changed_.NotifyAll();
       });
     } catch (const std::system_error&) {
-      return false;  // no thread can be had: the session ends by itself, a time-out after this process
+      return false;  // no thread is available: the session ends by itself, a time-out after this process
     }
   }
   while (!closed_) {

@@ -1,8 +1,8 @@
 // Closes a ZooKeeper session for a process that is about to end and must not wait for the session's callbacks, which
 // may hang.
 //
-// Owner: the session's owner; goes before the session. Thread-safe. The session is closed by this object alone, or by
-// its own destructor.
+// Owner: the session's owner; destroyed before the session. Thread-safe. Only this object, or the session's destructor,
+// closes the session.
 #pragma once
 
 #include <thread>
@@ -16,12 +16,13 @@ namespace ratchet::zk {
 class SessionCloser {
  public:
   explicit SessionCloser(ZkSession& session) : session_(session) {}
-  // Waits for a Close that has begun.
+  // Waits for a running Close.
   ~SessionCloser();
   SessionCloser(const SessionCloser&) = delete;
   SessionCloser& operator=(const SessionCloser&) = delete;
 
-  // ZkSession::Close on a thread of its own, which is waited for no longer than `bound`. True: the session is over.
+  // Runs ZkSession::Close on a thread of its own, and waits at most `bound` for it. Returns true if the session is
+  // over.
   [[nodiscard]] bool Close(Millis bound);
 
  private:

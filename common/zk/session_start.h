@@ -1,5 +1,5 @@
-// The first thing that a process wants of ZooKeeper: a session. It is tried until a time has passed, and the log says
-// so meanwhile. The thread of the process's start.
+// Opens a process's first ZooKeeper session. It is retried for a limited time, and the log shows the progress. The
+// thread of the process's start.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace ratchet::zk {
 
-// Errors of both: kAborted: an end was asked for meanwhile; kInvalidArgument: malformed servers; kFenced: the session
+// Errors of both: kAborted: an end was requested meanwhile; kInvalidArgument: malformed servers; kFenced: the session
 // expired; any other: there is no session in time.
 class SessionStart {
  public:
@@ -32,7 +32,7 @@ class SessionStart {
   const TimePoint deadline_;
 };
 
-// With which exit code a process ends that has no session.
+// The exit code of a process that has no session.
 [[nodiscard]] int ExitCodeWithoutSession(const Error& error);
 
 }  // namespace ratchet::zk

@@ -1,5 +1,7 @@
 #include "common/zk/zk_session.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -11,17 +13,24 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
+#include "common/base/name_resolver.h"
 #include "common/base/thread_name.h"
 #include "common/zk/quiet_close.h"
 #include "common/zk/server_list.h"
+#include "common/zk/session_probe.h"
 
 namespace ratchet::zk {
 namespace {
 
-// More than any node of the cluster holds; a larger one is not ours.
+// A limit above the size of any node of the cluster; a larger node belongs to other software.
 constexpr int kMaxNodeBytes = 64 << 10;
+constexpr Millis kLookAgain{500};       // while disconnected: interval of look-ups and of the probe
+constexpr Millis kFirstLookUp{2'000};   // time limit for each name, in Open
+constexpr Millis kLeastRefusal{1'000};  // a session counts as lost after a refusal of at least this time
+constexpr int kNoLookUpsByLibrary = -1;
 
 Error ToError(int code, const std::string& what, SessionState state) {
   const std::string text = what + ": " + zerror(code);
@@ -40,7 +49,17 @@ Error ToError(int code, const std::string& what, SessionState state) {
   }
 }
 
-// The library complains at length while a server is away; that is for debugging only.
+// Returns the error of the operation that failed; the others were not carried out.
+int AllOrNone(zhandle_t* zh, const std::array<zoo_op_t, 2>& operations) {
+  std::array<zoo_op_result_t, 2> results{};
+  const int code = zoo_multi(zh, static_cast<int>(operations.size()), operations.data(), results.data());
+  if (code == ZOK) return code;
+  for (const zoo_op_result_t& result : results)
+    if (result.err != ZOK && result.err != ZRUNTIMEINCONSISTENCY) return result.err;
+  return code;
+}
+
+// The library logs at length while a server is away; that is for debugging only.
 void LogFromLibrary(const char* message) { RATCHET_LOG(kDebug, "zookeeper client: {}", message); }
 
 }  // namespace
@@ -55,9 +74,17 @@ std::string_view SessionStateName(SessionState state) {
   return "unknown";
 }
 
+struct Watched {
+  SessionState state = SessionState::kConnecting;
+  std::optional<Millis> lost;  // for how long a session that was connected once has been disconnected
+  Millis limit{0};             // the session time-out
+  std::string servers;
+  bool names_changed = false;
+};
+
 // libzookeeper's threads see this object through zoo_get_context until zookeeper_close has returned.
-struct ZkSession::Impl {
-  // The handle lives until Close, which waits here for operations under way.
+struct ZkSession::Impl : std::enable_shared_from_this<ZkSession::Impl> {
+  // The handle lives until Close, which waits here for running operations.
   SharedMutex handle_mutex ACQUIRED_BEFORE(mutex);
   zhandle_t* handle GUARDED_BY(handle_mutex) = nullptr;
 
@@ -72,7 +99,14 @@ struct ZkSession::Impl {
   std::map<std::uint64_t, std::function<void(SessionState)>> subscribers GUARDED_BY(mutex);
   std::map<std::uint64_t, std::function<void()>> watches GUARDED_BY(mutex);
   std::uint64_t last_number GUARDED_BY(mutex) = 0;
+  std::optional<TimePoint> lost GUARDED_BY(mutex);  // start of the disconnection; only for a session that has an id
+  bool refused GUARDED_BY(mutex) = false;           // ZooKeeper grants new sessions and does not take this one back
+  std::map<std::string, NameResolver::Addresses> addresses GUARDED_BY(mutex);  // of the members, by host
+  std::string servers GUARDED_BY(mutex);                                       // numeric, as the library has them
   std::thread events;
+  std::thread watch;
+  SystemClock clock;
+  ServerList members;  // constant after Open
 
   void Enqueue(std::function<void()> work) {
     MutexLock lock(mutex);
@@ -99,7 +133,7 @@ struct ZkSession::Impl {
     mutex.Unlock();
   }
 
-  // On libzookeeper's completion thread: note the state, hand the rest to our own thread.
+  // On libzookeeper's completion thread: records the state, leaves the rest to our own thread.
   static void OnSessionEvent(zhandle_t* zh, int type, int state, const char* /*path*/, void* /*context*/) {
     auto* impl = static_cast<Impl*>(const_cast<void*>(zoo_get_context(zh)));
     if (impl == nullptr || type != ZOO_SESSION_EVENT) return;
@@ -109,18 +143,125 @@ struct ZkSession::Impl {
     MutexLock lock(impl->mutex);
     if (impl->closing || impl->session_state == now || impl->session_state == SessionState::kExpired) return;
     impl->session_state = now;
+    impl->lost.reset();
+    if (now == SessionState::kConnecting && impl->id != 0) impl->lost = impl->clock.Now();
     if (now == SessionState::kConnected) {
+      impl->refused = false;
       const clientid_t* client = zoo_client_id(zh);
       impl->id = client->client_id;
       impl->ticket.assign(reinterpret_cast<const char*>(client), sizeof *client);
       impl->timeout = Millis(zoo_recv_timeout(zh));
     }
     RATCHET_LOG(kInfo, "ZooKeeper session {:#x} is {}", static_cast<std::uint64_t>(impl->id), SessionStateName(now));
-    impl->queue.push_back([impl, now] { impl->TellSubscribers(now); });
+    impl->queue.push_back([impl, now] { impl->NotifySubscribers(now); });
     impl->changed.NotifyAll();
   }
 
-  // `context` carries the number of a watch; session events reach watches too and are not for them.
+  // Looks the members' names up; the answers go to `addresses`. Never waits.
+  void LookUpMembers() {
+    for (const HostPort& member : members.members) {
+      if (IsNumericHost(member.host)) continue;
+      NameResolver::OfProcess().Resolve(
+          member.host, [weak = weak_from_this(), host = member.host](const Result<NameResolver::Addresses>& found) {
+            const auto impl = weak.lock();
+            if (impl == nullptr || !found.ok()) return;
+            const MutexLock lock(impl->mutex);
+            impl->addresses[host] = *found;
+          });
+    }
+  }
+
+  // The first look-up. Names without an address are looked up again while there is no connection.
+  Result<std::string> FindServers(const std::string& text) {
+    std::string why;
+    for (const HostPort& member : members.members) {
+      auto found = NameResolver::OfProcess().ResolveWithin(member.host, kFirstLookUp);
+      const MutexLock lock(mutex);
+      if (found.ok()) {
+        addresses[member.host] = *std::move(found);
+      } else {
+        why = found.error().message();
+      }
+    }
+    const MutexLock lock(mutex);
+    servers = members.Numeric(addresses);
+    if (!servers.empty()) return servers;
+    return Error(Code::kUnavailable,
+                 fmt::format("ZooKeeper servers '{}': no address is known for any of these names ({})", text, why));
+  }
+
+  // Waits while there is nothing to do for a watcher of the connection. Returns false if the session is being closed.
+  bool AwaitDisconnected() {
+    const MutexLock lock(mutex);
+    while (!closing && session_state != SessionState::kConnecting) changed.Wait(mutex);
+    const TimePoint until = clock.Now() + kLookAgain;
+    for (TimePoint now = clock.Now(); now < until && !closing; now = clock.Now())
+      static_cast<void>(changed.WaitFor(mutex, until - now));
+    return !closing;
+  }
+
+  Watched Look() {
+    const MutexLock lock(mutex);
+    Watched now;
+    now.state = session_state;
+    if (lost.has_value()) now.lost = std::chrono::duration_cast<Millis>(clock.Now() - *lost);
+    now.limit = std::max(timeout, kLeastRefusal);
+    now.servers = members.Numeric(addresses);
+    now.names_changed = !now.servers.empty() && now.servers != servers;
+    if (now.names_changed) servers = now.servers;
+    return now;
+  }
+
+  // Gives the library the current addresses of the names: a member may have restarted at another one.
+  void GiveServers(const std::string& numeric) {
+    const ReaderLock lock(handle_mutex);
+    if (handle == nullptr || StateNow() != SessionState::kConnecting) return;
+    RATCHET_LOG(kInfo, "ZooKeeper's servers have other addresses now: {}", numeric);
+    if (const int code = zoo_set_servers(handle, numeric.c_str()); code != ZOK)
+      RATCHET_LOG(kWarn, "ZooKeeper's servers {}: {}", numeric, zerror(code));
+  }
+
+  // Counts the session as lost if ZooKeeper has refused it for too long.
+  void Refuse(const Watched& now) {
+    const MutexLock lock(mutex);
+    if (closing || session_state != SessionState::kConnecting || !lost.has_value()) return;
+    RATCHET_LOG(kWarn,
+                "ZooKeeper at {} grants new sessions, but has not taken session {:#x} back for {} ms: its data was set "
+                "back to an older copy, or lost. The session counts as expired",
+                now.servers, static_cast<std::uint64_t>(id), now.lost->count());
+    session_state = SessionState::kExpired;
+    refused = true;
+    queue.push_back([this] { NotifySubscribers(SessionState::kExpired); });
+    changed.NotifyAll();
+  }
+
+  // Looks for new addresses of names, and for a permanent refusal by ZooKeeper, while the session is disconnected.
+  void RunWatch() {
+    SetThreadName("zk-watch");
+    std::unique_ptr<SessionProbe> probe;
+    while (AwaitDisconnected()) {
+      if (StateNow() != SessionState::kConnecting) {
+        probe.reset();
+        continue;
+      }
+      LookUpMembers();
+      const Watched now = Look();
+      if (now.names_changed) {
+        GiveServers(now.servers);
+        probe.reset();
+      }
+      if (now.state != SessionState::kConnecting || !now.lost.has_value() || *now.lost < now.limit) {
+        probe.reset();
+        continue;
+      }
+      if (probe == nullptr) probe = std::make_unique<SessionProbe>(now.servers, now.limit);
+      // The minimum: a session which ZooKeeper would take back has had that time to reconnect.
+      const auto granted = probe->ConnectedFor();
+      if (granted.has_value() && *granted >= now.limit) Refuse(now);
+    }
+  }
+
+  // `context` carries the number of a watch; session events also arrive at watches but do not concern them.
   static void OnNodeEvent(zhandle_t* zh, int type, int /*state*/, const char* /*path*/, void* context) {
     auto* impl = static_cast<Impl*>(const_cast<void*>(zoo_get_context(zh)));
     if (impl == nullptr || type == ZOO_SESSION_EVENT) return;
@@ -132,7 +273,7 @@ struct ZkSession::Impl {
     impl->changed.NotifyAll();
   }
 
-  void TellSubscribers(SessionState now) {
+  void NotifySubscribers(SessionState now) {
     std::vector<std::uint64_t> numbers;
     {
       MutexLock lock(mutex);
@@ -166,7 +307,7 @@ struct ZkSession::Impl {
     return session_state;
   }
 
-  // Calls `operation` with the handle, if there is one to call.
+  // Calls `operation` with the handle, if there is one.
   Status Call(const std::string& what, const std::function<int(zhandle_t*)>& operation) {
     ReaderLock lock(handle_mutex);
     const SessionState state = StateNow();
@@ -201,28 +342,35 @@ ZkSession::ZkSession(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<std::unique_ptr<ZkSession>> ZkSession::Open(SessionOptions options) {
   zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
-  auto impl = std::make_shared<Impl>();
-  impl->events = std::thread([raw = impl.get()] { raw->RunEvents(); });
-  std::unique_ptr<ZkSession> session(new ZkSession(impl));
+  auto members = ParseServerList(options.servers);
+  if (!members.has_value()) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("ZooKeeper servers '{}': expected host:port,[IPv6 address]:port", options.servers));
+  }
   if (!options.resume_ticket.empty() && options.resume_ticket.size() != sizeof(clientid_t)) {
     return Error(Code::kInvalidArgument, "the ticket is not that of a ZooKeeper session");
   }
+  auto impl = std::make_shared<Impl>();
+  impl->members = *std::move(members);
+  RATCHET_ASSIGN(const std::string numeric, impl->FindServers(options.servers));
+  impl->events = std::thread([raw = impl.get()] { raw->RunEvents(); });
+  std::unique_ptr<ZkSession> session(new ZkSession(impl));
   clientid_t resumed{};
   std::memcpy(&resumed, options.resume_ticket.data(), options.resume_ticket.size());
   zhandle_t* handle =
-      zookeeper_init2(options.servers.c_str(), &Impl::OnSessionEvent, static_cast<int>(options.session_timeout.count()),
+      zookeeper_init2(numeric.c_str(), &Impl::OnSessionEvent, static_cast<int>(options.session_timeout.count()),
                       options.resume_ticket.empty() ? nullptr : &resumed, impl.get(), 0, &LogFromLibrary);
-  if (handle == nullptr && !LooksLikeServerList(options.servers)) {
-    return Error(Code::kInvalidArgument,
-                 fmt::format("ZooKeeper servers '{}': expected host:port,host:port", options.servers));
-  }
   if (handle == nullptr) {
     return Error(Code::kUnavailable,
-                 fmt::format("ZooKeeper servers '{}': no address is known for any of these names ({})", options.servers,
-                             std::strerror(errno)));
+                 fmt::format("ZooKeeper servers '{}' ({}): {}", options.servers, numeric, std::strerror(errno)));
   }
-  WriterLock lock(impl->handle_mutex);
-  impl->handle = handle;
+  // The library gets addresses, not names; without this call it resolves them whenever it polls its socket.
+  static_cast<void>(zoo_set_servers_resolution_delay(handle, kNoLookUpsByLibrary));
+  {
+    const WriterLock lock(impl->handle_mutex);
+    impl->handle = handle;
+  }
+  impl->watch = std::thread([raw = impl.get()] { raw->RunWatch(); });
   return session;
 }
 
@@ -235,11 +383,12 @@ void ZkSession::Close() {
     MutexLock lock(impl_->mutex);
     impl_->closing = true;
     impl_->queue.clear();
-    // From here on no operation begins, so that the writer's lock below comes.
+    // From here on no operation begins, so that the writer's lock below is granted.
     if (impl_->session_state != SessionState::kExpired) impl_->session_state = SessionState::kClosed;
     impl_->changed.NotifyAll();
   }
   if (impl_->events.joinable()) impl_->events.join();
+  if (impl_->watch.joinable()) impl_->watch.join();
   WriterLock handle_lock(impl_->handle_mutex);
   if (impl_->handle != nullptr) {
     const int code = CloseQuietly(impl_->handle);
@@ -278,6 +427,11 @@ Millis ZkSession::negotiated_timeout() const {
   return impl_->timeout;
 }
 
+bool ZkSession::refused() const {
+  MutexLock lock(impl_->mutex);
+  return impl_->refused;
+}
+
 std::string ZkSession::ticket() const {
   MutexLock lock(impl_->mutex);
   return impl_->ticket;
@@ -298,6 +452,27 @@ Status ZkSession::Create(const std::string& path, std::string_view data, NodeKin
   return impl_->Call("create " + path, [&](zhandle_t* zh) {
     return zoo_create(zh, path.c_str(), data.data(), static_cast<int>(data.size()), &ZOO_OPEN_ACL_UNSAFE,
                       kind == NodeKind::kEphemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
+  });
+}
+
+Status ZkSession::CreateAndCount(const std::string& path, std::string_view data, NodeKind kind,
+                                 const std::string& counter) {
+  return impl_->Call("create " + path, [&](zhandle_t* zh) {
+    std::array<zoo_op_t, 2> operations{};
+    zoo_create_op_init(&operations[0], path.c_str(), data.data(), static_cast<int>(data.size()), &ZOO_OPEN_ACL_UNSAFE,
+                       kind == NodeKind::kEphemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
+    zoo_set_op_init(&operations[1], counter.c_str(), "", 0, -1, nullptr);
+    return AllOrNone(zh, operations);
+  });
+}
+
+Status ZkSession::DeleteAtCount(const std::string& path, std::int32_t version, const std::string& counter,
+                                std::int32_t counter_version) {
+  return impl_->Call("delete " + path, [&](zhandle_t* zh) {
+    std::array<zoo_op_t, 2> operations{};
+    zoo_check_op_init(&operations[0], counter.c_str(), counter_version);
+    zoo_delete_op_init(&operations[1], path.c_str(), version);
+    return AllOrNone(zh, operations);
   });
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr char kMagic = '\xff';
 constexpr std::string_view kProtobufMark = "PBUF";
 constexpr std::string_view kWriterId = "ratchet";  // every client ignores it
-constexpr std::size_t kMaxIdBytes = 65'000;        // what clients accept
+constexpr std::size_t kMaxIdBytes = 65'000;        // maximum that clients accept
 
 std::string Wrap(const std::string& message) {
   std::string bytes(1, kMagic);
@@ -53,7 +53,7 @@ Result<MasterNode> DecodeMasterNode(std::string_view bytes) {
     return Damaged("the message cannot be parsed");
   }
   if (message.master().port() == 0 || message.master().port() > 65'535) return Damaged("the port is out of range");
-  if (!CheckHost(message.master().host_name()).ok()) return Damaged("the host is no host name");
+  if (!CheckHost(message.master().host_name()).ok()) return Damaged("the host is not a host name");
   MasterNode node;
   node.server.host = message.master().host_name();
   node.server.port = static_cast<std::uint16_t>(message.master().port());

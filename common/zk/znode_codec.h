@@ -17,14 +17,14 @@ struct MasterNode {
 };
 
 [[nodiscard]] std::string EncodeMasterNode(const MasterNode& node);
-// kCorruption with the reason when the bytes are not what EncodeMasterNode or HBase would write.
+// kCorruption with the reason when the bytes are not in the form that EncodeMasterNode or HBase writes.
 [[nodiscard]] Result<MasterNode> DecodeMasterNode(std::string_view bytes);
 
 [[nodiscard]] std::string EncodeClusterIdNode(const std::string& cluster_id);
 // kCorruption as above; also for an empty id.
 [[nodiscard]] Result<std::string> DecodeClusterIdNode(std::string_view bytes);
 
-// Where hbase:meta is, for clients.
+// The location of hbase:meta, for clients.
 [[nodiscard]] std::string EncodeMetaServerNode(const ServerName& server);
 
 [[nodiscard]] std::string EncodeRegionServerNode(std::uint32_t info_port, std::string_view version);

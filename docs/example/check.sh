@@ -1,12 +1,13 @@
 #!/bin/sh
-# check.sh PROGRAM: the worked example succeeds, fails without a trace, and goes on after its process died in any step.
+# check.sh PROGRAM: checks that the worked example succeeds, that a failure leaves nothing behind, and that it resumes after
+# its process died in any step.
 set -eu
 program=$1
 dir=$(mktemp -d)
 trap 'finish' EXIT
 export RATCHET_LOG_LEVEL=error
 
-# run ARGUMENT...: the program's output; what it says besides is kept for a failure.
+# run ARGUMENT...: prints the program's output, and keeps its log for a failure.
 run() { "$program" "$@" 2>>"$dir/log"; }
 finish() {
   code=$?

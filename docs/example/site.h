@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 using namespace ratchet;             // NOLINT: an example
 using namespace ratchet::procedure;  // NOLINT
 
-// What the steps act on. Each act is idempotent: a step may run again after a crash.
+// The world that the steps change. Each change is idempotent, because a step may run again after a crash.
 class World {
  public:
   explicit World(const fs::path& dir) : dir_(dir) { fs::create_directories(dir / "world"); }
   void Put(const std::string& name) {
     std::ofstream(dir_ / "world" / name) << "here\n";
-    if (--steps_left_ == 0) std::_Exit(9);  // the act is done, its procedure does not know yet
+    if (--steps_left_ == 0) std::_Exit(9);  // the change is made, but not yet recorded
   }
   void Remove(const std::string& name) { fs::remove(dir_ / "world" / name); }
   [[nodiscard]] bool full() const { return fs::exists(dir_ / "full"); }

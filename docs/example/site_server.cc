@@ -1,9 +1,10 @@
-// The procedures of site.h in a program that goes on, with an endpoint for operators: the verbs of `ratchet`, the page
-// and the metrics.
+// Runs the procedures of site.h in a long-running program, with an endpoint for operators: the verbs of `ratchet`, the
+// page and the metrics.
 //
-//   site_server DIR PORT INFO_PORT   0: any free one; the first line of its output tells where it answers
+//   site_server DIR PORT INFO_PORT   port 0: any free port; the first line of the output has the addresses
 //
-// It takes requests from its input, one a line ("publish NAME REPLICAS"), and ends with it. Meanwhile:
+// The program reads requests from its input, one in each line ("publish NAME REPLICAS"), and ends at the end of the
+// input. Meanwhile:
 //
 //   ratchet --master 127.0.0.1:PORT procedures      and status, why, pause, abort, ... ; the page is at INFO_PORT
 #include <iostream>

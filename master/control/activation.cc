@@ -13,6 +13,8 @@
 #include "common/base/backoff.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/base/went_back.h"
+#include "master/control/foreign_numbers.h"
 #include "master/control/server_manager.h"
 #include "master/control/table_comparison.h"
 #include "master/env/cluster_files.h"
@@ -39,7 +41,7 @@ namespace {
 struct StepRow {
   ActivationStep step;
   std::string_view name;
-  Status (Activation::*run)();  // null: no step of RunUntilWorkersStarted
+  Status (Activation::*run)();  // null: RunUntilWorkersStarted does not run this step
 };
 // All steps, in their order.
 constexpr std::array kStepRows{
@@ -64,7 +66,8 @@ std::string_view ActivationStepName(ActivationStep step) {
 
 void Activation::Enter(ActivationStep step) {
   step_ = step;
-  RATCHET_LOG(kDebug, "Activation: {}", ActivationStepName(step));  // the shell tells when each begins and ends
+  // the shell logs the beginning and the end of each step
+  RATCHET_LOG(kDebug, "Activation: {}", ActivationStepName(step));
   if (on_step_) on_step_(step);
 }
 
@@ -78,9 +81,9 @@ Status Activation::RunUntilWorkersStarted(const AroundStep& around) {
 
 Status Activation::ClaimStore() {
   Enter(ActivationStep::kClaimStore);
-  const auto epoch = env_.executor->Recover();  // procedures attach themselves on the way (Procedure::OnRecovered)
+  const auto epoch = env_.executor->Recover();  // procedures attach themselves meanwhile (Procedure::OnRecovered)
   if (!epoch.ok()) return epoch.error();
-  RATCHET_LOG(kInfo, "Activation: this is epoch {}", *epoch);
+  RATCHET_LOG(kInfo, "Activation: claimed epoch {}", *epoch);
   return Ok();
 }
 
@@ -97,7 +100,7 @@ Status Activation::AttachProcedures() {
       const auto marked = ServerName::Parse(key.substr(kDecommissionRecordPrefix.size()) + ",1");
       if (marked.ok()) env_.servers.ShowDecommission(*marked, value);
       if (!marked.ok())
-        RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, marked.error().ToString());
+        RATCHET_LOG(kError, "Activation: system record {} is skipped: {}", key, marked.error().ToString());
     }
     if (key.starts_with(kNamespaceRecordPrefix)) env_.namespaces.Show(key.substr(kNamespaceRecordPrefix.size()), value);
     if (key.starts_with(kPeerRecordPrefix)) env_.peers.Show(key.substr(kPeerRecordPrefix.size()), value);
@@ -108,8 +111,9 @@ Status Activation::AttachProcedures() {
     if (!key.starts_with(kStartCodeRecordPrefix)) continue;
     const std::string address = key.substr(kStartCodeRecordPrefix.size());
     const auto server = ServerName::Parse(address + "," + value);
-    if (!server.ok()) {  // a record of long ago; no server can come with such a name any more (S58)
-      RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, server.error().ToString());
+    // an old record; a server with such a name can no longer register (S58: server name proven by storage)
+    if (!server.ok()) {
+      RATCHET_LOG(kError, "Activation: system record {} is skipped: {}", key, server.error().ToString());
       continue;
     }
     env_.servers.RaiseStartCode(*server);
@@ -118,34 +122,65 @@ Status Activation::AttachProcedures() {
     pb::MetaLocation location;
     if (!location.ParseFromString(meta->second))
       return Error(Code::kCorruption, "system record meta/location is unreadable");
-    // An unfinished procedure knows better, and is not overridden (Add). Without one, the last opening was completed.
+    // The state of an unfinished procedure is newer, and Add does not override it. Without such a procedure the last
+    // opening was completed.
     const auto parsed = ServerName::Parse(location.server());
     if (!parsed.ok()) return Error(Code::kCorruption, "system record meta/location: " + parsed.error().message());
     const ServerName& server = *parsed;
-    env_.regions.Add({MetaRegionInfo(), RegionState::kOpen, server, server, 0, location.transition()});
+    RegionRow row{MetaRegionInfo(), RegionState::kOpen, server, server, 0, location.transition()};
+    row.issued = location.issued();
+    row.served = location.served();
+    row.flushed = location.flushed();
+    env_.regions.Add(row);
   }
   RATCHET_LOG(kInfo, "Activation: {} regions in transition, {} crash procedures", env_.regions.InTransition().size(),
               env_.executor->FindUnfinished("ServerCrash").size());
   return Ok();
 }
 
+// S115 (missing row is not evidence): returns an error if tables exist, because a new hbase:meta would name none of
+// them.
+Status Activation::CheckNoTables() {
+  const auto directories = env_.files.ListTableDirectories();
+  if (!directories.ok()) return directories.error().Annotate("listing table directories");
+  for (const std::string& directory : *directories) {
+    // The directory of hbase:meta itself may exist: an earlier creation of hbase:meta may have been interrupted.
+    if (directory == TableDirectoryName(MetaTableName(), ProcId(1))) continue;
+    return WentBack(
+        fmt::format("procedures/ has no record of hbase:meta's location, but data/{} exists: restore the newest "
+                    "procedures/; nothing was changed",
+                    directory));
+  }
+  return Ok();
+}
+
+Status Activation::CheckMetaDirectory() {
+  const auto directories = env_.files.ListTableDirectories();
+  if (!directories.ok()) return directories.error().Annotate("listing table directories");
+  const std::string own = TableDirectoryName(MetaTableName(), ProcId(1));
+  if (std::find(directories->begin(), directories->end(), own) != directories->end()) return Ok();
+  return WentBack(fmt::format(
+      "data/{} is missing, and hbase:meta was open: restore the newest data/{}; nothing was changed", own, own));
+}
+
 Status Activation::ScheduleMeta() {
   Enter(ActivationStep::kScheduleMeta);
-  if (env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord))) return Ok();
+  if (env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord))) return CheckMetaDirectory();
   if (!env_.executor->FindUnfinished("InitMeta").empty()) return Ok();
+  RATCHET_TRY(CheckNoTables());
   const auto pid = env_.executor->Submit(InitMeta::Make(), procedure::SubmitOptions{});
   if (!pid.ok()) return pid.error();
-  RATCHET_LOG(kInfo, "Activation: hbase:meta is made by pid={}", *pid);
+  RATCHET_LOG(kInfo, "Activation: pid={} creates hbase:meta", *pid);
   return Ok();
 }
 
 Status Activation::FindDeadServers() {
   Enter(ActivationStep::kFindDeadServers);
-  // All servers that may have had a region: directories, records, and where meta is. ZooKeeper is read after them
-  // (S34).
+  // All servers that may have had a region: directories, records, and where meta is. ZooKeeper is read after them (S34:
+  // which servers may be dead).
   struct Traces {
     bool fenced = false;
-    bool meta = false;                  // hbase:meta is said to be there
+    bool meta = false;                  // the record of hbase:meta's location names this server
     std::optional<std::string> record;  // its version
   };
   std::map<ServerName, Traces> candidates;
@@ -158,7 +193,7 @@ Status Activation::FindDeadServers() {
     if (!key.starts_with(kServerRecordPrefix)) continue;
     const auto server = ServerName::Parse(key.substr(kServerRecordPrefix.size()));
     if (!server.ok()) {
-      RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, server.error().ToString());
+      RATCHET_LOG(kError, "Activation: system record {} is skipped: {}", key, server.error().ToString());
       continue;
     }
     if (!RATCHET_MUTANT("master.ignore_records")) candidates[*server].record = value;
@@ -168,7 +203,7 @@ Status Activation::FindDeadServers() {
   const auto live = env_.live_servers.Read();
   if (!live.ok()) return live.error().Annotate("reading the live servers");
   const std::set<ServerName> alive(live->begin(), live->end());
-  // A younger incarnation at the same address ends an older one, whatever ZooKeeper still says.
+  // A newer incarnation at the same address replaces an older one, even if ZooKeeper still lists the older one.
   std::map<std::string, std::uint64_t> youngest;
   for (const ServerName& server : alive) {
     std::uint64_t& code = youngest[AddressKey(server)];
@@ -177,18 +212,19 @@ Status Activation::FindDeadServers() {
   for (const auto& [server, traces] : candidates) {
     if (env_.servers.PhaseOf(server)) continue;  // it has a crash procedure
     if (traces.fenced) {
-      manager_.ExpireUnknown(server, "its logs are fenced, and no crash procedure is there");
+      manager_.ExpireUnknown(server, "its logs are fenced, and it has no crash procedure");
     } else if (!traces.record && !traces.meta && !RATCHET_MUTANT("master.expire_unregistered")) {
-      // It has made its logs, and was never given anything: it is about to register, or StrayLogs takes them away.
+      // The server has made its logs and never had a region or an order: it is about to register, or StrayLogs removes
+      // the logs.
       RATCHET_LOG(kInfo, "Activation: {} has logs and was never registered", server.ToString());
     } else if (!alive.contains(server)) {
       manager_.ExpireUnknown(server, "it is not registered in ZooKeeper");
     } else if (server.start_code < youngest[AddressKey(server)]) {
-      manager_.ExpireUnknown(server, "a younger server runs at its address");
+      manager_.ExpireUnknown(server, "a newer server runs at its address");
     } else if (traces.record) {
       env_.servers.AddOnline(server, *traces.record);
     } else if (traces.meta) {
-      manager_.ExpireUnknown(server, "hbase:meta is said to be there, and it was never registered");
+      manager_.ExpireUnknown(server, "the record of hbase:meta's location names it, and it was never registered");
     }
   }
   const bool any_dead = std::any_of(candidates.begin(), candidates.end(), [this](const auto& each) {
@@ -224,8 +260,8 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
     });
     return;
   }
-  // S67: raises the epoch first, so that no write of an earlier master comes behind what is read. It removes a row that
-  // never is.
+  // S67 (raise the epoch, then read meta): a no-op delete raises the fencing epoch of hbase:meta first, so that no
+  // write of an earlier master can follow the read.
   MetaEdit raise;
   raise.kind = MetaEdit::Kind::kDeleteTable;
   raise.table.table = MetaTableName();
@@ -235,12 +271,12 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
     env_.meta.Scan([this, alive, attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
       if (alive.expired()) return;
       if (!contents.ok()) return AfterLoad(contents.error(), attempt, std::move(done));
-      // The descriptor of each table is read below; crash procedures and their orders go on meanwhile.
+      // The descriptor of each table is read below; crash procedures and their orders continue meanwhile.
       auto take = [this, alive, attempt, done, read = std::make_shared<MetaContents>(std::move(*contents))] {
-        if (!alive.expired()) AfterLoad(TakeMeta(*read), attempt, done);
+        if (!alive.expired()) AfterLoad(LoadMeta(*read), attempt, done);
       };
       if (!env_.RunSlowWork(std::move(take))) {
-        AfterLoad(Error(Code::kUnavailable, "too much else waits for the storage"), attempt, std::move(done));
+        AfterLoad(Error(Code::kUnavailable, "too many other tasks wait for the storage"), attempt, std::move(done));
       }
     });
   };
@@ -249,7 +285,7 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
 }
 
 void Activation::AfterLoad(Status taken, std::uint32_t attempt, std::function<void(Status)> done) {
-  if (taken.ok() || taken.error().code() == Code::kFenced) {
+  if (taken.ok() || taken.error().code() == Code::kFenced || IsWentBack(taken.error())) {
     if (taken.ok()) Enter(ActivationStep::kReady);
     return done(std::move(taken));
   }
@@ -260,7 +296,7 @@ void Activation::AfterLoad(Status taken, std::uint32_t attempt, std::function<vo
   });
 }
 
-void Activation::TakeTables(const MetaContents& contents) {
+void Activation::LoadTables(const MetaContents& contents) {
   for (const TableRow& row : contents.tables) {
     TableNode table;
     table.name = row.table;
@@ -273,16 +309,16 @@ void Activation::TakeTables(const MetaContents& contents) {
   }
 }
 
-// Returns the servers that have regions but are not known.
-std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
+// Returns the servers that have regions and are unknown to the master.
+std::vector<ServerName> Activation::LoadRegions(const MetaContents& contents) {
   std::set<ServerName> unknown;
   for (const RegionRow& row : contents.regions) {
-    // What a table of the same name has left; the reconciler removes the row.
+    // A leftover row of an earlier table of the same name; the reconciler removes it.
     const auto table = env_.tables.Get(row.region.table);
     if (table && IsOfAnotherTable(row.region, row.transition, table->directory)) continue;
     env_.regions.Add(row);
     const auto node = env_.regions.Get(row.region.encoded_name());
-    // A procedure gives orders only to recorded servers, and a record goes only at the end of a crash procedure.
+    // A procedure gives orders only to recorded servers, and only the last step of a crash procedure removes a record.
     if (node->owner.valid()) continue;
     const bool known =
         !node->location || env_.servers.PhaseOf(*node->location) || RATCHET_MUTANT("master.ignore_locations");
@@ -291,11 +327,12 @@ std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
   return {unknown.begin(), unknown.end()};
 }
 
-Status Activation::TakeMeta(const MetaContents& contents) {
-  TakeTables(contents);
-  // Before any other part may look at a region: a server that is not known counts as dealt with.
-  for (const ServerName& server : TakeRegions(contents)) {
-    manager_.ExpireUnknown(server, "hbase:meta says that it has regions, and the master does not know it");
+Status Activation::LoadMeta(const MetaContents& contents) {
+  RATCHET_TRY(CheckNumbersOf(*env_.executor, contents));
+  LoadTables(contents);
+  // Expires unknown servers before other parts may look at regions, because they treat an unknown server as recovered.
+  for (const ServerName& server : LoadRegions(contents)) {
+    manager_.ExpireUnknown(server, "hbase:meta names it as the server of regions, and the master does not know it");
   }
   env_.meta_loaded.store(true);
   env_.executor->Wake(MetaLoadedEvent());
@@ -305,9 +342,10 @@ Status Activation::TakeMeta(const MetaContents& contents) {
   return Ok();
 }
 
-// What the reconciler would do later (Reconciler::Sweep), at once where nothing stands in the way.
+// Assigns at once the regions that an ended procedure has left; the reconciler (Reconciler::Sweep) would do it later.
 void Activation::AssignLeftBehind() {
-  // Of an unplaced one each server says first what it has: the reconciler does it (S71).
+  // Regions without a location wait for the region list of every server: the reconciler assigns them (S71: ask servers
+  // for unplaced regions).
   const auto unsettled = env_.regions.Select([](const RegionNode& node) {
     if (node.owner.valid() || node.unplaced) return false;
     return node.state == RegionState::kOffline || (!node.info.IsMeta() && !IsAtRest(node.state));
@@ -315,7 +353,7 @@ void Activation::AssignLeftBehind() {
   for (const RegionNode& node : unsettled) {
     if (!IsLeftBehind(env_, node)) continue;
     if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline)
-      continue;  // its crash procedure does
+      continue;  // its crash procedure assigns the region
     RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.encoded, RegionStateText(node.state));
     env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{},
                                [](const Result<ProcId>&) {});

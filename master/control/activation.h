@@ -1,9 +1,9 @@
-// Activation: what a new active master does, in the order of the design's start-up list. Each step has a name for the
-// log and the status surface. The shell calls the steps one after the other, each to its end; simulations do the same.
+// Activation: the start of a new active master, step by step. Each step has a name for the log and the status surface.
+// The shell calls the steps one after the other, each to its end; simulations do the same.
 //
 //   1 claim store          Executor::Recover: next epoch, previous owner fenced, procedures loaded, locks restored
 //   2 attach procedures    unfinished region and crash procedures own their regions and servers again
-//   3 schedule meta        InitMeta, if meta has never been created and none is there
+//   3 schedule meta        InitMeta, if hbase:meta was never created
 //   4 find dead servers    log directories, server records, THEN the live ones; a ServerCrash for each that is dead
 //                          (a server that has logs and no record is not looked for: it never had a region)
 //   5 start workers
@@ -48,15 +48,15 @@ class Activation {
   Activation(MasterEnv& env, ServerManager& manager, Timers& timers, std::function<void(ActivationStep)> on_step)
       : env_(env), manager_(manager), timers_(timers), on_step_(std::move(on_step)) {}
 
-  // Called for each step instead of the step: calls `run`, and may do something before and after it.
+  // Wraps each step: it must call `run`, and may act before and after.
   using AroundStep = std::function<Status(ActivationStep step, const std::function<Status()>& run)>;
-  // Steps 1 to 5; blocks (store, files, ZooKeeper). An error means: this process must not go on as master.
+  // Steps 1 to 5; blocks (store, files, ZooKeeper). On an error this process must not continue as master.
   Status RunUntilWorkersStarted(const AroundStep& around = {});
-  // Step 6: returns at once; `done` when meta is loaded and requests may be admitted. Retries for ever: meta must come,
-  // because no crash can have been missed. kFenced ends it.
+  // Step 6: returns at once; calls `done` when meta is loaded and requests may be admitted. Retries until it succeeds:
+  // meta comes online eventually, because no crash was missed. kFenced ends the retries.
   void LoadMeta(std::function<void(Status)> done);
 
-  // The single steps, for tests that crash between them.
+  // The separate steps, for tests that crash between them.
   Status ClaimStore();
   Status AttachProcedures();
   Status ScheduleMeta();
@@ -66,11 +66,13 @@ class Activation {
 
  private:
   void Enter(ActivationStep step);
+  [[nodiscard]] Status CheckNoTables();
+  [[nodiscard]] Status CheckMetaDirectory();
   void ScanMeta(std::uint32_t attempt, std::function<void(Status)> done);
   void AfterLoad(Status taken, std::uint32_t attempt, std::function<void(Status)> done);
-  Status TakeMeta(const MetaContents& contents);
-  void TakeTables(const MetaContents& contents);
-  std::vector<ServerName> TakeRegions(const MetaContents& contents);
+  Status LoadMeta(const MetaContents& contents);
+  void LoadTables(const MetaContents& contents);
+  std::vector<ServerName> LoadRegions(const MetaContents& contents);
   void AssignLeftBehind();
 
   MasterEnv& env_;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostRemembered = 10'000;
 
-// At most that many: those whose time has come go, and if that is not enough, all.
+// Keeps `times` below kMostRemembered entries: removes those whose time has passed, and all if that is not enough.
 template <class Key>
 void Bound(std::map<Key, TimePoint>& times, TimePoint now) {
   if (times.size() < kMostRemembered) return;
@@ -54,7 +54,7 @@ std::size_t AutoSplitter::Look(const ServerName& server, std::vector<Size> sizes
   if (!env_.executor->FindUnfinished("ServerCrash").empty()) return 0;
   // The largest first, since few are begun at a time.
   std::sort(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.bytes > b.bytes; });
-  std::map<TableName, std::size_t> on_server;  // of each table; counted when the first candidate is met
+  std::map<TableName, std::size_t> on_server;  // regions of each table; counted at the first candidate
   std::size_t asked = 0;
   for (const Size& size : sizes) {
     const auto node = env_.regions.Get(size.region);
@@ -71,7 +71,7 @@ std::size_t AutoSplitter::Look(const ServerName& server, std::vector<Size> sizes
     const std::uint64_t limit = SplitSize(*table->schema, options_.policy, count).value_or(UINT64_MAX);
     if (size.bytes <= limit || !MayTry(size.region)) continue;
     Ask(size.region,
-        fmt::format("it has {} bytes, {} allows {} where {} regions of table {} are on its server", size.bytes,
+        fmt::format("it has {} bytes, and {} allows {} with {} regions of table {} on its server", size.bytes,
                     SplitPolicyOf(*table->schema, options_.policy), limit, count, node->info.table.ToString()));
     ++asked;
   }

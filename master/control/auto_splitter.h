@@ -1,10 +1,9 @@
-// AutoSplitter: splits regions that have grown (split_policy.h), from what region servers report of their sizes.
+// AutoSplitter: splits regions that have grown (split_policy.h), by the sizes that region servers report.
 //
-// A report only makes the master look: what is split is decided from the master's own picture, and by the procedure
-// once more under its locks. At most `at_once` splits that it has asked for run at a time. Nothing is asked for while a
-// dead server is being recovered or splits are switched off. A region whose split has failed is left alone for a while.
-// Each split is an ordinary procedure; what a master that dies had not asked for is seen again in the next report.
-// Thread-safe; never blocks.
+// A report only triggers the check: the decision uses the master's in-memory state, and the procedure checks again
+// under its locks. At most `at_once` of its splits run at a time. It submits no split while a dead server is being
+// recovered or splits are switched off. A region whose split has failed is left alone for a while. Each split is an
+// ordinary procedure; splits that a dead master did not submit follow from the next report. Thread-safe; never blocks.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +32,9 @@ class AutoSplitter {
       : env_(env), tables_(tables), options_(options) {}
 
   using Size = RegionSize;
-  // True: `Look` should be called with the sizes of all regions of the server. Not before `interval` has passed since.
+  // Returns true if `Look` should be called with the sizes of all regions of the server: once in each interval.
   [[nodiscard]] bool IsDue(const ServerName& server);
-  // Returns how many splits were asked for.
+  // Returns the number of splits that were submitted.
   std::size_t Look(const ServerName& server, std::vector<Size> sizes);
 
  private:
@@ -48,7 +47,7 @@ class AutoSplitter {
   const AutoSplitOptions options_;
   Mutex mutex_;
   std::map<ServerName, TimePoint> next_look_ GUARDED_BY(mutex_);
-  std::set<std::string> under_way_ GUARDED_BY(mutex_);              // regions, until their procedures have ended
+  std::set<std::string> under_way_ GUARDED_BY(mutex_);              // regions whose splits have not ended
   std::map<std::string, TimePoint> not_before_ GUARDED_BY(mutex_);  // regions whose split failed; bounded
 };
 

@@ -11,6 +11,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "master/env/master_env.h"
+#include "master/procedures/setback.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
 #include "master/state/server_directory.h"
@@ -20,16 +21,19 @@
 namespace ratchet::master {
 namespace {
 
-// Until it looks again by itself when something stood in the way.
+// Delay until the next check after an obstacle.
 constexpr Millis kPutOffFor{5'000};
 
-// Counts the moves of one request, and calls `done` with the last of them.
+constexpr Millis kGetsOnWithin{60'000};  // a transition without a change for longer counts as stuck
+constexpr std::uint32_t kRefusalsOfStuck = 3;
+constexpr std::size_t kMostNamed = 5;
+
+// Counts the moves of one request, and calls `done` after the last of them.
 class Counted {
  public:
   using Done = std::function<void(Result<Balancer::Outcome>)>;
-  Counted(std::size_t planned, std::size_t asked, Done done) : left_(asked), done_(std::move(done)) {
-    outcome_.planned = planned;
-  }
+  Counted(Balancer::Outcome outcome, std::size_t asked, Done done)
+      : left_(asked), outcome_(std::move(outcome)), done_(std::move(done)) {}
   void Take(bool begun) {
     Balancer::Outcome outcome;
     {
@@ -53,37 +57,76 @@ class Counted {
 void Balancer::Balance(const Request& request, std::function<void(Result<Outcome>)> done) {
   if (!env_.meta_loaded.load()) return done(PleaseHold("the master is starting: hbase:meta is not loaded yet"));
   std::vector<BalancedRegion> regions;
-  std::size_t in_transition = 0;
+  std::vector<RegionNode> in_transition;
   env_.regions.Visit([&](const RegionNode& node) {
-    if (node.owner.valid() || !IsAtRest(node.state)) ++in_transition;
+    if (node.owner.valid() || !IsAtRest(node.state)) in_transition.push_back(node);
     if (!node.location) return;
     const bool movable = node.state == RegionState::kOpen && !node.owner.valid() && !node.info.IsMeta();
     regions.push_back({node.encoded, node.info.table.ToString(), *node.location, movable});
   });
-  if (const auto crashes = env_.executor->FindUnfinished("ServerCrash"); !crashes.empty()) {
-    return done(Outcome{fmt::format("pid={} recovers a dead server", crashes.front()), 0, 0});
+  Obstacles obstacles = FindObstacles(request, in_transition);
+  if (!obstacles.put_off.empty()) {
+    Outcome outcome{std::move(obstacles.put_off), 0, 0};
+    outcome.left_out = std::move(obstacles.left_out);
+    return done(std::move(outcome));
   }
-  if (in_transition > 0 && !request.despite_regions_in_transition) {
-    return done(Outcome{fmt::format("{} regions are in transition", in_transition), 0, 0});
-  }
-  std::vector<ServerName> takers = env_.servers.Takers();
+  std::vector<ServerName> eligible = env_.servers.EligibleServers();
   if (options_.kind == BalancerKind::kSimple && !request.dry_run) {
-    return Carry(request, takers, std::move(regions), std::move(done));
+    return Carry(request, eligible, std::move(regions), std::move(obstacles.left_out), std::move(done));
   }
-  auto work = [this, request, takers = std::move(takers), regions = std::move(regions), done] {
-    Carry(request, takers, regions, done);
-  };
-  if (!env_.RunSlowWork(std::move(work))) done(PleaseHold("the balancer's plan waits for other slow work: try again"));
+  auto work = [this, request, eligible = std::move(eligible), regions = std::move(regions),
+               left_out = std::move(obstacles.left_out), done] { Carry(request, eligible, regions, left_out, done); };
+  if (!env_.RunSlowWork(std::move(work)))
+    done(PleaseHold("the balancer's plan waits for other slow tasks; retry later"));
 }
 
-Balancer::Plan Balancer::MakePlan(const Request& request, const std::vector<ServerName>& takers,
+std::string Balancer::StuckBecause(const RegionNode& node) const {
+  if (node.failed_opens >= kRefusalsOfStuck) return fmt::format("its opening was refused {} times", node.failed_opens);
+  if (const auto owner = env_.executor->Get(node.owner); node.owner.valid() && owner) {
+    if (!owner->parked.empty()) return fmt::format("pid={} is parked: {}", owner->pid, owner->parked);
+    if (!owner->paused.empty()) return fmt::format("pid={}: {}", owner->pid, owner->paused);
+  }
+  const auto age = std::chrono::duration_cast<Millis>(env_.clock.Now() - node.last_update);
+  return age < kGetsOnWithin ? "" : fmt::format("it has not changed for {} s", age.count() / 1'000);
+}
+
+Balancer::Obstacles Balancer::FindObstacles(const Request& request,
+                                            const std::vector<RegionNode>& in_transition) const {
+  Obstacles found;
+  auto leave_out = [&found, left = std::size_t{0}](std::string what) mutable {
+    if (++left <= kMostNamed) found.left_out.push_back(std::move(what));
+    if (left == kMostNamed + 1) found.left_out.push_back("and more: see 'ratchet regions --in-transition'");
+  };
+  for (const ProcId crash : env_.executor->FindUnfinished("ServerCrash")) {
+    const auto worst = WorstSetbackOf(env_.executor->Tree(crash));
+    if (worst && worst->setback.times >= kRefusalsOfStuck) {
+      leave_out(fmt::format("the recovery of a dead server, pid={}: {}", crash, worst->setback.error));
+    } else if (found.put_off.empty()) {
+      found.put_off = fmt::format("pid={} recovers a dead server", crash);
+    }
+  }
+  std::size_t moving = 0;
+  for (const RegionNode& node : in_transition) {
+    const std::string why = StuckBecause(node);
+    if (why.empty()) {
+      ++moving;
+    } else {
+      leave_out(fmt::format("region {} of table {}: {}", node.encoded, node.info.table.ToString(), why));
+    }
+  }
+  if (found.put_off.empty() && moving > 0 && !request.despite_regions_in_transition)
+    found.put_off = fmt::format("{} regions are in transition", moving);
+  return found;
+}
+
+Balancer::Plan Balancer::MakePlan(const Request& request, const std::vector<ServerName>& eligible,
                                   std::vector<BalancedRegion> regions) {
   const bool counts = options_.kind == BalancerKind::kSimple;
-  const bool uneven = !request.only_if_uneven || IsUneven(takers, regions, options_.slop);
+  const bool uneven = !request.only_if_uneven || IsUneven(eligible, regions, options_.slop);
   Plan plan;
   if (counts) {
     if (!uneven) return plan;
-    plan.moves = PlanBalance(takers, regions);
+    plan.moves = PlanBalance(eligible, regions);
     if (!request.dry_run) return plan;
   }
   std::vector<WeighedRegion> weighed;
@@ -96,7 +139,7 @@ Balancer::Plan Balancer::MakePlan(const Request& request, const std::vector<Serv
   how.weights = options_.weights;
   how.seed = env_.options.seed + ++looks_;
   if (counts) how.most_steps = 0;  // the same plan, with its cost
-  StochasticPlan found = PlanStochastically(takers, std::move(weighed), how);
+  StochasticPlan found = PlanStochastically(eligible, std::move(weighed), how);
   plan.before = found.before;
   plan.after = found.after;
   const bool worth = uneven || found.before.total - found.after.total >= options_.least_gain.Get();
@@ -104,40 +147,70 @@ Balancer::Plan Balancer::MakePlan(const Request& request, const std::vector<Serv
   return plan;
 }
 
-void Balancer::Carry(const Request& request, const std::vector<ServerName>& takers, std::vector<BalancedRegion> regions,
+void Balancer::Carry(const Request& request, const std::vector<ServerName>& eligible,
+                     std::vector<BalancedRegion> regions, std::vector<std::string> left_out,
                      std::function<void(Result<Outcome>)> done) {
   std::map<std::string, std::size_t> of_table;
   for (const BalancedRegion& region : regions) ++of_table[region.table];
-  Plan plan = MakePlan(request, takers, std::move(regions));
+  Plan plan = MakePlan(request, eligible, std::move(regions));
   const std::size_t planned = plan.moves.size();
-  if (request.dry_run) return done(Outcome{{}, planned, 0, std::move(plan.moves), plan.before, plan.after});
+  if (request.dry_run)
+    return done(Outcome{{}, planned, 0, std::move(plan.moves), plan.before, plan.after, std::move(left_out)});
   const std::vector<BalanceMove> moves = FirstMoves(plan.moves, of_table, options_.limits);
-  if (moves.empty()) return done(Outcome{{}, planned, 0});
-  RATCHET_LOG(kInfo, "Balance, asked for by {}: {} moves, {} of them now", request.user, planned, moves.size());
-  const auto counted = std::make_shared<Counted>(planned, moves.size(), std::move(done));
+  Outcome outcome{{}, planned, 0};
+  outcome.left_out = std::move(left_out);
+  if (moves.empty()) return done(std::move(outcome));
+  for (const std::string& what : outcome.left_out) RATCHET_LOG(kInfo, "Balance leaves out {}", what);
+  RATCHET_LOG(kInfo, "Balance, requested by {}: {} moves, {} of them now", request.user, planned, moves.size());
+  const auto counted = std::make_shared<Counted>(std::move(outcome), moves.size(), std::move(done));
   for (const BalanceMove& move : moves) Begin(move, request.user, [counted](bool begun) { counted->Take(begun); });
 }
 
 void Balancer::Begin(const BalanceMove& move, const std::string& user, std::function<void(bool begun)> done) {
-  ++under_way_;
+  ++asked_;
   tables_.MoveRegion(
       move.encoded, {move.to}, {user, {}}, [this, move, done = std::move(done)](const Result<ProcId>& pid) {
         done(pid.ok());
         if (pid.ok()) {
-          env_.executor->OnFinished(*pid, [this](const procedure::ProcedureResult& /*ended*/) { --under_way_; });
+          {
+            const MutexLock lock(mutex_);
+            moving_[*pid] = move.encoded;
+          }
+          --asked_;
+          env_.executor->OnFinished(*pid, [this, pid = *pid](const procedure::ProcedureResult& /*ended*/) {
+            const MutexLock lock(mutex_);
+            moving_.erase(pid);
+          });
           return;
         }
-        --under_way_;
+        --asked_;
         RATCHET_LOG(kInfo, "Balance: region {} stays at {}: {}", move.encoded, move.from.ToString(),
                     pid.error().message());
       });
 }
 
+// Returns true if moves of the balancer are making progress: the next check waits for them.
+bool Balancer::MovesGetOn() {
+  if (asked_.load() > 0) return true;
+  std::map<ProcId, std::string> moving;
+  {
+    const MutexLock lock(mutex_);
+    moving = moving_;
+  }
+  return std::any_of(moving.begin(), moving.end(), [this](const auto& move) {
+    const auto info = env_.executor->Get(move.first);
+    if (!info || procedure::IsTerminal(info->state)) return false;
+    if (!info->parked.empty() || !info->paused.empty()) return false;
+    const auto node = env_.regions.Get(move.second);
+    return !node || StuckBecause(*node).empty();
+  });
+}
+
 void Balancer::Tick() {
-  if (options_.period.Get() == Millis{0} || under_way_.load() > 0) return;
+  if (options_.period.Get() == Millis{0} || MovesGetOn()) return;
   if (!env_.meta_loaded.load() || !env_.switches.IsOn(Switch::kBalancer)) return;
-  const std::vector<ServerName> takers = env_.servers.Takers();
-  std::set<ServerName> seen(takers.begin(), takers.end());
+  const std::vector<ServerName> eligible = env_.servers.EligibleServers();
+  std::set<ServerName> seen(eligible.begin(), eligible.end());
   const TimePoint now = env_.clock.Now();
   bool finishing = false;
   {
@@ -148,7 +221,7 @@ void Balancer::Tick() {
     if (!come && now < next_) return;
     next_ = now + options_.period.Get();
   }
-  // What limits have left over of a plan is moved too, although it may be about even by then.
+  // The rest of a plan that the limits postponed is moved too, although the load may be about even by then.
   Balance({false, false, /*only_if_uneven=*/!finishing, "master"}, [this](const Result<Outcome>& outcome) {
     if (!outcome.ok()) return;
     {
@@ -156,7 +229,7 @@ void Balancer::Tick() {
       if (outcome->put_off.empty()) finishing_ = outcome->planned > outcome->begun;
     }
     const TimePoint next = env_.clock.Now() + (outcome->put_off.empty() ? Millis{0} : kPutOffFor);
-    if (outcome->put_off.empty() && outcome->begun == 0) return;  // nothing is left to be moved
+    if (outcome->put_off.empty() && outcome->begun == 0) return;  // all moves are done
     const MutexLock lock(mutex_);
     next_ = std::min(next_, next);
   });

@@ -13,7 +13,7 @@ namespace {
 
 bool HasBeenOpen(const RegionNode& node) { return node.open_sequence > 0; }
 
-// Every region that has rows of the parent now was open once.
+// Returns true if every region that now has rows of the parent was open once.
 bool IsReplaced(const MasterEnv& env, const RegionNode& parent) {
   bool any = false;
   for (const RegionNode& node : env.regions.OfTable(parent.info.table)) {
@@ -30,12 +30,13 @@ bool IsGarbage(const RegionNode& node) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, procedure::ProcedurePtr>> FindGarbage(const MasterEnv& env, std::string* turn,
+std::vector<std::pair<std::string, procedure::ProcedurePtr>> FindGarbage(const MasterEnv& env, std::string* position,
                                                                          std::size_t most) {
   std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
-  for (const RegionNode& node : env.regions.Remains(turn, most)) {
+  for (const RegionNode& node : env.regions.Remains(position, most)) {
     if (node.owner.valid() || !IsGarbage(node)) continue;
-    // S103: with the row of a parent that a merge has made, what it was made of would be forgotten.
+    // S103 (merged parents are passed on): if the parent is itself the result of a merge, its row also names the merged
+    // regions, and must stay.
     if (node.state == RegionState::kSplit &&
         (node.merged_from.empty() || RATCHET_MUTANT("master.forget_merged_parents"))) {
       if (IsReplaced(env, node)) found.emplace_back("gc " + node.encoded, GCRegion::Make(node.info));

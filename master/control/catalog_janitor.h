@@ -1,6 +1,7 @@
-// The catalog janitor: finds regions that were split or merged and are needed no more, and has them removed (GCRegion,
-// GCMultipleMergedRegions). It waits until what took their place has been open once: an operator finds the files of
-// both until then; no region depends on it. Pure; the reconciler submits what it names.
+// The catalog janitor: finds regions that were split or merged and are no longer needed, and has them removed
+// (GCRegion, GCMultipleMergedRegions). It waits until each successor has been open once, so that an operator finds the
+// files of both until then; no region depends on this wait. Pure; the reconciler submits the procedures that it
+// returns.
 #pragma once
 
 #include <memory>
@@ -14,10 +15,10 @@ namespace ratchet::master {
 
 struct MasterEnv;
 
-// Looks at the next `most` regions behind `*turn`, which moves on: what each needs, under a key that stays the same
-// while it is needed. Only once hbase:meta is loaded.
+// Looks at the next `most` regions after `*position`, and advances `*position`. Returns the cleanup procedure that each
+// region needs, under a key that stays the same until the region is removed. Call only after hbase:meta is loaded.
 [[nodiscard]] std::vector<std::pair<std::string, procedure::ProcedurePtr>> FindGarbage(const MasterEnv& env,
-                                                                                       std::string* turn,
+                                                                                       std::string* position,
                                                                                        std::size_t most);
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// MasterLogic: one active master's brain, put together. The shell builds it when elected, destroys it when deposed.
+// MasterLogic: all parts of one active master's logic. The shell builds it when elected, destroys it when deposed.
 //
 //   MasterLogic logic({meta, region_servers, files, live_servers, clock, timers}, options);
 //   ProcedureRegistry registry; RegisterMasterProcedures(registry);
@@ -15,16 +15,16 @@
 #include "master/control/activation.h"
 #include "master/control/auto_splitter.h"
 #include "master/control/balancer.h"
-#include "master/control/departures.h"
 #include "master/control/namespace_admin.h"
 #include "master/control/namespace_table.h"
 #include "master/control/normalizer.h"
 #include "master/control/peer_admin.h"
-#include "master/control/quota_keeper.h"
+#include "master/control/quota_manager.h"
 #include "master/control/reconciler.h"
-#include "master/control/replication_keeper.h"
+#include "master/control/replication_manager.h"
 #include "master/control/report_handler.h"
 #include "master/control/server_admin.h"
+#include "master/control/server_drainer.h"
 #include "master/control/server_manager.h"
 #include "master/control/snapshot_admin.h"
 #include "master/control/switch_admin.h"
@@ -81,9 +81,9 @@ class MasterLogic {
   [[nodiscard]] Reconciler& reconciler() { return reconciler_; }
   [[nodiscard]] ServerAdmin& server_admin() { return server_admin_; }
   [[nodiscard]] NamespaceAdmin& namespace_admin() { return namespace_admin_; }
-  [[nodiscard]] ReplicationKeeper& replication_keeper() { return replication_keeper_; }
+  [[nodiscard]] ReplicationManager& replication_manager() { return replication_manager_; }
   [[nodiscard]] NamespaceTable& namespace_table() { return namespace_table_; }
-  [[nodiscard]] QuotaKeeper& quota_keeper() { return quota_keeper_; }
+  [[nodiscard]] QuotaManager& quota_manager() { return quota_manager_; }
   [[nodiscard]] PeerAdmin& peer_admin() { return peer_admin_; }
   [[nodiscard]] PeerDirectory& peers() { return peers_; }
   [[nodiscard]] SwitchAdmin& switch_admin() { return switch_admin_; }
@@ -94,8 +94,8 @@ class MasterLogic {
   [[nodiscard]] RegionSizes& region_sizes() { return region_sizes_; }
   [[nodiscard]] RegionRates& region_rates() { return region_rates_; }
   [[nodiscard]] Balancer& balancer() { return balancer_; }
-  [[nodiscard]] Departures& departures() { return departures_; }
-  // Requests may be admitted: hbase:meta is loaded.
+  [[nodiscard]] ServerDrainer& drainer() { return drainer_; }
+  // True when requests may be admitted, because hbase:meta is loaded.
   [[nodiscard]] bool ready() const { return env_.meta_loaded.load(); }
   [[nodiscard]] MasterEnv& env() { return env_; }
 
@@ -120,13 +120,13 @@ class MasterLogic {
   SnapshotAdmin snapshot_admin_;
   ReportHandler reports_;
   Reconciler reconciler_;
-  Departures departures_;
+  ServerDrainer drainer_;
   ServerAdmin server_admin_;
   NamespaceAdmin namespace_admin_;
   PeerAdmin peer_admin_;
-  ReplicationKeeper replication_keeper_;
+  ReplicationManager replication_manager_;
   NamespaceTable namespace_table_;
-  QuotaKeeper quota_keeper_;
+  QuotaManager quota_manager_;
   SwitchAdmin switch_admin_;
   AutoSplitter auto_splitter_;
   Balancer balancer_;

@@ -11,16 +11,16 @@ Status ProveServerName(ClusterFiles& files, const ServerName& server) {
   if (RATCHET_MUTANT("master.any_server_name")) return Ok();
   if (Status valid = CheckServerName(server); !valid.ok()) return IllegalRequest(valid.error().message());
   const auto directories = files.ListLogDirectories();
-  if (!directories.ok()) return directories.error().Annotate("looking for the logs of " + server.ToString());
+  if (!directories.ok()) return directories.error().Annotate("listing the logs of " + server.ToString());
   for (const LogDirectory& directory : *directories) {
     if (directory.server != server) continue;
     return directory.fenced ? YouAreDead(server, "has been fenced") : Ok();
   }
-  // Or it had one: a master that is just starting may have taken it for dead before it registered, and a crash
-  // procedure of a server without regions is quick. Such a server comes again under another start code.
+  // The directory may have existed: a starting master may have expired the server before it registered, and the crash
+  // procedure of a server without regions is quick. Such a server restarts under another start code.
   return YouAreDead(server,
-                    "has no log directory of this name below wals of this cluster's --root (any more), which a region "
-                    "server makes before it registers");
+                    "has no log directory wals/<server> below this cluster's --root, which a region server makes "
+                    "before it registers");
 }
 
 }  // namespace ratchet::master

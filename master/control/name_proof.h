@@ -1,4 +1,4 @@
-// S58: a claim of a server's name, proven by what is on the storage.
+// S58 (server name proven by storage): checks the name that a server claims.
 #pragma once
 
 #include "common/base/result.h"
@@ -8,10 +8,10 @@ namespace ratchet::master {
 
 class ClusterFiles;
 
-// OK: the name is valid, and the server's own log directory of exactly this name is there and alive. Otherwise the
-// answer to the server: DoNotRetryIOException for a name that is illegal or that no directory proves,
-// YouAreDeadException when the directory is fenced; or the storage's error, after which the server asks again. Lists
-// the log directories. Any thread.
+// Returns OK if the name is valid and a log directory of exactly this name exists and is not fenced. Otherwise returns
+// the error for the server: DoNotRetryIOException for an illegal name or a missing directory, YouAreDeadException when
+// the directory is fenced; or the storage's error, after which the server retries. Lists the log directories. Any
+// thread.
 [[nodiscard]] Status ProveServerName(ClusterFiles& files, const ServerName& server);
 
 }  // namespace ratchet::master

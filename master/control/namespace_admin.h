@@ -1,4 +1,5 @@
-// NamespaceAdmin: what administrators may ask for of namespaces, checked and turned into procedures. As TableAdmin.
+// NamespaceAdmin: checks the requests of administrators about namespaces and submits their procedures. Same conventions
+// as TableAdmin.
 #pragma once
 
 #include <string>
@@ -15,11 +16,11 @@ class NamespaceAdmin {
   using Done = PidDone;
   explicit NamespaceAdmin(MasterEnv& env) : env_(env) {}
 
-  // NamespaceExistException.
+  // Error: NamespaceExistException.
   void Create(const NamespaceDescriptor& descriptor, RequestContext context, Done done);
-  // The properties replace those that there are. NamespaceNotFoundException.
+  // Replaces all properties. Error: NamespaceNotFoundException.
   void Modify(const NamespaceDescriptor& descriptor, RequestContext context, Done done);
-  // NamespaceNotFoundException; ConstraintException while it has tables, and for `default` and `hbase`.
+  // Errors: NamespaceNotFoundException; ConstraintException while it has tables, and for `default` and `hbase`.
   void Delete(const std::string& name, RequestContext context, Done done);
 
  private:

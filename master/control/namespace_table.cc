@@ -15,7 +15,7 @@ namespace ratchet::master {
 namespace {
 
 constexpr const char* kColumn = "d";
-// With rows that another writer has put there.
+// Includes rows of other writers.
 constexpr std::size_t kMostCells = 2 * NamespaceDirectory::kMostNamespaces;
 
 }  // namespace
@@ -57,7 +57,7 @@ void NamespaceTable::Tick() {
   Follow(std::move(wanted));
 }
 
-// One that is being made is not in the picture at once; a second creation is refused.
+// A table that is being created is not in memory at once; a second creation is refused.
 void NamespaceTable::MakeTable() {
   if (LayoutIsInHand(*env_.executor, NamespaceTableName())) return;
   {

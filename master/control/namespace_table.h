@@ -1,9 +1,9 @@
-// NamespaceTable: hbase:namespace, for clients that look there. One row for each namespace, column info:d, its
-// description as HBase writes it.
+// NamespaceTable: hbase:namespace, for clients that read it. One row for each namespace; column info:d has its
+// descriptor in HBase's format.
 //
-// The master's record is what counts (namespace_directory.h); the table follows it. It is made with the first namespace
-// besides `default` and `hbase`, a change is there within a few ticks, and what another writer has put there, or a
-// deposed master, is put right with a later look. Thread-safe; never blocks.
+// The master's records are authoritative (namespace_directory.h); the table follows them. It is created with the first
+// namespace other than `default` and `hbase`. A change appears within a few ticks, and a later check repairs rows of
+// other writers and of deposed masters. Thread-safe; never blocks.
 #pragma once
 
 #include <map>
@@ -27,15 +27,15 @@ struct MasterEnv;
 
 class NamespaceTable {
  public:
-  static constexpr Millis kLookAgain{60'000};        // though nothing has changed
-  static constexpr std::size_t kMostAtOnce = 1'000;  // changes of one look; the next one goes on
+  static constexpr Millis kLookAgain{60'000};        // also without a known change
+  static constexpr std::size_t kMostAtOnce = 1'000;  // changes of one check; the next check continues
 
   explicit NamespaceTable(MasterEnv& env) : env_(env) {}
   // Call every second.
   void Tick();
 
  private:
-  using Rows = std::map<std::string, std::string>;  // by name
+  using Rows = std::map<std::string, std::string>;  // namespace name -> descriptor
   struct Change {
     SystemCell cell;
     SystemTable::Value before;
@@ -45,13 +45,13 @@ class NamespaceTable {
   void MakeTable();
   void Follow(Rows wanted);
   void Apply(const std::shared_ptr<std::vector<Change>>& changes, std::size_t next, Rows wanted);
-  // `wanted`: what the table holds now.
+  // `wanted`: the current rows of the table.
   void End(const Result<Rows>& wanted);
 
   MasterEnv& env_;
   Mutex mutex_;
   bool working_ GUARDED_BY(mutex_) = false;
-  Rows held_ GUARDED_BY(mutex_);         // by the table when it was looked at last
+  Rows held_ GUARDED_BY(mutex_);         // rows of the table at the last check
   TimePoint next_ GUARDED_BY(mutex_){};  // look, if nothing changes
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

@@ -17,7 +17,7 @@
 namespace ratchet::master {
 namespace {
 
-// Nothing: a region of the table is not at rest, or its size is not known.
+// Returns nullopt if a region of the table is in transition, or its size is unknown.
 std::optional<std::vector<NormalizedRegion>> SizesOf(const MasterEnv& env, const RegionSizes& sizes,
                                                      const TableName& table) {
   std::vector<NormalizedRegion> regions;
@@ -62,7 +62,7 @@ void Normalizer::Begin(const std::vector<std::string>& regions, const std::strin
   auto done = [this, what](const Result<ProcId>& pid) {
     if (!pid.ok()) {
       --under_way_;
-      RATCHET_LOG(kInfo, "Normalizer: {} is left out: {}", what, pid.error().message());
+      RATCHET_LOG(kInfo, "Normalizer: skipping {}: {}", what, pid.error().message());
       return;
     }
     RATCHET_LOG(kInfo, "Normalizer: pid={} is {}", *pid, what);

@@ -2,8 +2,8 @@
 // (normalizer_plan.h).
 //
 // Off until an operator switches it on (switches.h). It works with the sizes that servers have last reported, and only
-// on tables of which each region is open, at rest and reported; while a dead server is being recovered it does
-// nothing. Only so many splits and merges begin in one look, and the next look waits until they have ended. Each is an
+// on tables of which each region is open, at rest and reported; while a dead server is being recovered it does nothing.
+// The number of splits and merges of one check is bounded, and the next check waits until they have ended. Each is an
 // ordinary procedure. Thread-safe; never blocks.
 #pragma once
 
@@ -28,10 +28,10 @@ class Normalizer {
   Normalizer(MasterEnv& env, TableAdmin& tables, const RegionSizes& sizes, const NormalizerOptions& options)
       : env_(env), tables_(tables), sizes_(sizes), options_(options) {}
 
-  // Looks now at the tables that are `wanted`. False: it is switched off, what an earlier look has begun goes on, or a
-  // server is being recovered.
+  // Checks now the tables for which `wanted` is true. Returns false if the normalizer is switched off, work of an
+  // earlier check has not ended, or a server is being recovered.
   bool Run(const std::string& user, const std::function<bool(const TableName&)>& wanted);
-  // Call every second: looks after each `period`.
+  // Call every second: checks once in each period of the options.
   void Tick();
   // Splits and merges that it has asked for and that have not ended.
   [[nodiscard]] std::size_t under_way() const { return under_way_.load(); }

@@ -1,12 +1,15 @@
-// OnlineWatch: compares what servers say they have open with the master's picture, as heartbeats come. Each heartbeat
-// looks at what has changed since the one before, in the server's list or in the picture, at what could not be judged
-// yet, and at some of the rest in turn: so it costs what has changed, and nothing is passed over for good.
+// OnlineWatch: compares the open regions that heartbeats list with the master's in-memory state. Each heartbeat checks
+// the regions that changed since the last heartbeat on either side, those that could not be judged before, and some of
+// the rest in turn. So the cost follows the number of changes, and every region is checked eventually.
 //
-// Thread-safe; calls the region directory under its lock.
+// Thread-safe. No lock is held while the region directory is called: a check takes the server's notes out of the watch,
+// and puts them back at its end.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -26,48 +29,51 @@ struct MasterEnv;
 class OnlineWatch {
  public:
   using Options = ReconcilerOptions;
-  // What one heartbeat has shown.
+  // Result of one heartbeat.
   struct Findings {
-    bool taken = false;                                      // the list; else nothing was looked at
-    std::uint64_t number = 0;                                // of the list that is here now
+    // The list was accepted. If false, nothing was checked, also because another check of this server is in progress.
+    bool taken = false;
+    std::uint64_t number = 0;                                // number of the list that the master has now
     std::vector<std::pair<std::string, std::string>> notes;  // encoded name, what
-    std::string expire;                                      // why the server is to be expired; empty: it is not
-    std::vector<RegionNode> missing;                         // settled there by the picture, and not in the list
+    std::string expire;                                      // why the server must be expired; empty if it need not
+    std::vector<RegionNode> missing;                         // open there by the in-memory state, and not in the list
   };
   OnlineWatch(MasterEnv& env, Options options) : env_(env), options_(options) {}
 
   Findings Look(const ServerName& server, const RegionList& list);
-  // S71: each online server has sent a list without the region since its node last changed, and none is being
-  // recovered.
+  // S71 (ask servers for unplaced regions): returns true if each online server has sent a list without the region since
+  // its node last changed, and no server is being recovered.
   [[nodiscard]] bool AllHaveSaid(const RegionNode& node);
-  // Forgets servers that are not online. Call now and then.
+  // Forgets servers that are not online. Call periodically.
   void ForgetGone();
-  // How many regions were looked at so far. Tests count on it.
-  [[nodiscard]] std::uint64_t looked_at() const;
+  // Number of regions checked so far; for tests.
+  [[nodiscard]] std::uint64_t looked_at() const { return looked_at_.load(); }
 
  private:
   struct Watched {
     ServerList list;
-    std::uint64_t seen = 0;  // version of the picture that the last look took into account
+    std::uint64_t seen = 0;  // version of the in-memory state at the last check
     std::set<std::string> open_questions;
     std::map<std::string, std::uint32_t> strikes;
-    bool loaded = false;      // hbase:meta was, at the last look: before, all regions count as unknown
-    std::string listed_turn;  // the last ones whose turn it was
-    std::string placed_turn;
+    bool loaded = false;          // hbase:meta was loaded at the last check; before that, all regions count as unknown
+    std::string listed_position;  // the last regions that were checked in turn
+    std::string placed_position;
   };
   void Gather(const ServerName& server, Watched& watched, std::vector<std::string> changed,
-              std::set<std::string>* names) REQUIRES(mutex_);
-  // True: it has to be looked at again by the next heartbeat.
+              std::set<std::string>* names);
+  // Returns true if the next heartbeat must check the region again.
   bool Judge(const ServerName& server, Watched& watched, const std::string& encoded, TimePoint now, Findings* findings,
-             std::map<std::string, std::string>* contradictions) REQUIRES(mutex_);
-  void Strike(Watched& watched, const std::map<std::string, std::string>& contradictions, Findings* findings)
-      REQUIRES(mutex_);
+             std::map<std::string, std::string>* contradictions);
+  void Strike(Watched& watched, const std::map<std::string, std::string>& contradictions, Findings* findings) const;
+  // Empty: another check of the server is in progress.
+  [[nodiscard]] std::unique_ptr<Watched> Detach(const ServerName& server);
+  void PutBack(const ServerName& server, std::unique_ptr<Watched> watched);
 
   MasterEnv& env_;
   const Options options_;
   mutable Mutex mutex_;
-  std::map<ServerName, Watched> servers_ GUARDED_BY(mutex_);
-  std::uint64_t looked_at_ GUARDED_BY(mutex_) = 0;
+  std::map<ServerName, std::unique_ptr<Watched>> servers_ GUARDED_BY(mutex_);  // null: a check has taken it out
+  std::atomic<std::uint64_t> looked_at_{0};
 };
 
 }  // namespace ratchet::master

@@ -1,4 +1,5 @@
-// PeerAdmin: what administrators may ask for of replication peers, checked and turned into procedures. As TableAdmin.
+// PeerAdmin: checks the requests of administrators about replication peers and submits their procedures. Same
+// conventions as TableAdmin.
 #pragma once
 
 #include <string>
@@ -16,11 +17,11 @@ class PeerAdmin {
   using Done = PidDone;
   explicit PeerAdmin(MasterEnv& env) : env_(env) {}
 
-  // Refusals are HBase's: ReplicationPeerNotFoundException, and DoNotRetryIOException for all others; also while the
-  // switch peer-modification is off.
+  // Errors as in HBase: ReplicationPeerNotFoundException; DoNotRetryIOException for all others, and while the switch
+  // peer-modification is off.
   void Add(const std::string& id, hbase::pb::ReplicationPeer config, bool enabled, RequestContext context, Done done);
   void Update(const std::string& id, hbase::pb::ReplicationPeer config, RequestContext context, Done done);
-  // kRemove, kEnable or kDisable.
+  // `change`: kRemove, kEnable or kDisable.
   void Change(PeerChange change, const std::string& id, RequestContext context, Done done);
 
  private:

@@ -1,6 +1,7 @@
 #include "master/control/reconciler.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "master/control/catalog_janitor.h"
 #include "master/control/server_manager.h"
 #include "master/control/table_comparison.h"
+#include "master/env/cluster_files.h"
 #include "master/env/master_env.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
@@ -72,35 +74,53 @@ std::uint64_t Reconciler::OnHeartbeat(const ServerName& server, const RegionList
     manager_.Expire(server, found.expire);
     return found.number;
   }
-  // Closing what is not there is answered (S20), and opening it again puts it in order.
+  // A close order for a region that the server does not have is answered (S20: answers are repeated); opening the
+  // region again repairs it.
   for (const RegionNode& node : found.missing) {
     if (!Send(node.encoded, TransitRegionState::Reopen(node.info))) continue;
-    env_.regions.Update(node.encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
+    // marks the node as changed, so that it is not judged again for a while
+    env_.regions.Update(node.encoded, [](RegionNode&) {});
     const MutexLock lock(mutex_);
-    Note(server, node.encoded, "is not open there any more: opened again");
+    Note(server, node.encoded, "is no longer open there: opened again");
   }
   return found.number;
 }
 
+void Reconciler::LookForKeptEdits() {
+  auto kept = env_.files.ListKeptEdits();
+  if (!kept.ok()) {
+    RATCHET_LOG(kWarn, "Reconciler: cannot list quarantine/edits: {}", kept.error().ToString());
+    return;
+  }
+  const MutexLock lock(mutex_);
+  kept_edits_ = std::move(kept).value();
+}
+
+std::map<std::string, std::size_t> Reconciler::KeptEdits() const {
+  const MutexLock lock(mutex_);
+  return kept_edits_;
+}
+
 void Reconciler::Survey() {
+  LookForKeptEdits();  // also before hbase:meta is loaded: its own edits may be kept
   if (env_.meta_loaded.load()) survey_.LookAtNext();
 }
 
 void Reconciler::LookNow(const std::function<void(Status)>& done) {
   if (looking_.exchange(true)) {
-    return done(
-        Error(Code::kUnavailable, "a look that was asked for before is under way: try again when it has ended"));
+    return done(Error(Code::kUnavailable, "a consistency check is already running; retry when it has ended"));
   }
   const bool begun = env_.RunSlowWork([this, alive = std::weak_ptr(alive_), done] {
     if (alive.expired()) return;
     Sweep();
+    LookForKeptEdits();
     if (env_.meta_loaded.load()) survey_.LookAtAll();
     looking_ = false;
     done(Ok());
   });
   if (begun) return;
   looking_ = false;
-  done(Error(Code::kUnavailable, "too many other looks wait for the storage: try again later"));
+  done(Error(Code::kUnavailable, "too many other checks wait for the storage; retry later"));
 }
 
 void Reconciler::Sweep() {
@@ -130,16 +150,14 @@ void Reconciler::RemoveGarbage() {
 
 std::size_t Reconciler::RemoveGarbageNow() {
   constexpr std::size_t kAtATime = 100;
-  std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
-  {
-    const MutexLock lock(mutex_);
-    found = FindGarbage(env_, &garbage_turn_, kAtATime);
-  }
+  std::string position = garbage_position_.Get();
+  auto found = FindGarbage(env_, &position, kAtATime);
+  garbage_position_.Set(std::move(position));
   for (auto& [key, procedure] : found) Send(key, std::move(procedure));
   return found.size();
 }
 
-// A table whose descriptor could not be read; what waits for it goes on by itself.
+// Reads descriptors that could not be read before; procedures that wait for them then continue.
 void Reconciler::ReadSchemasAgain() {
   constexpr std::size_t kAtATime = 16;  // each is a few file operations
   std::vector<TableName> unread;
@@ -154,7 +172,7 @@ void Reconciler::ReadSchemasAgain() {
     }
     reading_schemas_ = false;
   });
-  if (!begun) reading_schemas_ = false;  // the next sweep
+  if (!begun) reading_schemas_ = false;  // the next sweep tries again
 }
 
 std::vector<std::string> Reconciler::Problems() const {
@@ -162,27 +180,48 @@ std::vector<std::string> Reconciler::Problems() const {
   for (const RegionNode& node : env_.regions.InTransition()) {
     if (!node.unplaced || node.owner.valid()) continue;
     problems.push_back(
-        fmt::format("hbase:meta names no server of region {}: taken from the server that says it has it, or assigned "
-                    "when each server has said that it does not (ratchet reconcile)",
+        fmt::format("hbase:meta names no server for region {}: its location is recorded when a server reports the "
+                    "region, and it is assigned when no server has it (ratchet reconcile)",
                     node.info.encoded_name()));
   }
   for (const TableNode& table : env_.tables.Unsettled()) {
     if (table.schema == nullptr) problems.push_back(table.schema_error);
   }
+  for (std::string& problem : comparison_.Problems()) problems.push_back(std::move(problem));
+  const std::map<std::string, std::size_t> kept = KeptEdits();
+  constexpr std::size_t kShown = 10;
+  std::size_t shown = 0;
+  for (const auto& [encoded, files] : kept) {
+    if (++shown > kShown) continue;
+    const auto node = env_.regions.Get(encoded);
+    const std::string advice =
+        node ? fmt::format(
+                   "restore the directory if it is missing: the region replays the edits at its next opening (if it is "
+                   "open: ratchet put-back-edits {})",
+                   encoded)
+             : std::string("hbase:meta has no such region; remove that folder if it is not needed");
+    problems.push_back(
+        fmt::format("edits of region {}{} from {} logs are kept in quarantine/edits/{}, because the "
+                    "region's directory was missing when the logs were split: {}",
+                    encoded, node ? " of table " + node->info.table.ToString() : "", files, encoded, advice));
+  }
+  if (shown > kShown) problems.push_back(fmt::format("... and kept edits of {} more regions", shown - kShown));
   for (std::string& problem : survey_.Problems()) problems.push_back(std::move(problem));
   return problems;
 }
 
 bool Reconciler::Send(const std::string& key, procedure::ProcedurePtr procedure) {
+  std::optional<ProcId> before;
+  {
+    const MutexLock lock(mutex_);
+    if (const auto sent = sent_.find(key); sent != sent_.end()) before = sent->second;
+  }
+  if (before && (!before->valid() || IsRunning(*before))) return false;
   {
     const MutexLock lock(mutex_);
     const auto [sent, fresh] = sent_.try_emplace(key);
-    if (!fresh) {
-      const bool running = !sent->second.valid() || env_.executor->GetResult(sent->second).status ==
-                                                        procedure::ProcedureResult::Status::kRunning;
-      if (running) return false;
-      sent->second = ProcId();
-    }
+    if (!fresh && (!before || sent->second != *before)) return false;  // another thread was faster
+    sent->second = ProcId();
   }
   env_.executor->SubmitAsync(std::move(procedure), {"master", {}, {}}, [this, key](const Result<ProcId>& pid) {
     const MutexLock lock(mutex_);
@@ -195,48 +234,57 @@ bool Reconciler::Send(const std::string& key, procedure::ProcedurePtr procedure)
   return true;
 }
 
+bool Reconciler::IsRunning(ProcId pid) const {
+  return env_.executor->GetResult(pid).status == procedure::ProcedureResult::Status::kRunning;
+}
+
 void Reconciler::ForgetSent() {
+  std::map<std::string, ProcId> sent;
+  {
+    const MutexLock lock(mutex_);
+    sent = sent_;
+  }
+  std::erase_if(sent, [this](const auto& each) { return !each.second.valid() || IsRunning(each.second); });
   const MutexLock lock(mutex_);
-  std::erase_if(sent_, [this](const auto& sent) {
-    return sent.second.valid() &&
-           env_.executor->GetResult(sent.second).status != procedure::ProcedureResult::Status::kRunning;
-  });
+  for (const auto& [key, ended] : sent) {
+    const auto found = sent_.find(key);
+    if (found != sent_.end() && found->second == ended) sent_.erase(found);
+  }
 }
 
 void Reconciler::FreeSplitWorkers() {
   if (RATCHET_MUTANT("master.leak_split_places")) return;
   for (const ProcId holder : env_.split_workers.Holders()) {
-    if (env_.executor->GetResult(holder).status == procedure::ProcedureResult::Status::kRunning) continue;
+    if (IsRunning(holder)) continue;
     if (!env_.split_workers.Release(holder)) continue;
-    RATCHET_LOG(kWarn, "Reconciler: pid={} has ended and held a place for splitting a log: free again", holder);
+    RATCHET_LOG(kWarn, "Reconciler: pid={} has ended with a slot for splitting a log: slot released", holder);
     env_.executor->Wake(SplitWorkers::FreeEvent());
   }
 }
 
-// A procedure gives its region up in its last step, unless an operator has ended it before.
+// Releases regions of ended owners: a procedure does so in its last step, unless an operator ended it before.
 void Reconciler::DisownEnded() {
-  std::vector<RegionNode> owned;
-  {
-    const MutexLock lock(mutex_);
-    owned = env_.regions.Owned(&owned_turn_, kRegionsASweep);
-  }
+  std::string position = owned_position_.Get();
+  const std::vector<RegionNode> owned = env_.regions.Owned(&position, kRegionsASweep);
+  owned_position_.Set(std::move(position));
   for (const RegionNode& node : owned) {
-    if (env_.executor->GetResult(node.owner).status == procedure::ProcedureResult::Status::kRunning) continue;
+    if (IsRunning(node.owner)) continue;
     const std::string& encoded = node.encoded;
-    // It may have ended, and given the region up itself, since the copy was made.
+    // The procedure may have ended and released the region since the copy was made.
     const auto present = env_.regions.Get(encoded);
     if (!present || present->owner != node.owner) continue;
     env_.regions.Disown(encoded, node.owner);
-    env_.placement.Settled(encoded);  // a plan of it would count for ever
-    // A split or a merge that was ended before its commit: hbase:meta never hears of it, and no rows depend on it.
+    env_.placement.Settled(encoded);  // release the placement reservation
+    // A split or merge was ended before its commit: hbase:meta has no row of this region, and no rows depend on it.
     if (IsBeingMade(node.state)) env_.regions.Remove(encoded);
     const MutexLock lock(mutex_);
     Note(node.location.value_or(ServerName{}), encoded,
-         fmt::format("was {} under pid={}, which has ended: taken from it", RegionStateText(node.state), node.owner));
+         fmt::format("was {} under pid={}, which has ended: ownership released", RegionStateText(node.state),
+                     node.owner));
   }
 }
 
-// Everything waits for hbase:meta, the load of it included; so it is looked after before that.
+// Runs before hbase:meta is loaded, because the load itself waits for hbase:meta to be online.
 void Reconciler::LookAfterMeta() {
   if (!env_.executor->FindUnfinished("InitMeta").empty()) return;
   const auto meta = env_.regions.Get(kMetaEncodedName);
@@ -246,12 +294,12 @@ void Reconciler::LookAfterMeta() {
     if (meta->location) {
       if (!env_.servers.PhaseOf(*meta->location)) {
         return manager_.ExpireUnknown(*meta->location,
-                                      "hbase:meta is said to be there, and the master does not know that server");
+                                      "the record of hbase:meta's location names it, and the master does not know it");
       }
-      switch (env_.servers.StandingOf(*meta->location, /*meta=*/true)) {
-        case ServerStanding::kAwait: return;  // its crash procedure does it, before anything else
-        case ServerStanding::kSettled: break;
-        case ServerStanding::kServes:
+      switch (env_.servers.SettlementOf(*meta->location, /*meta=*/true)) {
+        case SettlementState::kAwait: return;  // its crash procedure assigns hbase:meta first
+        case SettlementState::kSettled: break;
+        case SettlementState::kServes:
           if (meta->state == RegionState::kOpen) return;
           break;
       }
@@ -263,17 +311,15 @@ void Reconciler::LookAfterMeta() {
   Note(meta ? meta->location.value_or(ServerName{}) : ServerName{}, encoded,
        made ? fmt::format("was {} and no procedure owned it: assigned",
                           meta ? RegionStateText(meta->state) : "not there")
-            : std::string("was never made, and no procedure makes it: made"));
+            : std::string("was never created, and no procedure creates it: created"));
 }
 
 void Reconciler::AssignLeftBehind() {
-  std::vector<RegionNode> unsettled;
-  {
-    const MutexLock lock(mutex_);
-    unsettled = env_.regions.Unsettled(&unsettled_turn_, kRegionsASweep);
-  }
+  std::string position = unsettled_position_.Get();
+  const std::vector<RegionNode> unsettled = env_.regions.Unsettled(&position, kRegionsASweep);
+  unsettled_position_.Set(std::move(position));
   for (const RegionNode& node : unsettled) AssignIfLeftBehind(node);
-  // At rest, and open all the same.
+  // Finds regions of disabled tables that are open without an owner.
   for (const TableName& table : env_.tables.Disabled()) {
     if (env_.regions.NotClosedOf(table) == 0) continue;
     for (const RegionNode& node : env_.regions.OfTable(table)) AssignIfLeftBehind(node);
@@ -283,7 +329,7 @@ void Reconciler::AssignLeftBehind() {
 void Reconciler::AssignIfLeftBehind(const RegionNode& node) {
   if (env_.clock.Now() - node.last_update < options_.grace || !master::IsLeftBehind(env_, node)) return;
   if (node.unplaced && !watch_.AllHaveSaid(node)) return;
-  // What a split or a merge has closed or made is its own to be opened, until it has ended.
+  // A running split or merge opens the regions that it has closed or made.
   if (IsOfAReshape(*env_.executor, node.info)) return;
   const auto table = env_.tables.Get(node.info.table);
   const bool disabled = table.has_value() && table->state == TableState::kDisabled;
@@ -300,12 +346,12 @@ void Reconciler::FinishTables() {
     const bool enable = table.state == TableState::kEnabling;
     if (!Send("table " + table.name.ToString(), enable ? EnableTable::Make(table.name) : DisableTable::Make(table)))
       continue;
+    const auto grant = env_.tables.LastLockGrant(table.name);
     const MutexLock lock(mutex_);
-    const auto turn = env_.tables.LastTurn(table.name);
     Note(
         {}, {},
         fmt::format("table {} was {} under {}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
-                    turn ? fmt::format("pid={}", turn->pid) : "a procedure", enable ? "enabled" : "disabled"));
+                    grant ? fmt::format("pid={}", grant->pid) : "a procedure", enable ? "enabled" : "disabled"));
   }
 }
 
@@ -321,9 +367,9 @@ void Reconciler::ExpireUnknownServers() {
   for (const auto& [server, encoded] : nobody) {
     {
       const MutexLock lock(mutex_);
-      Note(server, encoded, "has the region, but the master does not know the server: it is taken for dead");
+      Note(server, encoded, "has the region, but the master does not know the server: server expired");
     }
-    manager_.ExpireUnknown(server, "a region is said to be there, and the master does not know that server");
+    manager_.ExpireUnknown(server, "hbase:meta names it as the server of a region, and the master does not know it");
   }
 }
 

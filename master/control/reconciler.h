@@ -1,7 +1,7 @@
-// Reconciler: heartbeats only detect. A server's list of open regions that contradicts the master's picture for longer
-// than a second is looked at again, repaired where that is safe, and a server that goes on contradicting is expired,
-// which fences it: no server ever serves what the master does not know of (design, section 3). Beside the heartbeats it
-// looks at regions that no procedure owns, and compares memory with hbase:meta. What it found and did is kept for
+// Reconciler: heartbeats only detect. If a server's list of open regions contradicts the in-memory state for longer
+// than a second, the reconciler checks again and repairs where that is safe. A server that keeps contradicting is
+// expired, which fences it: no server permanently serves a region that the master does not know of. The reconciler also
+// checks regions that no procedure owns, and compares memory with hbase:meta. Its findings and repairs are kept for
 // operators. Thread-safe.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -31,63 +32,85 @@ struct MasterEnv;
 class ServerManager;
 struct RegionNode;
 
-// What it did, newest last; bounded.
+// One finding; the list is bounded, newest last.
 struct ReconcilerFinding {
   std::int64_t at_ms = 0;
-  ServerName server;    // without a host: no server is concerned
-  std::string encoded;  // empty: no single region is concerned
-  std::string what;     // what was wrong, and what was done about it
+  ServerName server;    // without a host if no server is concerned
+  std::string encoded;  // empty if no single region is concerned
+  std::string what;     // the inconsistency and the repair
 };
 
 class Reconciler {
  public:
   Reconciler(MasterEnv& env, ServerManager& manager, ReconcilerOptions options);
-  // Call after ServerDirectory::Heartbeat said Ok. The answer is the number of the server's list that is known now; 0:
-  // none, so that the server sends a full one.
+  // Call after ServerDirectory::Heartbeat returned Ok. Returns the number of the server's list that the master has now;
+  // 0 if it has none, so that the server sends a full one.
   std::uint64_t OnHeartbeat(const ServerName& server, const RegionList& list);
   // `online`: ALL regions that the server has open.
   void OnHeartbeat(const ServerName& server, std::vector<OnlineRegion> online);
-  // Puts right what procedures have left that an operator ended before their last step (S65, S66). Every few seconds,
-  // also before hbase:meta is loaded:
-  //  - a crashed server whose crash procedure has ended, or never came to be: another one (ServerManager::Sweep);
-  //  - a place for splitting logs whose holder has ended: free again;
-  //  - a region whose owner has ended: taken from it;
-  //  - hbase:meta that was never made, or is not open and no procedure owns it: made, assigned.
-  // Once it is loaded:
-  //  - a region said to be at an unknown server: that server is taken for dead;
-  //  - a region that is not as its table's state asks for, and that no procedure owns: assigned, which closes it where
-  //  the table
-  //    is disabled;
-  //  - a table that its enabling, creating or disabling procedure has left half-way: finished.
-  //  - a region whose row names no server: assigned when each server has said that it does not have it (S71);
-  //  - a descriptor that could not be read: read again (S68);
-  //  - a region that was split or merged and is needed no more: removed (catalog_janitor.h).
-  // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all
-  // that exists, and at a bounded number of regions at a time: the next call goes on.
+  // Repairs the state that procedures left behind when an operator ended them before their last step (S65: transition
+  // number reserved first; S66: table row last in, first out). Call every few seconds, also before hbase:meta is
+  // loaded:
+  //  - a crashed server whose crash procedure has ended or was never submitted gets a new one (ServerManager::Sweep);
+  //  - a slot for splitting logs whose holder has ended is released;
+  //  - a region whose owner has ended is released;
+  //  - hbase:meta is created if it never was, and assigned if it is not open and no procedure owns it.
+  // Once hbase:meta is loaded:
+  //  - the unknown server of a region's location is expired;
+  //  - a region that contradicts its table's state and has no owner is assigned; in a disabled table this closes it;
+  //  - an EnableTable, CreateTable or DisableTable that was ended half-way is finished;
+  //  - a region whose row names no server is assigned when each server has reported that it does not have it (S71: ask
+  //    servers for unplaced regions);
+  //  - a descriptor that could not be read is read again (S68: unreadable schema is an error);
+  //  - a split or merged region that is no longer needed is removed (catalog_janitor.h).
+  // It submits no second procedure for a repair before the first has ended. Each call looks only at candidates for
+  // repair, and at a bounded number of regions; the next call continues.
   void Sweep();
-  // The catalog janitor's turn now: how many procedures it has submitted, or had before. Only once hbase:meta is
-  // loaded.
+  // Runs the catalog janitor now. Returns the number of procedures that it has submitted and that have not ended. Call
+  // only after hbase:meta is loaded.
   std::size_t RemoveGarbageNow();
-  // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take
+  // Checks the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may block for
   // long.
   void Survey();
-  // What an operator asks for: a sweep, and a survey of every table, which may take long (MasterEnv::slow_work). `done`
-  // once, after that. kUnavailable: such a look is under way, or too much else waits for the storage.
+  // Runs a sweep and a survey of every table for an operator; this may take long (MasterEnv::slow_work). Calls `done`
+  // once, afterwards. kUnavailable: such a check is already running, or too much other work waits for the storage.
   void LookNow(const std::function<void(Status)>& done = [](const Status&) {});
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
-  // What stands still until an operator puts it right, with its cause and what to do. For `status`.
+  // Problems that wait for an operator, with cause and remedy. For `ratchet status`.
   [[nodiscard]] std::vector<std::string> Problems() const;
-  // See MetaComparison::Doubts.
-  [[nodiscard]] std::map<std::string, std::string> Doubts() const { return comparison_.Doubts(); }
+  // See MetaComparison::Inconsistencies.
+  [[nodiscard]] std::map<std::string, std::string> Inconsistencies() const { return comparison_.Inconsistencies(); }
+  // Regions with edits in quarantine/edits at the last check, with the number of files (S116: missing directory is not
+  // evidence).
+  [[nodiscard]] std::map<std::string, std::size_t> KeptEdits() const;
   [[nodiscard]] const OnlineWatch& watch() const { return watch_; }
 
  private:
+  // The position at which a sweep continues. The sweep examines regions between Get and Set, without a lock: two sweeps
+  // at the same time examine the same regions twice.
+  class SweepPosition {
+   public:
+    [[nodiscard]] std::string Get() const {
+      const MutexLock lock(mutex_);
+      return at_;
+    }
+    void Set(std::string at) {
+      const MutexLock lock(mutex_);
+      at_ = std::move(at);
+    }
+
+   private:
+    mutable Mutex mutex_;
+    std::string at_ GUARDED_BY(mutex_);
+  };
+
   void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
-  // Submits it, unless what was submitted before for the same `key` has not ended.
+  // Submits the procedure, unless an earlier one for the same `key` has not ended.
   bool Send(const std::string& key, std::unique_ptr<procedure::Procedure> procedure);
   void ForgetSent();
+  [[nodiscard]] bool IsRunning(ProcId pid) const;
   void FreeSplitWorkers();
   void LookAfterMeta();
   void DisownEnded();
@@ -97,20 +120,22 @@ class Reconciler {
   void FinishTables();
   void ReadSchemasAgain();
   void RemoveGarbage();
+  void LookForKeptEdits();
   MasterEnv& env_;
   ServerManager& manager_;
   const ReconcilerOptions options_;
   mutable Mutex mutex_;
   std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
-  // What was submitted, by what it is for; an invalid pid: the submission is under way.
+  // Submitted procedures by key; an invalid pid means that the submission is in progress.
   std::map<std::string, ProcId> sent_ GUARDED_BY(mutex_);
-  std::string owned_turn_ GUARDED_BY(mutex_);  // where the sweep goes on
-  std::string unsettled_turn_ GUARDED_BY(mutex_);
-  std::string garbage_turn_ GUARDED_BY(mutex_);
-  TimePoint next_garbage_ GUARDED_BY(mutex_){};  // looked for from here on
+  SweepPosition owned_position_;
+  SweepPosition unsettled_position_;
+  SweepPosition garbage_position_;
+  TimePoint next_garbage_ GUARDED_BY(mutex_){};  // time of the next search for garbage
   OnlineWatch watch_;
   MetaComparison comparison_;
   TableSurvey survey_;
+  std::map<std::string, std::size_t> kept_edits_ GUARDED_BY(mutex_);
   std::atomic<bool> looking_{false};          // LookNow
   std::atomic<bool> reading_schemas_{false};  // ReadSchemasAgain
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);

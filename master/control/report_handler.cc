@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/control/foreign_numbers.h"
 #include "master/env/master_env.h"
 #include "master/procedures/data.pb.h"
 #include "master/state/errors.h"
@@ -39,7 +40,9 @@ void ReportHandler::OnRegionReport(const RegionReport& report, std::function<voi
   answer.set_attempt(report.attempt);
   answer.set_outcome(OutcomeOf(report.code));
   answer.set_open_sequence(report.open_sequence);
-  if (report.descriptor != 0) answer.set_schema_number(report.descriptor);
+  if (report.schema_number != 0) answer.set_schema_number(report.schema_number);
+  if (report.open_number != 0) answer.set_open_number(report.open_number);
+  if (report.flushed != 0) answer.set_flushed(report.flushed);
   answer.set_encoded_region(report.encoded_region);
   answer.set_error_class(report.error_class);
   answer.set_error_message(report.error_message);
@@ -67,8 +70,8 @@ Result<ReportAnswer> ReportHandler::Refusal(ProcId pid, std::string reason) cons
     answer.expected_attempt = *expected;
     return answer;
   }
-  // No procedure waits for this order any more: it is settled, and what the server says of it is history. Anything else
-  // is no reason to acknowledge what nothing has taken.
+  // kNotFound: no procedure waits for this order, so it is settled and the report can be acknowledged. After other
+  // errors the report must not be acknowledged, because no procedure has it.
   if (expected.error().code() == Code::kNotFound) return answer;
   return expected.error();
 }
@@ -79,11 +82,13 @@ void ReportHandler::Take(const Address& from, std::string message, std::function
   }
   const Epoch mine = env_.executor->epoch();
   if (from.epoch > mine) {
-    return done(
-        Error(Code::kFenced, fmt::format("the report is for epoch {}, this master is of epoch {}", from.epoch, mine)));
+    const Status known = CheckReportedEpoch(mine, from.epoch, "server " + from.server.ToString());
+    if (!known.ok() && env_.went_back) env_.went_back(known.error());
+    return done(Error(Code::kFenced,
+                      fmt::format("the report is for epoch {}, but this master has epoch {}", from.epoch, mine)));
   }
   if (from.epoch < mine) {
-    return done(Refusal(from.pid, fmt::format("epoch {} is expected, not {}", mine, from.epoch)));
+    return done(Refusal(from.pid, fmt::format("expected epoch {}, not {}", mine, from.epoch)));
   }
   env_.executor->Deliver(from.pid, std::move(message),
                          [this, pid = from.pid, mine, done = std::move(done)](Result<procedure::Absorbed> absorbed) {

@@ -1,9 +1,9 @@
-// ReportHandler: what region servers report about orders, folded into the procedures that gave them.
+// ReportHandler: passes the reports of region servers about orders to the procedures that gave the orders.
 //
 // The reporter is answered only after the commit of its report. A report is taken only from the addressee of the order,
-// while it is online, and only with the order's (epoch, attempt); everything else is answered with what is expected,
-// and the server sends again (rule S20). A report for an order that is settled already is acknowledged and changes
-// nothing. Thread-safe.
+// while it is online, and only with the order's (epoch, attempt); other reports are answered with the expected (epoch,
+// attempt), and the server sends again (rule S20: answers are repeated). A report for an order that is settled already
+// is acknowledged and changes nothing. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,17 @@ struct RegionReport {
   ServerName server;
   TransitionCode code = TransitionCode::kOpened;
   std::string encoded_region;
-  std::uint64_t open_sequence = 0;  // kOpened: first sequence id of this opening
+  std::uint64_t open_sequence = 0;  // kOpened: first sequence id after this opening
   ProcId pid;                       // the order
   Epoch epoch;                      // address of the answer, as the server last heard it
   std::uint32_t attempt = 0;
   std::string error_class;  // kFailedOpen
   std::string error_message;
-  std::uint64_t descriptor = 0;  // kOpened: number of the descriptor with which it is open (S48); 0: not said
+  // kOpened: number of the descriptor with which it is open (S48: schema pinned in the order); 0: not reported
+  std::uint64_t schema_number = 0;
+  // kOpened: open number of the serving incarnation (S118: older copy stays closed); 0: not reported
+  std::uint64_t open_number = 0;
+  std::uint64_t flushed = 0;  // kClosed: its flushed sequence (S118); 0: not reported
 };
 
 struct ProcedureReport {  // of a server-wide order (splitting a log)
@@ -46,9 +50,9 @@ struct ProcedureReport {  // of a server-wide order (splitting a log)
 };
 
 struct ReportAnswer {
-  bool stale = false;                             // not taken: send it again under the address below, if there is one
-  Epoch epoch;                                    // of this master
-  std::optional<std::uint32_t> expected_attempt;  // what the order's procedure expects, when there is such a procedure
+  bool stale = false;  // not accepted: send it again with the epoch and attempt below, if given
+  Epoch epoch;         // of this master
+  std::optional<std::uint32_t> expected_attempt;  // attempt that the order's procedure expects, if the procedure exists
   std::string reason;
 };
 
@@ -64,7 +68,7 @@ class ReportHandler {
  private:
   struct Address;
   void Take(const Address& from, std::string message, std::function<void(Result<ReportAnswer>)> done);
-  // How a report that was not taken is answered.
+  // Builds the answer to a report that was not accepted.
   [[nodiscard]] Result<ReportAnswer> Refusal(ProcId pid, std::string reason) const;
   MasterEnv& env_;
 };

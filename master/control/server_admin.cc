@@ -16,7 +16,7 @@
 namespace ratchet::master {
 namespace {
 
-// Calls `done` once, when so many have said how it went: with the first error, if there is one.
+// Calls `done` once, when the given number of parts have finished, with the first error if there is one.
 class AllOf {
  public:
   AllOf(std::size_t count, std::function<void(Status)> done) : left_(count), done_(std::move(done)) {}
@@ -50,18 +50,19 @@ void ServerAdmin::Recommission(const ServerName& server, const std::vector<std::
                                RequestContext context, Done done) {
   auto check = [this, server, count = regions.size()]() -> Status {
     if (count > RecommissionServer::kRegionsAtMost) {
-      return IllegalRequest(fmt::format("{} regions are named, and one request may name {}: name the others in another",
-                                        count, RecommissionServer::kRegionsAtMost));
+      return IllegalRequest(
+          fmt::format("{} regions in one request, the limit is {}: send the others in another request", count,
+                      RecommissionServer::kRegionsAtMost));
     }
     if (env_.servers.IsDecommissioned(server) || count > 0) return Ok();
-    return IllegalRequest(
-        fmt::format("server {} is not decommissioned (ratchet drained lists those that are)", AddressKey(server)));
+    return IllegalRequest(fmt::format(
+        "server {} is not decommissioned ('ratchet drained' lists decommissioned servers)", AddressKey(server)));
   };
   SubmitAsked(env_, RecommissionServer::Make(server, regions), std::move(context), std::move(check), std::move(done));
 }
 
-void ServerAdmin::TakeBack(const ServerName& server, std::vector<std::string> regions, const std::string& user,
-                           std::function<void(Status)> done) {
+void ServerAdmin::Unmark(const ServerName& server, std::vector<std::string> regions, const std::string& user,
+                         std::function<void(Status)> done) {
   if (!env_.servers.IsDecommissioned(server)) return done(Ok());
   auto move = [this, server, regions = std::move(regions), user, done] {
     if (regions.empty()) return done(Ok());

@@ -16,7 +16,7 @@ namespace ratchet::master {
 Error ServerManager::StillRegistering(const ServerName& server, ProcId procedure) const {
   const auto info = procedure.valid() ? executor_->Get(procedure) : std::nullopt;
   const std::string paused = info && !info->paused.empty() ? ", which is paused: " + info->paused : "";
-  return PleaseHold(fmt::format("the registration of {} waits for {}{}; ask again", server.ToString(),
+  return PleaseHold(fmt::format("the registration of {} waits for {}{}; retry later", server.ToString(),
                                 procedure.valid() ? fmt::format("pid={}", procedure) : "the procedure store", paused));
 }
 
@@ -35,7 +35,7 @@ void ServerManager::Register(const ServerName& server, const std::string& versio
   if (!admitted.ok()) return done(admitted.error());
   if (admitted->known) return done(Ok());
   for (const ServerName& name : admitted->older) {
-    Expire(name, "a younger server, " + server.ToString() + ", runs at its address");
+    Expire(name, "a newer server, " + server.ToString() + ", runs at its address");
   }
   executor_->SubmitAsync(RegisterServer::Make(server, version), procedure::SubmitOptions{},
                          [this, server, version, done = std::move(done)](Result<ProcId> pid) {
@@ -51,11 +51,11 @@ void ServerManager::Register(const ServerName& server, const std::string& versio
 Status ServerManager::OutcomeOf(const ServerName& server, const procedure::ProcedureResult& result) {
   if (result.error) return *result.error;
   if (result.result == kRegistered) return Ok();
-  if (result.result.empty()) return PleaseHold("its registration was ended by an operator; ask again");
+  if (result.result.empty()) return PleaseHold("its registration was ended by an operator; retry");
   return YouAreDead(server, result.result);
 }
 
-// One of those that hear of its end acts on it.
+// Several callers may be notified of the end; only the first acts on it.
 void ServerManager::FinishRegistration(const ServerName& server, const std::string& version,
                                        const std::function<void(Status)>& done, const Status& recorded) {
   if (!directory_.EndRegistration(server, recorded)) return done(PleaseHold("ask again"));
@@ -66,7 +66,7 @@ void ServerManager::FinishRegistration(const ServerName& server, const std::stri
   done(recorded);
 }
 
-// Of registrations that an earlier master began, no caller is told when they end.
+// No caller waits for registrations that an earlier master began, so the sweep finishes them.
 void ServerManager::FinishRegistrations() {
   for (const auto& [server, pid] : directory_.Registrations()) {
     if (!pid.valid()) continue;
@@ -101,15 +101,15 @@ void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Res
                          [this, server, done = std::move(done)](Result<ProcId> pid) {
                            directory_.EndSubmission(server, pid.ok() ? *pid : ProcId());
                            if (!pid.ok()) {
-                             RATCHET_LOG(kError, "ServerCrash of {} not submitted: {}", server.ToString(),
+                             RATCHET_LOG(kError, "Cannot submit ServerCrash of {}: {}", server.ToString(),
                                          pid.error().ToString());
                            }
                            if (done) done(std::move(pid));
                          });
 }
 
-// A crash procedure removes its server in its last step, unless an operator has ended it before: then another one is
-// due.
+// A crash procedure removes its server in its last step, unless an operator ended it before; then a new one is
+// submitted.
 void ServerManager::Sweep() {
   FinishRegistrations();
   for (const auto& [server, pid] : directory_.Crashed()) {

@@ -1,6 +1,6 @@
-// ServerManager: what happens when a region server comes or goes. It submits the procedures that record a new server
-// and that handle a dead one; the server directory holds what is known. There are never two ServerCrash procedures of
-// one server at a time. Owned by MasterLogic. Thread-safe.
+// ServerManager: handles the arrival and the end of region servers. It submits the procedures that record a new server
+// and that handle a dead one; the server directory holds the known servers. There are never two ServerCrash procedures
+// of one server at a time. Owned by MasterLogic. Thread-safe.
 #pragma once
 
 #include <functional>
@@ -25,27 +25,27 @@ class ServerManager {
   explicit ServerManager(ServerDirectory& directory) : directory_(directory) {}
   void Attach(procedure::Executor* executor) { executor_ = executor; }
 
-  // RegionServerStartup. `done` after the server is durably known: answer only then, and after that compare with the
-  // liveness registrations once more (the server may have died meanwhile). An older incarnation on the same host and
-  // port is expired at once. kFailedPrecondition with YouAreDeadException for a start code that is not above the
-  // greatest one known for this host and port (S5); repeated registration of an online server is Ok, of one whose
-  // registration is still waiting for its turn PleaseHoldException with what it waits for: it asks again.
+  // RegionServerStartup. Calls `done` after the server is durably recorded: answer only then, and afterwards check the
+  // liveness registrations again (the server may have died meanwhile). An older incarnation on the same host and port
+  // is expired at once. kFailedPrecondition with YouAreDeadException for a start code that is not above the greatest
+  // one known for this host and port (S5: rising start code); A repeated registration of an online server returns Ok.
+  // While the registration waits for its locks, the result is PleaseHoldException with the reason, and the server
+  // retries.
   void Register(const ServerName& server, const std::string& version, std::function<void(Status)> done);
 
-  // Servers whose registration waits for its turn. Those whose registration in ZooKeeper has gone since then are to be
-  // abandoned (ServerDirectory::Abandon): nothing is recorded of a server that never was online here, so that none has
-  // to be recovered.
+  // Servers whose registration waits for its locks. Abandon (ServerDirectory::Abandon) those whose ZooKeeper
+  // registration is gone: a server that was never online here has no record, and needs no recovery.
   [[nodiscard]] std::vector<ServerName> Registering() const;
 
-  // ZooKeeper's registration is gone, orders cannot be delivered, or an operator asked for it: marks the server crashed
-  // and submits its ServerCrash. Nothing happens for a server that is unknown or already crashed. `done` (may be empty)
-  // gets the crash procedure's pid, invalid when there was nothing to do. Does not block.
+  // Marks the server crashed and submits its ServerCrash, because its ZooKeeper registration is gone, orders cannot be
+  // delivered, or an operator asked for it. Has no effect on a server that is unknown or already crashed. `done` (may
+  // be empty) gets the crash procedure's pid, invalid when there was nothing to do. Does not block.
   void Expire(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done = {});
-  // Found dead, no procedure yet: like Expire, for a server that was never online here.
+  // Like Expire, for a dead server that was never online here and has no procedure yet.
   void ExpireUnknown(const ServerName& server, const std::string& why);
 
-  // Submits again what could not be submitted, and lets in the servers whose registration an earlier master began. Call
-  // every few seconds.
+  // Submits again the procedures that could not be submitted, and finishes registrations that an earlier master began.
+  // Call every few seconds.
   void Sweep();
 
  private:

@@ -24,16 +24,14 @@
 namespace ratchet::master {
 namespace {
 
-// Empty: it stays.
+// Returns why the snapshot is removed; empty if it stays.
 std::string WhyItGoes(ClusterFiles& files, const std::string& directory, bool runs, bool by_age, std::int64_t now_ms) {
-  constexpr std::int64_t kMillis = 1'000;
   const auto content = files.ReadSnapshotFile(directory, kSnapshotComplete);
   if (!content.ok()) return !runs && content.error().code() == Code::kNotFound ? "it was not completed" : "";
   if (!by_age) return "";
   hbase::pb::SnapshotDescription description;
-  if (!description.ParseFromString(*content) || description.ttl() <= 0) return "";
-  const std::int64_t age = (now_ms - description.creation_time()) / kMillis;
-  return age > description.ttl() ? fmt::format("its time to live, {} s, is over", description.ttl()) : "";
+  if (!description.ParseFromString(*content) || !IsExpired(description, now_ms)) return "";
+  return fmt::format("its time to live, {} s, is over", description.ttl());
 }
 
 }  // namespace
@@ -43,14 +41,14 @@ void SnapshotAdmin::TakeSnapshot(hbase::pb::SnapshotDescription description, Req
   const auto table = TableName::Parse(description.table());
   if (!table.ok()) return done(IllegalRequest(table.error().message()));
   if (Status sound = CheckSnapshot(env_, *table, description.name()); !sound.ok()) return done(sound.error());
-  if (description.ttl() < 0) return done(IllegalRequest("a snapshot's time to live is in seconds, and not negative"));
+  if (description.ttl() < 0) return done(IllegalRequest("a snapshot's time to live must be seconds >= 0"));
   if (description.creation_time() <= 0) description.set_creation_time(env_.clock.WallMillis());
   if (description.owner().empty()) description.set_owner(context.user);
   auto work = [this, description = std::move(description), table = *table, context = std::move(context), done] {
     const auto there = FindSnapshot(env_.files, description.name());
     if (there.ok()) return done(SnapshotExists(description.name()));
     if (there.error().code() != Code::kNotFound) return done(there.error());
-    // Looked at again by the procedure: whether another one runs is a question to the executor.
+    // The procedure checks again whether another one runs, because that is a question to the executor.
     SubmitAsked(env_, Snapshot::Make(table, description), context, {}, done);
   };
   if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
@@ -60,9 +58,9 @@ void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, Req
   if (AnsweredAtOnce(env_, context, done)) return;
   if (Status legal = table.Check(); !legal.ok()) return done(IllegalRequest(legal.error().message()));
   if (table.IsSystem())
-    return done(IllegalRequest(fmt::format("table {}: its namespace is the system's", table.ToString())));
+    return done(IllegalRequest(fmt::format("table {}: cannot restore into a system namespace", table.ToString())));
   auto work = [this, name, table, context = std::move(context), done] {
-    const auto there = FindSnapshot(env_.files, name);
+    const auto there = FindUsableSnapshot(env_.files, name, env_.clock.WallMillis());
     if (!there.ok()) return done(there.error());
     const auto node = env_.tables.Get(table);
     if (node) {
@@ -87,16 +85,15 @@ Status SnapshotAdmin::CheckTransfer(const std::string& place) const {
   RATCHET_TRY(CheckExportPlace(env_.options.snapshot_export_dir, place));
   if (UnfinishedTransfers(env_) < kMostExportsAtOnce) return Ok();
   return IllegalRequest(
-      fmt::format("{} exports and imports of snapshots have not ended, as many as there may be: ask "
-                  "again later",
-                  kMostExportsAtOnce));
+      fmt::format("limit of {} concurrent exports and imports of snapshots reached; retry later", kMostExportsAtOnce));
 }
 
 void SnapshotAdmin::Export(const std::string& name, const std::string& place, RequestContext context, Done done) {
   if (AnsweredAtOnce(env_, context, done)) return;
   if (Status sound = CheckTransfer(place); !sound.ok()) return done(sound.error());
   auto work = [this, name, place, context = std::move(context), done] {
-    if (const auto there = FindSnapshot(env_.files, name); !there.ok()) return done(there.error());
+    const auto there = FindUsableSnapshot(env_.files, name, env_.clock.WallMillis());
+    if (!there.ok()) return done(there.error());
     SubmitAsked(env_, ExportSnapshot::Make(name, place), context, {}, done);
   };
   if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
@@ -122,7 +119,8 @@ void SnapshotAdmin::List(Listed done) {
   if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
 }
 
-// One renaming: a master that is deposed before it does nothing, and one that dies after it has done it.
+// Deletes by one rename: a master that is deposed before the rename changes nothing, and after the rename the snapshot
+// is deleted even if the master dies.
 void SnapshotAdmin::Delete(const std::string& name, std::function<void(Status)> done) {
   auto work = [this, name, done] {
     const auto there = FindSnapshot(env_.files, name);
@@ -136,13 +134,13 @@ void SnapshotAdmin::CleanUp() {
   if (!env_.meta_loaded.load()) return;
   const auto directories = env_.files.ListSnapshots();
   if (!directories.ok()) {
-    RATCHET_LOG(kWarn, "Snapshots cannot be listed: {}", directories.error().ToString());
+    RATCHET_LOG(kWarn, "Cannot list snapshots: {}", directories.error().ToString());
     return;
   }
   const std::int64_t now = env_.clock.WallMillis();
   const bool by_age = env_.switches.IsOn(Switch::kSnapshotCleanup);
   for (const std::string& directory : *directories) {
-    const bool runs = SnapshotRuns(env_, CreatorOf("snapshots/" + directory));  // before the look at the storage
+    const bool runs = SnapshotRuns(env_, CreatorOf("snapshots/" + directory));  // before the storage is read
     const std::string why = WhyItGoes(env_.files, directory, runs, by_age, now);
     if (why.empty()) continue;
     const Status gone = env_.files.ArchiveSnapshot(directory, env_.executor->epoch());
@@ -153,7 +151,7 @@ void SnapshotAdmin::CleanUp() {
 
 void SnapshotAdmin::IsDone(const std::string& name, std::function<void(Result<bool>)> done) {
   auto work = [this, name, done] {
-    const bool taking = SnapshotNamed(env_, name).has_value();  // before the look at the storage
+    const bool taking = SnapshotNamed(env_, name).has_value();  // before the storage is read
     const auto there = FindSnapshot(env_.files, name);
     if (there.ok()) return done(true);
     if (there.error().code() != Code::kNotFound) return done(there.error());

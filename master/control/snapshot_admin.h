@@ -1,10 +1,10 @@
-// SnapshotAdmin: what administrators may ask for about snapshots, checked and turned into procedures.
+// SnapshotAdmin: checks the requests of administrators about snapshots and submits their procedures.
 //
-// As TableAdmin: a nonce gives the same pid again, and what is checked here is checked again by the procedure. What
-// reads or changes the storage runs on the thread for slow work (MasterEnv::RunSlowWork), and `done` is called there;
-// where too much waits for that thread, `done` gets a RegionTooBusyException, which clients try again after.
-// Errors are HBase's: SnapshotExistsException, SnapshotDoesNotExistException, SnapshotCreationException,
-// UnknownSnapshotException, TableNotDisabledException, ... Thread-safe.
+// As in TableAdmin, a nonce gives the same pid again, and the procedure repeats the checks made here. Work on the
+// storage runs on the thread for slow work (MasterEnv::RunSlowWork), and `done` is called there; if too much work waits
+// for that thread, `done` gets a RegionTooBusyException, after which clients retry. Errors are HBase's:
+// SnapshotExistsException, SnapshotDoesNotExistException, SnapshotCreationException, UnknownSnapshotException,
+// TableNotDisabledException, ... Thread-safe.
 #pragma once
 
 #include <functional>
@@ -25,22 +25,23 @@ class SnapshotAdmin {
   using Listed = std::function<void(Result<std::vector<hbase::pb::SnapshotDescription>>)>;
   explicit SnapshotAdmin(MasterEnv& env) : env_(env) {}
 
-  // Keeps what the table holds under the description's name. The description's table, type and time to live count; its
-  // creation time does where it is set.
+  // Takes a snapshot of the table under the description's name. Uses the description's table, type and time to live,
+  // and its creation time if it is set.
   void TakeSnapshot(hbase::pb::SnapshotDescription description, RequestContext context, Done done);
-  // Puts what the snapshot holds into `table`: a disabled one is replaced, one that is not there is made.
+  // Restores the snapshot into `table`: replaces a disabled table, or creates a table that does not exist.
   void PutBack(const std::string& name, const TableName& table, RequestContext context, Done done);
-  // Copies a complete snapshot to the directory `place`, and makes one of what is there; `name` empty: the one that it
-  // was exported with. Only below the directory of the setting --snapshot-export-dir, and a few at a time.
+  // Export copies a complete snapshot to the directory `place`; Import makes a snapshot of an export. An empty `name`
+  // means the name at the export. Only below the directory of --snapshot-export-dir, and a few at a time.
   void Export(const std::string& name, const std::string& place, RequestContext context, Done done);
   void Import(const std::string& place, const std::string& name, RequestContext context, Done done);
-  // By name. Blocks for the storage no caller's thread.
+  // Lists snapshots by name. Does not block the caller's thread.
   void List(Listed done);
   void Delete(const std::string& name, std::function<void(Status)> done);
-  // True: it is complete. UnknownSnapshotException: nothing is taking it, either.
+  // `done` gets true if the snapshot is complete. UnknownSnapshotException: it does not exist and no procedure is
+  // taking it.
   void IsDone(const std::string& name, std::function<void(Result<bool>)> done);
-  // Archives snapshots whose time to live is over, unless Switch::kSnapshotCleanup is off, and what ended ones have
-  // left that are not complete. Called now and then, on a thread that may wait for the storage.
+  // Archives snapshots whose time to live is over (unless Switch::kSnapshotCleanup is off), and incomplete snapshots of
+  // ended procedures. Call periodically, on a thread that may block for the storage.
   void CleanUp();
 
  private:

@@ -15,14 +15,19 @@ bool AnsweredAtOnce(MasterEnv& env, const RequestContext& context, const PidDone
   return done(PleaseHold("the master is starting: hbase:meta is not loaded yet")), true;
 }
 
+bool IsFinalForClients(const Error& error) {
+  return error.remote_class().empty() ? procedure::IsFinal(error) : !IsRetried(error);
+}
+
 void SubmitAsked(MasterEnv& env, procedure::ProcedurePtr procedure, RequestContext context,
                  std::function<Status()> pre_check, PidDone done, bool without_meta) {
   if (AnsweredAtOnce(env, context, done, without_meta)) return;
   procedure::SubmitOptions options;
-  // Without an owner it would count as the master's own.
+  // Without an owner the procedure would count as the master's own.
   options.owner = context.user.empty() ? "unnamed" : std::move(context.user);
   options.nonce = context.nonce;
   options.pre_check = std::move(pre_check);
+  options.is_final = IsFinalForClients;
   env.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));
 }
 

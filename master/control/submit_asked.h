@@ -1,4 +1,4 @@
-// Submitting what an administrator asks for: the nonce first, then what the request must wait for, then the procedure.
+// Submits a procedure for an administrator: checks the nonce, then whether the request must wait, then submits.
 #pragma once
 
 #include <functional>
@@ -18,15 +18,19 @@ struct RequestContext {
   procedure::Nonce nonce;
 };
 
-// Called once, with the pid when it is durable, or why there is none.
+// Called once, with the pid when it is durable, or with the error.
 using PidDone = std::function<void(Result<ProcId>)>;
 
-// Whether `done` was called: with the pid of an earlier request with this nonce, whatever has become of its table or
-// region meanwhile; or with PleaseHoldException until hbase:meta is loaded, unless `without_meta`.
+// Returns true if `done` was called: with the pid of an earlier request with this nonce, even if its table or region
+// has changed meanwhile; or with PleaseHoldException until hbase:meta is loaded, unless `without_meta`.
 bool AnsweredAtOnce(MasterEnv& env, const RequestContext& context, const PidDone& done, bool without_meta = false);
 
-// `done`: as AnsweredAtOnce; else when the procedure is submitted or refused. `pre_check` may be empty; it is
-// called under the executor's lock, so it asks the executor nothing.
+// Returns true if HBase's client does not retry after this error. After every other error it retries with the same
+// nonce.
+[[nodiscard]] bool IsFinalForClients(const Error& error);
+
+// Calls `done` as AnsweredAtOnce does, else when the procedure is submitted or refused. `pre_check` may be empty; it
+// runs under the executor's lock, so it must not call the executor.
 void SubmitAsked(MasterEnv& env, procedure::ProcedurePtr procedure, RequestContext context,
                  std::function<Status()> pre_check, PidDone done, bool without_meta = false);
 

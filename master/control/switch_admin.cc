@@ -34,7 +34,7 @@ std::vector<ProcId> Begun(const MasterEnv& env, const SwitchAdmin::Request& requ
   return begun;
 }
 
-// Calls `done` with the last of so many ends.
+// Calls `done` when the given number of procedures have ended.
 class Countdown {
  public:
   Countdown(std::size_t count, std::function<void()> done) : left_(count), done_(std::move(done)) {}

@@ -20,11 +20,11 @@ class SwitchAdmin {
   struct Request {
     std::vector<Switch> switches;
     bool on = false;
-    // Splits and merges that have begun are waited for when their switch goes off.
+    // When the switch of splits or merges is turned off, wait for those that are running.
     bool and_wait = false;
     std::string user;
   };
-  // `done`: what each was before, in the order of the request, once the change is durable and in effect.
+  // `done` gets the previous values in the order of the request, after the change is durable and applied.
   void Set(Request request, std::function<void(Result<std::vector<bool>>)> done);
 
  private:

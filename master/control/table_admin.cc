@@ -48,7 +48,7 @@ void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string
   for (const Status& tracked : {CheckTrackers(descriptor), CheckNewTrackers(descriptor)}) {
     if (!tracked.ok()) return done(tracked.error());
   }
-  descriptor.dropped.clear();  // of another table, whose description the client has sent (S49)
+  descriptor.dropped.clear();  // the client may have sent the descriptor of another table (S49: re-added family is new)
   for (FamilyDescriptor& family : descriptor.families) family.added_by = 0;
   descriptor.attributes.try_emplace(std::string(kFileTrackerKey), "DEFAULT");  // HBase adds it, and its clients compare
   auto check = [this, table]() -> Status {
@@ -56,7 +56,7 @@ void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string
     if (env_.tables.Exists(table)) return TableExists(table);
     if (table.IsSystem()) {
       return IllegalRequest(
-          fmt::format("table {}: the namespace {} is the system's", table.ToString(), kSystemNamespace));
+          fmt::format("table {}: namespace {} is reserved for system tables", table.ToString(), kSystemNamespace));
     }
     if (!NamespaceExists(env_, table.ns)) return NamespaceNotFound(table.ns);
     return Ok();
@@ -165,7 +165,8 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
     return IllegalRequest("region " + encoded + " is " + std::string(RegionStateText(node.state)));
   }
   if (node.unplaced)
-    return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
+    return RegionInTransition(encoded,
+                              "hbase:meta names no server for it, and not every server has sent its region list");
   const auto table = env.tables.Get(node.info.table);
   if (!table) return TableNotFound(node.info.table);
   if (type == pb::UNASSIGN && node.info.IsMeta()) return IllegalRequest("hbase:meta cannot be unassigned");
@@ -218,7 +219,7 @@ void TableAdmin::ReopenRegion(const std::string& region, RequestContext context,
 
 namespace {
 
-// What a split or a merge may begin with.
+// Checks that a split or merge of the region may begin.
 Status CheckReshape(const MasterEnv& env, const std::string& region,
                     Status (*allows)(const Switches&, const TableNode&)) {
   const auto node = env.regions.Find(region);

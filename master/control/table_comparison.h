@@ -1,11 +1,12 @@
-// What MetaComparison finds wrong with tables: rows of tables in hbase:meta against the master's memory, regions' rows
-// that no table needs any more, and table directories that belong to no table (S66). What an unfinished procedure
-// creates, enables, disables or deletes is left to it. Functions of what they are given, apart from the repairs.
+// Finds inconsistencies of tables for MetaComparison: differences between table rows in hbase:meta and the master's
+// memory, rows of regions that no table needs, and directories that belong to no table (S66: table row last in, first
+// out). Tables of unfinished procedures are skipped. Pure functions, except for the repairs.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -20,51 +21,59 @@ namespace ratchet::master {
 
 struct MasterEnv;
 
-// Something that two pictures of the cluster say differently. Acted on when it is found a second time.
-struct Doubt {
+// An inconsistency between two sources. It is repaired when it is found a second time.
+struct Inconsistency {
   std::string what;
-  std::function<void()> repair;
+  std::function<void()> repair;  // empty: shown as a problem instead
 };
-using Doubts = std::map<std::string, Doubt>;  // by encoded region name, "table <name>" or "directory <name>"
+using Inconsistencies =
+    std::map<std::string, Inconsistency>;  // by encoded region name, "table <name>" or "directory <name>"
 
-// What unfinished procedures work on. `tables`: created, enabled, disabled, deleted or mended now, so the table's own
-// row is theirs. `layouts`: created, deleted, truncated or mended, so the rows of its regions are theirs too; the value
-// is the directory of the table that is made or removed, empty while rows under any id may be written. Rows of an
-// earlier table of that name are no procedure's work: each of these but a mend that has begun may wait for a mend,
-// which waits until all rows are put right (S95).
+// Tables that unfinished procedures own. `tables`: tables that are being created, enabled, disabled, deleted or
+// repaired; the procedure owns the table's row. `layouts`: tables that are being created, deleted, truncated or
+// repaired; the procedure also owns the rows of the regions. The value is the directory that is made or removed, empty
+// while rows under any id may be written. No procedure owns rows of an earlier table of the same name. The reason is
+// that these procedures, except a repair that has begun, may wait for a repair, which waits until all rows are
+// consistent (S95: repair counts certain rows).
 struct TablesInHand {
   std::set<TableName> tables;
   std::map<TableName, std::string> layouts;
   std::set<std::string> directories;
 };
 [[nodiscard]] TablesInHand FindTablesInHand(const procedure::Executor& executor);
-// An unfinished procedure makes or removes this table's directories and regions. Every type that does must be named
-// there.
+// Returns true if an unfinished procedure makes or removes directories and regions of this table. The implementation
+// must name every type that does.
 [[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 
-// An unfinished split or merge makes or removes directories of regions of this table.
+// Returns true if an unfinished split or merge makes or removes region directories of this table.
 [[nodiscard]] bool ReshapeIsInHand(const procedure::Executor& executor, const TableName& table);
-// An unfinished split or merge has the region as a parent or as a child.
+// Returns true if the region is a parent or a child of an unfinished split or merge.
 [[nodiscard]] bool IsOfAReshape(const procedure::Executor& executor, const RegionInfo& region);
 
-// Tables' directories, as hbase:meta names them, and memory where hbase:meta does not; of tables in hand, as the
-// procedure or memory has them.
+// Directory of each table: from hbase:meta, else from memory; for tables that a procedure owns, from the procedure or
+// memory.
 using DirectoryOfTable = std::map<TableName, std::string>;
 [[nodiscard]] DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents,
                                                const TablesInHand& in_hand);
 
-// The region is of another table of the same name than the one in `table_directory`, of an earlier one or of one that
-// never came to be: a region's id is not below its table's, and a row that is as a creation wrote it is of the table of
-// its id.
+// Returns true if the region belongs to another table of the same name than the one in `table_directory`: to an earlier
+// table, or to one whose creation failed. A region's id is never below its table's id, and a row that still is as its
+// creation wrote it belongs to the table of its id.
 [[nodiscard]] bool IsOfAnotherTable(const RegionInfo& region, std::uint64_t transition,
                                     const std::string& table_directory);
 
-// Why no table needs this region; empty: its table is there, or may come yet.
+// Returns why no table needs this region; empty if its table exists or may still be created.
 [[nodiscard]] std::string WhyLeft(const RegionInfo& region, std::uint64_t transition,
                                   const DirectoryOfTable& directories, const TablesInHand& in_hand);
 
-// `contents`: of hbase:meta. The files are listed here: blocks for a few file operations.
-void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand, Doubts& doubts);
-void JudgeDirectories(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand, Doubts& doubts);
+// `contents`: of hbase:meta. Lists directories: blocks for a few file operations.
+void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand,
+                 Inconsistencies& inconsistencies);
+void JudgeDirectories(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand,
+                      Inconsistencies& inconsistencies);
+
+// S115 (missing row is not evidence): returns why repairs must not follow this hbase:meta: it names no table, although
+// data/ has a table that no mark allows to remove.
+[[nodiscard]] std::optional<std::string> WhyRowsAreMissing(const MasterEnv& env, const MetaContents& contents);
 
 }  // namespace ratchet::master

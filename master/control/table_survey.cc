@@ -18,7 +18,7 @@
 namespace ratchet::master {
 namespace {
 
-constexpr int kPause = 50;  // times as long as a look took
+constexpr int kPause = 50;  // multiple of the duration of the last check
 
 std::set<std::string> InBoth(const std::set<std::string>& a, const std::set<std::string>& b) {
   std::set<std::string> both;
@@ -71,7 +71,8 @@ void TableSurvey::LookAtAll() {
   for (const TableNode& table : Tables()) Look(table);
 }
 
-// Directories first: what is made meanwhile has a procedure that is still in hand below, or is in memory.
+// Lists directories first: a directory made later belongs to a procedure that is unfinished below, or to a region in
+// memory.
 TableSurvey::Found TableSurvey::Judge(const TableNode& table) const {
   Found found;
   const auto listed = env_.files.ListRegionDirectories(table.directory);
@@ -81,7 +82,7 @@ TableSurvey::Found TableSurvey::Judge(const TableNode& table) const {
   found.problems.insert(ranges.begin(), ranges.end());
   if (!listed.ok() && listed.error().code() == Code::kNotFound) {
     found.problems.insert(
-        fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
+        fmt::format("directory data/{} of table {} is missing: restore it, or disable and drop the table",
                     table.directory, table.name.ToString()));
   }
   if (!listed.ok()) return found;
@@ -90,15 +91,14 @@ TableSurvey::Found TableSurvey::Judge(const TableNode& table) const {
     const std::string encoded = node.info.encoded_name();
     if (found.unknown.erase(encoded) > 0) continue;
     found.problems.insert(fmt::format(
-        "region {} of table {} has no directory, so it does not open again: put data/{}/{} back, or ratchet "
-        "give-up {}",
+        "region {} of table {} has no directory, so it cannot open: restore data/{}/{}, or run 'ratchet give-up {}'",
         encoded, table.name.ToString(), table.directory, encoded, encoded));
   }
   if (Uncovered({}, regions).empty() || RATCHET_MUTANT("survey.take_beside_holes")) return found;
   for (const std::string& encoded : found.unknown) {
     found.problems.insert(
-        fmt::format("no record names directory data/{}/{}, and rows of table {} have no region: it may hold them. "
-                    "It is left until each row has a region",
+        fmt::format("no record names directory data/{}/{}, which may hold rows of table {} that have no region; it is "
+                    "kept until each row has a region",
                     table.directory, encoded, table.name.ToString()));
   }
   found.unknown.clear();
@@ -117,7 +117,7 @@ void TableSurvey::Look(const TableNode& table) {
     if (shown.size() > kShownPerTable) {
       const std::size_t more = shown.size() - kShownPerTable;
       shown.resize(kShownPerTable);
-      shown.push_back(fmt::format("table {} has {} more such problems", table.name.ToString(), more));
+      shown.push_back(fmt::format("table {}: {} more such problems", table.name.ToString(), more));
     }
     for (const std::string& problem : shown) {
       const auto known = shown_.find(table.name);
@@ -135,13 +135,13 @@ void TableSurvey::Look(const TableNode& table) {
   QuarantineUnknown(table, unknown);
 }
 
-// Names never come back (S31), so nothing can begin to need them meanwhile.
+// Names are never reused (S31: names are never reused), so no procedure can start to need these directories meanwhile.
 void TableSurvey::QuarantineUnknown(const TableNode& table, const std::set<std::string>& twice) {
   for (const std::string& encoded : twice) {
     const auto moved =
         env_.files.QuarantineRegion(table.directory, encoded, fmt::format("unknown-{}", env_.executor->epoch()));
     if (!moved.ok()) {
-      RATCHET_LOG(kWarn, "Reconciler: data/{}/{} not moved to quarantine: {}", table.directory, encoded,
+      RATCHET_LOG(kWarn, "Reconciler: cannot move data/{}/{} to quarantine: {}", table.directory, encoded,
                   moved.error().ToString());
       continue;
     }
@@ -156,7 +156,7 @@ std::vector<std::string> TableSurvey::Problems() const {
   for (const auto& [table, problems] : shown_) {
     for (const std::string& problem : problems) {
       if (all.size() == kShown) {
-        all.push_back("more tables have such problems (the master's log)");
+        all.push_back("more tables have such problems; see the master's log");
         return all;
       }
       all.push_back(problem);

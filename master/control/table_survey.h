@@ -1,17 +1,15 @@
 // TableSurvey: compares each table's regions in memory with its region directories and with the keys that it has, table
-// after table (S85).
+// after table (S85: move unnamed directories only if rows are complete).
 //
-//  - a directory of a region that no record names: moved to quarantine, where each key of the table has a region; shown
-//  otherwise,
-//    because the row of that region may be what is missing;
-//  - a region without a directory, a table without a directory: shown, with the verbs that mend it. Such a region never
-//  opens;
-//  - keys that no region has, or several: shown, with the verbs that mend it.
+//  - A directory of a region that no record names is moved to quarantine, if the table's regions cover every key.
+//    Otherwise it is shown, because the row of that region may be what is missing.
+//  - A region or a table without a directory is shown, with the commands that repair it. Such a region never opens.
+//  - Keys that no region or several regions have are shown, with the commands that repair them.
 //
-// Nothing is said or done before two looks at the same table have found it. What an unfinished procedure creates,
-// deletes or mends is left to it. Each call looks at one table, and then not again before fifty times as long as that
-// look took has passed, so that it takes a fiftieth of a thread at most, however many tables and regions there are.
-// Thread-safe; blocks for the listing of one directory.
+// A finding is shown or repaired only after two checks of the table have found it. Tables that an unfinished procedure
+// creates, deletes or repairs are skipped. Each call checks one table. The next check waits fifty times as long as the
+// last one took, so the survey uses at most a fiftieth of a thread for any number of tables and regions. Thread-safe;
+// blocks for the listing of one directory.
 #pragma once
 
 #include <cstddef>
@@ -33,25 +31,25 @@ struct TableNode;
 class TableSurvey {
  public:
   using Note = std::function<void(const std::string& encoded, std::string what)>;
-  // `note`: told of every repair.
+  // `note`: called for every repair.
   TableSurvey(MasterEnv& env, Note note) : env_(env), note_(std::move(note)) {}
 
-  // Looks at the table whose turn it is, unless the last look is too recent.
+  // Checks the next table, unless the last check is too recent.
   void LookAtNext();
-  // Looks at every table, once: an operator has asked.
+  // Checks every table once, for an operator.
   void LookAtAll();
-  // What two looks have found and nothing has mended. At most kShown.
+  // Problems that two checks found and that are not repaired. At most kShown.
   [[nodiscard]] std::vector<std::string> Problems() const;
 
-  static constexpr std::size_t kShown = 100;  // of all tables
+  static constexpr std::size_t kShown = 100;  // for all tables together
   static constexpr std::size_t kShownPerTable = 10;
 
  private:
   struct Found {
-    std::set<std::string> problems;  // texts
+    std::set<std::string> problems;  // descriptions
     std::set<std::string> unknown;   // encoded names of directories
   };
-  // All but hbase:meta, by name; what was found about others is forgotten.
+  // Returns all tables except hbase:meta, by name, and forgets the findings of tables that are gone.
   [[nodiscard]] std::vector<TableNode> Tables();
   void Look(const TableNode& table);
   [[nodiscard]] Found Judge(const TableNode& table) const;
@@ -60,9 +58,9 @@ class TableSurvey {
   MasterEnv& env_;
   const Note note_;
   mutable Mutex mutex_;
-  TableName last_ GUARDED_BY(mutex_);  // the one that was looked at last
+  TableName last_ GUARDED_BY(mutex_);  // the last table that was checked
   TimePoint next_ GUARDED_BY(mutex_){};
-  std::map<TableName, Found> before_ GUARDED_BY(mutex_);  // by the last look, of tables that are there
+  std::map<TableName, Found> before_ GUARDED_BY(mutex_);  // findings of the last check, for tables that exist
   std::map<TableName, std::vector<std::string>> shown_ GUARDED_BY(mutex_);  // only tables with problems
 };
 

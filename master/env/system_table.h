@@ -1,5 +1,5 @@
-// One family of a system table as the master uses it: q of hbase:quota, info of hbase:namespace. Answers come on any
-// thread, also before the call returns.
+// Access to one family of a system table: q of hbase:quota, info of hbase:namespace. Callbacks run on any thread,
+// possibly before the call returns.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,12 @@ struct SystemCell {
 class SystemTable {
  public:
   virtual ~SystemTable() = default;
-  using Value = std::optional<std::string>;  // nothing: there is no such cell
+  using Value = std::optional<std::string>;  // nullopt: the cell does not exist
   virtual void Read(const SystemCell& cell, std::function<void(Result<Value>)> done) = 0;
-  // Gives the cell the value `after` if it has `before`; false: it has another one. After an error it may have
-  // happened.
+  // Compare-and-set: sets the cell to `after` if it has the value `before`; `done` gets false if it has another value.
+  // After an error the outcome is unknown.
   virtual void Swap(const SystemCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) = 0;
-  // At most `most` cells.
+  // Reads up to `most` cells.
   virtual void ReadAll(std::size_t most, std::function<void(Result<std::vector<SystemCell>>)> done) = 0;
 };
 

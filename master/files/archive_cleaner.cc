@@ -30,7 +30,7 @@ Status ArchiveCleaner::Find(const std::string& epoch, std::vector<Unit>* found) 
   return Ok();
 }
 
-// Each region is decided about by itself: more of the same table come at any time.
+// Each region is a unit of its own, because more regions of the same table may arrive at any time.
 Status ArchiveCleaner::FindRegions(const std::string& path, std::vector<Unit>* found) {
   RATCHET_ASSIGN(const std::vector<std::string> tables, NamesBelow(archive_, path));
   for (const std::string& table : tables) {
@@ -42,7 +42,7 @@ Status ArchiveCleaner::FindRegions(const std::string& path, std::vector<Unit>* f
   return Ok();
 }
 
-// Each file is decided about by itself: more come into the same directories at any time.
+// Each file is a unit of its own, because more files may arrive in the same directories at any time.
 Status ArchiveCleaner::FindFiles(const std::string& path, std::vector<Unit>* found) {
   auto directory = OpenPath(archive_, path);
   if (!directory.ok()) {
@@ -68,7 +68,7 @@ Status ArchiveCleaner::Delete(const Unit& unit) {
     return !removed.ok() && removed.error().code() == Code::kNotFound ? Ok() : removed;
   }
   RATCHET_TRY(check());
-  IgnoreResult(parent->RemoveDir(name), "not empty any more: a later run finds what has come in");
+  IgnoreResult(parent->RemoveDir(name), "no longer empty; a later run handles the new entries");
   return Ok();
 }
 
@@ -83,7 +83,7 @@ Result<std::vector<std::string>> ArchiveCleaner::RunOnce() {
   for (const Unit& unit : found) {
     const auto decided = decided_.find(unit.path);
     if (decided == decided_.end() && !RATCHET_MUTANT("cleaner.one_stage")) {
-      still[unit.path] = now;  // named now, deleted by a later run
+      still[unit.path] = now;  // recorded now, deleted by a later run
       continue;
     }
     if (decided != decided_.end() && now - decided->second < options_.ttl.Get()) {

@@ -1,6 +1,6 @@
-// The second stage of deletion (rule S32): what was moved into archive/<epoch>/ is deleted only after an earlier
-// decision of the same epoch has named it, so that nothing is deleted on the strength of one look, and a deposed
-// master's late deletion meets only what this epoch's owner had decided about, or nothing.
+// The second stage of deletion (rule S32: two-stage cleaner): entries of archive/<epoch>/ are deleted only after an
+// earlier decision of the same epoch has named them. So one observation never deletes data, and a late deletion of a
+// deposed master affects only entries that this epoch's owner has decided to delete.
 //
 // Not thread-safe: one chore runs it.
 #pragma once
@@ -22,19 +22,20 @@ class ArchiveCleaner {
   struct Options {
     Live<Millis> ttl{Millis{600'000}};  // between decision and deletion
   };
-  // `check`: the epoch CHECK, before every single removal (S31). `archive` and `clock` must outlive the cleaner.
+  // `check`: the epoch CHECK, before every single removal (S31: names are never reused). `archive` and `clock` must
+  // outlive the cleaner.
   ArchiveCleaner(io::Directory& archive, const Clock& clock, std::function<Status()> check, Options options)
       : archive_(archive), clock_(clock), check_(std::move(check)), options_(options) {}
 
-  // Deletes what an earlier run decided, then decides about what is there now. Returns what was deleted
-  // ("<epoch>/wals/<server>-splitting", "<epoch>/data/<ns>/<table>.<pid>",
+  // Deletes the entries that an earlier run decided to delete, then decides about the current ones. Returns the deleted
+  // entries ("<epoch>/wals/<server>-splitting", "<epoch>/data/<ns>/<table>.<pid>",
   // "<epoch>/regions/<ns>/<table>.<pid>/<region>", "<epoch>/files/<path below root>").
   Result<std::vector<std::string>> RunOnce();
 
  private:
   struct Unit {
     std::string path;     // below archive/
-    bool folder = false;  // an empty directory that single files were in: removed only if nothing has come in since
+    bool folder = false;  // an empty directory of former single files: removed only if still empty
   };
   Status Find(const std::string& epoch, std::vector<Unit>* found);
   Status FindRegions(const std::string& path, std::vector<Unit>* found);

@@ -28,7 +28,7 @@ Result<std::string_view> CheckedContent(std::string_view bytes, std::string_view
     crc |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
   }
   const std::string_view content = bytes.substr(kChecksumBytes);
-  if (Crc32c(content) != crc) return Error(Code::kCorruption, fmt::format("{}'s checksum is wrong", what));
+  if (Crc32c(content) != crc) return Error(Code::kCorruption, fmt::format("{}: checksum mismatch", what));
   return content;
 }
 

@@ -9,7 +9,7 @@
 namespace ratchet::master {
 
 [[nodiscard]] std::string WithChecksum(std::string_view content);
-// The part of `bytes` behind the checksum. kCorruption when a byte is wrong; `what` names the file in the error.
+// Returns the part of `bytes` after the checksum. kCorruption: checksum mismatch; `what` names the file in the error.
 [[nodiscard]] Result<std::string_view> CheckedContent(std::string_view bytes, std::string_view what);
 
 }  // namespace ratchet::master

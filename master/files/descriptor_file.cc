@@ -45,7 +45,7 @@ Result<TableDescriptor> DecodeDescriptorFile(std::string_view bytes) {
   RATCHET_ASSIGN(const std::string_view body, CheckedContent(bytes, "the descriptor file"));
   hbase::pb::TableSchema schema;
   if (!schema.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
-    return Error(Code::kCorruption, "the descriptor file holds no table schema");
+    return Error(Code::kCorruption, "the descriptor file has no valid table schema");
   }
   return FromProto(schema);
 }

@@ -1,6 +1,6 @@
-// Small steps on directories that may be repeated at any point, each durable when it returns.
+// Repeatable operations on directories, each durable when it returns.
 //
-// A failed sync ends the process (rule S6): afterwards it is unknown what is durable.
+// A failed sync ends the process (rule S6: failed sync ends the process): afterwards it is unknown what is durable.
 #pragma once
 
 #include <functional>
@@ -15,24 +15,30 @@ namespace ratchet::master {
 
 using DirectoryPtr = std::unique_ptr<io::Directory>;
 
-// Syncs; an error of the disk does not return (tests: it does, through the fatal handler).
+// Returns true for an entry that is gone or cannot exist (a name that the file system refuses): it needs no move and no
+// mark.
+[[nodiscard]] inline bool IsNotThere(Code code) { return code == Code::kNotFound || code == Code::kInvalidArgument; }
+
+// Syncs; a disk error ends the process (in tests it returns through the fatal handler).
 Status SyncOrDie(io::Directory& directory);
 
-// The directory `name` in `parent`, made when it is missing; its name is durable, whichever process made it (S3).
+// Opens the directory `name` in `parent`, and makes it if it is missing. Its name is durable, also if another process
+// made it (S3: durable fence mark).
 [[nodiscard]] Result<DirectoryPtr> EnsureDirectory(io::Directory& parent, const std::string& name);
-// The same along "a/b/c".
+// Like EnsureDirectory, for each part of "a/b/c".
 [[nodiscard]] Result<DirectoryPtr> EnsurePath(io::Directory& parent, const std::string& path);
-// kNotFound when any part is missing.
+// kNotFound: a part is missing.
 [[nodiscard]] Result<DirectoryPtr> OpenPath(io::Directory& parent, const std::string& path);
 
-// Names in "a/b/c"; none when any part is missing or a file.
+// Lists the names in "a/b/c"; empty if a part is missing or is a file.
 [[nodiscard]] Result<std::vector<std::string>> NamesBelow(io::Directory& parent, const std::string& path);
 
-// Moves directory `name` to `target`/`to`, both parents synced, target first: after a crash it is at one place or the
-// other. Gone from `source`: Ok after both syncs (another run did it before). kFailedPrecondition when both are there.
+// Moves directory `name` to `target`/`to`, both parents synced, target first: after a crash the directory is at one of
+// the two places. If it is gone from `source`: Ok after both syncs (an earlier run moved it). kFailedPrecondition: both
+// exist.
 Status MoveDirectory(io::Directory& source, const std::string& name, io::Directory& target, const std::string& to);
 
-// Removes `name` with all that is in it. `check` runs before each removal; its error ends the work. Gone already: Ok.
+// Removes `name` recursively. `check` runs before each removal; its error ends the work. Ok if it is already gone.
 Status RemoveTree(io::Directory& parent, const std::string& name, const std::function<Status()>& check);
 
 [[nodiscard]] std::vector<std::string> SplitPath(const std::string& path);

@@ -29,7 +29,7 @@ struct ListedFile {
   std::uint32_t checksum = 0;
 };
 
-// Of a file's bytes, each chunk handed to `take`.
+// Reads a file and passes each chunk to `take`; returns its length and checksum.
 Result<ListedFile> ReadThrough(io::Directory& directory, const std::string& name, const Check& check,
                                const std::function<Status(std::string_view)>& take = {}) {
   RATCHET_ASSIGN(const auto file, directory.OpenForRead(name));
@@ -48,7 +48,7 @@ Result<ListedFile> ReadThrough(io::Directory& directory, const std::string& name
 
 bool SameContent(const ListedFile& a, const ListedFile& b) { return a.bytes == b.bytes && a.checksum == b.checksum; }
 
-// Whether `directory` has the file as it is listed.
+// Returns true if `directory` has the file as listed.
 Result<bool> Has(io::Directory& directory, const ListedFile& listed, const Check& check) {
   RATCHET_ASSIGN(const bool there, directory.Exists(listed.name));
   if (!there) return false;
@@ -64,7 +64,7 @@ Status CopyOne(io::Directory& from, const ListedFile& listed, io::Directory& to,
       ReadThrough(from, listed.name, check, [&file](std::string_view bytes) { return file->Append(bytes); });
   Status done = copied.ok() ? file->Sync() : Status(copied.error());
   if (done.ok()) done = file->Close();
-  // What has arrived is read again: the checksum is of the copy.
+  // Reads the copy again, so that the checksum is of the copy.
   if (done.ok()) {
     const auto arrived = ReadThrough(to, temporary, check);
     if (!arrived.ok()) {
@@ -90,7 +90,7 @@ std::string ListText(const std::vector<ListedFile>& files) {
 }
 
 template <class Number>
-bool TakeNumber(std::string_view& line, Number& number, int base) {
+bool ConsumeNumber(std::string_view& line, Number& number, int base) {
   const auto [end, wrong] = std::from_chars(line.data(), line.data() + line.size(), number, base);
   const auto used = static_cast<std::size_t>(end - line.data());
   if (wrong != std::errc() || used == line.size() || line[used] != ' ') return false;
@@ -112,9 +112,10 @@ Result<std::vector<ListedFile>> ReadList(io::Directory& source) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     ListedFile file;
-    const bool sound = TakeNumber(line, file.checksum, 16) && TakeNumber(line, file.bytes, 10) && IsFileName(line);
+    const bool sound =
+        ConsumeNumber(line, file.checksum, 16) && ConsumeNumber(line, file.bytes, 10) && IsFileName(line);
     if (!sound || files.size() == kMostFiles)
-      return Error(Code::kCorruption, fmt::format("{}: line {} is no file of an export", what, files.size() + 1));
+      return Error(Code::kCorruption, fmt::format("{}: line {} is not a valid file entry", what, files.size() + 1));
     file.name = std::string(line);
     files.push_back(std::move(file));
   }
@@ -137,7 +138,7 @@ Result<CopiedFiles> ExportRegionFiles(io::Directory& part, io::Directory& target
     if (name.ends_with(kUnfinished)) continue;
     if (files.size() == kMostFiles)
       return Error(Code::kResourceExhausted,
-                   fmt::format("{} has more than {} files: it is not exported", part.path(), kMostFiles));
+                   fmt::format("cannot export {}: it has more than {} files", part.path(), kMostFiles));
     RATCHET_ASSIGN(const ListedFile listed, ReadThrough(part, name, check));
     RATCHET_ASSIGN(const bool there, Has(target, listed, check));
     if (!there) RATCHET_TRY(CopyOne(part, listed, target, check));

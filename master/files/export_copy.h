@@ -1,9 +1,9 @@
-// The files of one region of a snapshot, copied to an export or back, with checksums.
+// Copies the files of one region of a snapshot to an export or back, with checksums.
 //
-// Files are copied under another name first and renamed once they are whole and durable, so that a copy that was cut
-// short leaves no half file under its name; several may copy the same files at once. What is there already is compared
-// by length and checksum and kept. The list of a region's files, with lengths and checksums, is written when all of
-// them are there.
+// Files are copied under another name first and renamed once they are complete and durable, so an interrupted copy
+// leaves no partial file under its name; several processes may copy the same files at once. Existing files are compared
+// by length and checksum and kept. The list of a region's files, with lengths and checksums, is written when all files
+// are complete.
 //
 // `check` runs before each name is made and at each chunk of bytes; its error ends the work. Blocks for the disk.
 // Threads: any.
@@ -17,12 +17,12 @@
 
 namespace ratchet::master {
 
-inline constexpr const char* kExportList = "files.list";  // of one region; one file a line, behind a checksum
+inline constexpr const char* kExportList = "files.list";  // list of one region: a checksum, then one file per line
 
-// `part`: of a complete snapshot, which does not change. An error leaves nothing that a repetition would trust.
+// `part`: part of a complete snapshot, which does not change. After an error a repetition checks everything again.
 [[nodiscard]] Result<CopiedFiles> ExportRegionFiles(io::Directory& part, io::Directory& target,
                                                     const std::function<Status()>& check);
-// kCorruption: a file is not what the list says, or the list is none.
+// kCorruption: a file does not match the list, or the list is invalid.
 [[nodiscard]] Result<CopiedFiles> ImportRegionFiles(io::Directory& source, io::Directory& part,
                                                     const std::function<Status()>& check);
 

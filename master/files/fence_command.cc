@@ -43,7 +43,7 @@ Result<pid_t> Spawn(const std::vector<std::string>& words, int output) {
   posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own, so that what it starts can be ended with it.
+  // The program gets its own process group, so that its children can be ended with it.
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t pid = 0;
@@ -54,7 +54,7 @@ Result<pid_t> Spawn(const std::vector<std::string>& words, int output) {
   return pid;
 }
 
-// The last bytes that it wrote, on one line.
+// Keeps the last bytes of the program's output, as one line.
 void Keep(std::string& output, const char* bytes, std::size_t count) {
   for (const char c : std::string_view(bytes, count)) output += c == '\n' ? ' ' : c;
   if (output.size() > kMostOutput) output.erase(0, output.size() - kMostOutput);
@@ -92,17 +92,17 @@ Status RunFenceCommand(const Clock& clock, const std::string& command, const io:
     late = true;
     ::kill(-pid, SIGKILL);
   }
-  // What it had written before its end and was not read yet.
+  // Reads the rest of the program's output after its end.
   std::array<char, 4096> rest{};
   const ssize_t got = ::read(read_end.get(), rest.data(), rest.size());
   if (got > 0) Keep(output, rest.data(), static_cast<std::size_t>(got));
   if (!late && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    RATCHET_LOG(kInfo, "the storage has given up client {}: {}", client.ToString(), output);
+    RATCHET_LOG(kInfo, "The storage has evicted client {}: {}", client.ToString(), output);
     return Ok();
   }
   return Error(
       Code::kTimeout,
-      fmt::format("the storage has not confirmed that client {} is given up: {} {}: {}", client.ToString(), words[0],
+      fmt::format("the storage has not confirmed the eviction of client {}: {} {}: {}", client.ToString(), words[0],
                   late                ? fmt::format("took longer than {} ms", limit.count())
                   : WIFEXITED(status) ? fmt::format("ended with code {}", WEXITSTATUS(status))
                                       : fmt::format("was ended by signal {}", WTERMSIG(status)),

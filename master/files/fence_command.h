@@ -1,5 +1,5 @@
-// The program that makes the storage give up a dead process's client, so that fencing takes a second and not the
-// storage's own time-out (S102): --fence-command, for CephFS scripts/ceph/evict.
+// Runs --fence-command, the program that makes the storage give up a dead process's client, so that fencing takes a
+// second instead of the storage's own time-out (S102: evict before fencing). For CephFS it is scripts/ceph/evict.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace ratchet::master {
 
-// Runs `command` (words, separated by spaces; no shell) with the client's name and, where it is known, its id, and
-// waits for its end. OK: it ended with 0, which says that the storage takes nothing from this client any more.
-// kTimeout: anything else, with the end of what it wrote; one that takes longer than `limit` is killed.
+// Runs `command` (words, separated by spaces; no shell) with the client's name and its id, if known, and waits for its
+// end. OK: exit code 0, which means that the storage no longer accepts requests of this client. kTimeout: any other
+// end, with the last part of the output; the program is killed after `limit`.
 [[nodiscard]] Status RunFenceCommand(const Clock& clock, const std::string& command, const io::StorageClient& client,
                                      Millis limit);
 

@@ -29,7 +29,7 @@ Result<std::vector<std::string>> FileRetirer::RunOnce() {
 Status FileRetirer::MoveAll(io::Directory& source, const std::string& path, const std::vector<Move>& moves,
                             const std::function<bool()>& go_on, std::vector<std::string>* moved) {
   if (moves.empty()) return Ok();
-  // S3: the marks that are believed here were made by another process. They must not be lost when the files are gone.
+  // S3 (durable fence mark): another process made the marks. They must be durable before the files are moved.
   RATCHET_TRY(SyncOrDie(source));
   RATCHET_TRY(deps_.check());
   RATCHET_ASSIGN(const DirectoryPtr target,
@@ -49,7 +49,7 @@ Status FileRetirer::MoveAll(io::Directory& source, const std::string& path, cons
 Status FileRetirer::RetireLogs(std::vector<std::string>* moved) {
   RATCHET_ASSIGN(const std::vector<std::string> names, deps_.wals.List());
   for (const std::string& name : names) {
-    const auto server = ServerName::Parse(name);  // refuses "-splitting"
+    const auto server = ServerName::Parse(name);  // fails for "-splitting"
     if (server.ok() && server->ToString() == name) RATCHET_TRY(RetireLogsOf(*server, moved));
   }
   return Ok();
@@ -70,7 +70,7 @@ Status FileRetirer::RetireRegions(std::vector<std::string>* moved) {
   const Place from = std::exchange(next_, {});
   std::size_t left = deps_.most_listings;
   const auto stop_at = [&](Place place) {
-    RATCHET_LOG(kInfo, "Retiring files: {} directories are listed; the next run goes on at {}/{}", deps_.most_listings,
+    RATCHET_LOG(kInfo, "Retiring files: listed {} directories; the next run continues at {}/{}", deps_.most_listings,
                 place.name_space, place.table);
     next_ = std::move(place);
     return Ok();
@@ -89,7 +89,7 @@ Status FileRetirer::RetireRegions(std::vector<std::string>* moved) {
         if (first && table == from.table && region < from.region) continue;
         if (left == 0) return stop_at({name_space, table, region});
         --left;
-        next_ = {name_space, table, region + '\0'};  // behind it, should it fail
+        next_ = {name_space, table, region + '\0'};  // continues after this region if it fails
         RATCHET_TRY(RetireRegionFiles(name_space + "/" + table + "/" + region, moved));
       }
     }
@@ -101,7 +101,7 @@ Status FileRetirer::RetireRegions(std::vector<std::string>* moved) {
 Status FileRetirer::RetireRegionFiles(const std::string& path, std::vector<std::string>* moved) {
   auto directory = OpenPath(deps_.data, path);
   if (!directory.ok()) {
-    const bool file = directory.error().code() == Code::kFailedPrecondition;  // a descriptor
+    const bool file = directory.error().code() == Code::kFailedPrecondition;  // a descriptor file
     return file || IsGone(directory.error()) ? Ok() : Status(directory.error());
   }
   RATCHET_ASSIGN(const std::vector<std::string> names, (*directory)->List());

@@ -1,10 +1,10 @@
-// The first stage of the cleaner (rule S32): moves what is not needed any more from where it lives to
-// archive/<epoch>/files/<path below root>. What is not needed, the files' owners have said (retirement.h); here it is
-// believed, for servers without a crash procedure only. Each move is preceded by the epoch CHECK (S31) and durable, the
-// archive first.
+// The first stage of the cleaner (rule S32: two-stage cleaner): moves unneeded files to archive/<epoch>/files/<path
+// below root>. The files' owners have marked them as unneeded (retirement.h); the retirer follows these marks only for
+// servers without a crash procedure. The epoch CHECK precedes each move (S31: names are never reused). Each move is
+// durable, the archive first.
 //
-// A move that comes too late, by a master that was deposed or paused in the middle of it, harms nothing: what an owner
-// has said stays true, and a splitter that misses a log finds its mark.
+// A late move by a master that was deposed or paused is harmless: an owner's mark stays valid, and a splitter that
+// misses a log finds its mark.
 //
 // Not thread-safe: one chore runs it.
 #pragma once
@@ -30,15 +30,14 @@ class FileRetirer {
     Epoch epoch;
     std::function<Status()> check;                           // the epoch CHECK
     std::function<bool(const ServerName& server)> is_alive;  // registered here, without a crash procedure
-    // Directories of tables and regions that one run lists at most; at least 2. The next run goes on where this one
-    // ends.
+    // Maximum number of table and region directories that one run lists; at least 2. The next run continues after them.
     std::size_t most_listings = 5'000;
   };
-  // What `deps` refers to must outlive the retirer.
+  // The objects in `deps` must outlive the retirer.
   explicit FileRetirer(Deps deps) : deps_(std::move(deps)) {}
 
-  // A walk over all logs, and over as many regions as one run may list. Returns what was moved, as paths below <root>.
-  // After an error the rest is left for the next run, which goes on behind the region with the error.
+  // Checks all logs, and as many regions as one run may list. Returns the moved files, as paths below <root>. After an
+  // error the next run does the rest, and continues after the region with the error.
   [[nodiscard]] Result<std::vector<std::string>> RunOnce();
 
  private:

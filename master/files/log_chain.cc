@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,15 +17,35 @@ MeasuredLog MissingLog(const MeasuredLog& successor, std::uint64_t number) {
   missing.name = {successor.name.prefix, number};
   missing.log.name = io::ToString(missing.name);
   missing.log.meta = successor.log.meta;
+  missing.log.missing = true;
   return missing;
 }
 
 }  // namespace
 
+std::vector<std::string> AddMissingLogs(std::vector<MeasuredLog>& logs, const std::string& prefix,
+                                        std::uint64_t covered_up_to, std::uint64_t made_up_to) {
+  std::vector<std::string> missing;
+  if (RATCHET_MUTANT("log.missing_is_none")) return missing;
+  std::set<std::uint64_t> there;
+  for (const MeasuredLog& log : logs) there.insert(log.name.number);
+  for (std::uint64_t number = covered_up_to + 1; number <= made_up_to; ++number) {
+    if (there.contains(number)) continue;
+    MeasuredLog log;
+    log.name = {prefix, number};
+    log.log.name = io::ToString(log.name);
+    log.log.meta = prefix == io::kMetaLogPrefix;
+    log.log.missing = true;
+    missing.push_back(log.log.name);
+    logs.push_back(std::move(log));
+  }
+  return missing;
+}
+
 std::vector<std::string> ExpectMissingRecords(std::vector<MeasuredLog>& logs, std::uint64_t covered_up_to) {
   std::vector<std::string> findings;
   if (RATCHET_MUTANT("log.any_end")) return findings;
-  // The number of the last record before the present log; nothing: not known.
+  // Number of the last record before the current log; nullopt if unknown.
   std::optional<std::uint64_t> last = covered_up_to == 0 ? std::optional<std::uint64_t>(0) : std::nullopt;
   std::optional<std::size_t> empty;  // the first log without a record since then
   for (std::size_t i = 0; i < logs.size(); ++i) {
@@ -44,7 +65,7 @@ std::vector<std::string> ExpectMissingRecords(std::vector<MeasuredLog>& logs, st
         ++i;
       }
       logs[shorter].log.last_sequence = expected;
-      findings.push_back(fmt::format("{}: records {} to {} are missing, since {} begins with {}",
+      findings.push_back(fmt::format("{}: records {} to {} are missing, because {} begins with {}",
                                      logs[shorter].log.name, missing_from, expected, logs[i].log.name, expected + 1));
     }
     last = logs[i].damaged ? std::nullopt : std::optional(logs[i].log.last_sequence);

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/accepted_mark.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
@@ -17,22 +18,23 @@
 namespace ratchet::master {
 namespace {
 
-constexpr std::size_t kStep = 1U << 20;        // read at once
+constexpr std::size_t kStep = 1U << 20;        // bytes per read
 constexpr std::uint32_t kServerLogKind = 'L';  // what region servers write into the header of their logs
 
-// `again`: this is the second look at a log whose last record is bad and whole. The first one may have met a zombie in
-// the middle of copying its last append; the sync in between waits for that (S81).
+// `again`: second check of a log whose last record is complete and invalid. The first check may have seen a partly
+// copied last append of a zombie; the sync in between waits for that append (S81: whole bad record is damage).
 Result<MeasuredLog> SealFile(io::Directory& directory, const std::string& server, const io::LogFileName& log_name,
                              bool again = false) {
   const std::string name = io::ToString(log_name);
-  // One that cannot be opened (no descriptor, no file) was not synced, which is no failed sync. One that is gone was
-  // covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
+  // A log that cannot be opened (no descriptor, no file) was not synced, which is not a failed sync. A log that is gone
+  // was covered and archived by an earlier master's cleaner after the listing; the next listing shows this.
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
-  // Before it is measured: a zombie's last append may be in the page cache only, and what is sealed must stay (S26).
+  // Syncs before the measurement: a zombie's last append may be only in the page cache, and sealed bytes must be
+  // durable (S26: split up to the seal).
   const Status synced = file->Sync();
   if (!io::DieOnFailedSync(synced, name)) return synced.error();
   RATCHET_ASSIGN(const std::uint64_t size, file->size());
-  // Also without a header that can be read, its records are known for this file's.
+  // Even without a readable header, the records identify this file.
   io::RecordReader::Options options;
   options.expected = {kServerLogKind, io::LogFileId(fmt::format("{}/{}", server, name))};
   io::RecordReader reader(*file, size, options);
@@ -54,18 +56,18 @@ Result<MeasuredLog> SealFile(io::Directory& directory, const std::string& server
   io::LogBytes bytes(*file, size, kStep);
   if (tail.end == io::LogEnd::kTorn && !RATCHET_MUTANT("log.any_tail") && io::WasWrittenWhole(bytes, tail.offset)) {
     if (!again) return SealFile(directory, server, log_name, true);
-    damage = fmt::format("damaged at offset {} ({}), where its last record was written to its end", tail.offset,
+    damage = fmt::format("damaged at offset {} ({}), in its last record, which was written completely", tail.offset,
                          tail.reason);
   }
-  // S57: a damaged log is sealed as a whole. Its splitter will say what is wrong, and what depends on it waits; nothing
-  // else does.
+  // S57 (damaged log is split as far as readable): seals a damaged log in full length. Its splitter reports the damage,
+  // and only work that depends on this log waits.
   const std::uint64_t length = damage.empty() ? tail.offset : size;
   measured.log = {name, length, io::ChecksumOf(bytes, 0, length), tail.last_sequence,
                   log_name.prefix == io::kMetaLogPrefix};
   measured.damaged = !damage.empty();
   if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   if (!damage.empty()) {
-    RATCHET_LOG(kError, "Sealed {}/{} as it is, {} bytes: {}", directory.path(), name, size, damage);
+    RATCHET_LOG(kError, "Sealed damaged log {}/{} at {} bytes: {}", directory.path(), name, size, damage);
     return measured;
   }
   RATCHET_LOG(kInfo, "Sealed {}/{} at {} bytes of {}, last sequence {}{}", directory.path(), name, length, size,
@@ -73,9 +75,28 @@ Result<MeasuredLog> SealFile(io::Directory& directory, const std::string& server
   return measured;
 }
 
+// Returns the greatest number of a log of this prefix that was made.
+std::uint64_t OwedUpTo(const std::vector<std::string>& names, const std::string& prefix, const LogOwner& owner) {
+  if (const std::uint64_t made = io::MadeUpTo(names, prefix); made > 0) return made;
+  if (prefix == io::kRegionLogPrefix) return owner.registered ? 1 : 0;
+  // A log counts as missing only if the other log is lost too, because then the directory was emptied. Otherwise a
+  // server with an order to open hbase:meta may have died before it made this log.
+  const bool emptied = owner.registered && io::MadeUpTo(names, io::kRegionLogPrefix) == 0 &&
+                       io::CoveredUpTo(names, io::kRegionLogPrefix) == 0 &&
+                       std::none_of(names.begin(), names.end(),
+                                    [](const std::string& name) { return io::ParseLogFileName(name).has_value(); });
+  return emptied && owner.carried_meta ? 1 : 0;
+}
+
+// S119 (made logs are required): an operator continues without this log.
+bool IsAccepted(const std::vector<std::string>& names, const std::string& log) {
+  return std::find(names.begin(), names.end(), AcceptedMark(log)) != names.end();
+}
+
 }  // namespace
 
-Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std::string& server) {
+Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std::string& server,
+                                             const LogOwner& owner) {
   const Status synced = directory.Sync();
   if (!io::DieOnFailedSync(synced, directory.path())) return synced.error();
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
@@ -90,14 +111,23 @@ Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std
     RATCHET_ASSIGN(MeasuredLog log, SealFile(directory, server, *log_name));
     by_prefix[log_name->prefix].push_back(std::move(log));
   }
+  for (const std::string_view known : {io::kRegionLogPrefix, io::kMetaLogPrefix}) {
+    const std::string prefix(known);
+    std::vector<MeasuredLog> lost = by_prefix[prefix];
+    for (const std::string& name :
+         AddMissingLogs(lost, prefix, io::CoveredUpTo(names, prefix), OwedUpTo(names, prefix, owner)))
+      RATCHET_LOG(kError, "{}/{} is missing; its split waits for it", directory.path(), name);
+    by_prefix[prefix] = std::move(lost);
+  }
   std::vector<SealedLog> logs;
   for (auto& [prefix, measured] : by_prefix) {
     std::sort(measured.begin(), measured.end(),
               [](const MeasuredLog& a, const MeasuredLog& b) { return a.name.number < b.name.number; });
     for (const std::string& finding : ExpectMissingRecords(measured, io::CoveredUpTo(names, prefix)))
-      RATCHET_LOG(kError, "{}/{}; the split will say so", directory.path(), finding);
+      RATCHET_LOG(kError, "{}/{}; its split will report the damage", directory.path(), finding);
     for (MeasuredLog& log : measured) {
-      if (log.log.length > 0 || log.log.last_sequence > 0) logs.push_back(std::move(log.log));
+      if (log.log.missing && IsAccepted(names, log.log.name)) continue;
+      if (log.log.length > 0 || log.log.last_sequence > 0 || log.log.missing) logs.push_back(std::move(log.log));
     }
   }
   return logs;
@@ -141,6 +171,7 @@ Status GiveBackUnusedSpace(io::Directory& directory, const std::vector<SealedLog
         std::find_if(sealed.begin(), sealed.end(), [&name](const SealedLog& log) { return log.name == name; });
     std::uint64_t used = 0;
     if (seal != sealed.end()) {
+      if (seal->missing) continue;  // the log has reappeared, and its expected length is unknown
       used = seal->length;
     } else {
       RATCHET_ASSIGN(const bool written, HasHeader(directory, name));

@@ -1,4 +1,5 @@
-// Measuring a dead server's logs, so that all splitters read the same bytes (rules S3, S26).
+// Measures a dead server's logs, so that all splitters read the same bytes (rules S3: durable fence mark; S26: split up
+// to the seal).
 #pragma once
 
 #include <functional>
@@ -12,19 +13,23 @@
 namespace ratchet::master {
 
 // `directory`: of the fenced `server` ("host,port,startcode"). Syncs the directory and each log, then reads and
-// measures it. Logs without a valid file header hold nothing that was ever acknowledged and are left out, and so are
-// those that manifests cover (S32). A damaged log is sealed as it is, so that its split fails and names the place
-// (S57), and the others' do not wait for it. Memory does not grow with the logs. kNotFound: a log went away meanwhile,
-// look again.
-[[nodiscard]] Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std::string& server);
+// measures each log. Skips logs without a valid file header, which have no acknowledged writes, and logs that manifests
+// cover (S32: two-stage cleaner). A damaged log is sealed unchanged, so that its split fails and names the place (S57:
+// damaged log is split as far as readable), and the splits of other logs do not wait for it. Memory does not grow with
+// the logs. kNotFound: a log was removed meanwhile; repeat the call.
+//
+// A log that was made and no longer exists is sealed as missing (S119: made logs are required): by the mark made.<log>,
+// or by `owner` for the first log of a server of an earlier version, which leaves no such mark.
+[[nodiscard]] Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std::string& server,
+                                                           const LogOwner& owner = {});
 
-// Of the names in a dead server's directory: sealed logs that no splitter has said to be done with, and that manifests
-// do not cover. None, unless an operator has bypassed their splits.
+// Returns the sealed logs among `names`, of a dead server's directory, that no splitter has finished and no manifest
+// covers. Empty, unless an operator has bypassed their splits.
 [[nodiscard]] std::vector<std::string> UnsplitLogs(const std::vector<std::string>& names,
                                                    const std::vector<SealedLog>& sealed);
 
-// After everything sealed was split: cuts what was only preallocated. A sealed log keeps exactly what was sealed, a log
-// that has not even a header nothing; others stay as they are. `check`: the epoch CHECK, before each change.
+// Truncates preallocated space after all sealed logs were split. A sealed log keeps exactly its sealed length, a log
+// without a header becomes empty, and other logs are unchanged. `check`: the epoch CHECK, before each change.
 [[nodiscard]] Status GiveBackUnusedSpace(io::Directory& directory, const std::vector<SealedLog>& sealed,
                                          const std::function<Status()>& check);
 

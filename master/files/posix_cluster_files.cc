@@ -11,6 +11,7 @@
 #include "common/io/fatal.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
+#include "master/env/drop_marks.h"
 #include "master/files/descriptor_file.h"
 #include "master/files/directory_tools.h"
 #include "master/files/log_seal.h"
@@ -18,7 +19,7 @@
 namespace ratchet::master {
 namespace {
 
-// "<namespace>/<table>.<pid>" split into folder and name.
+// Splits "<namespace>/<table>.<pid>" into folder and name.
 Result<std::pair<std::string, std::string>> SplitTableDirectory(const std::string& directory) {
   const std::vector<std::string> parts = SplitPath(directory);
   if (parts.size() != 2 || parts[1].rfind('.') == std::string::npos) {
@@ -27,19 +28,19 @@ Result<std::pair<std::string, std::string>> SplitTableDirectory(const std::strin
   return std::pair{parts[0], parts[1]};
 }
 
-// Of servers that died together; each reads its server's logs one after the other.
+// For servers that die together; each thread reads its server's logs one after the other.
 constexpr std::size_t kSealThreads = 3;
 
-// A region's directory: 32 hex digits. A table's directory holds its descriptors, too.
+// Returns true for a region's directory: 32 hex digits. A table's directory also has its descriptors.
 bool IsEncodedName(const std::string& name) {
   constexpr std::size_t kDigits = 32;
   return name.size() == kDigits && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// A file that lies where only directories belong: a stray one, of which the log tells.
+// Returns true, and logs the name, for a stray file among directories.
 bool SkipsFile(const Result<DirectoryPtr>& opened, const io::Directory& parent, const std::string& name) {
   if (opened.ok() || opened.error().code() != Code::kFailedPrecondition) return false;
-  RATCHET_LOG(kWarn, "Skipping {}/{}: it is a file, where directories belong", parent.path(), name);
+  RATCHET_LOG(kWarn, "Skipping {}/{}: it is a file, expected a directory", parent.path(), name);
   return true;
 }
 
@@ -55,8 +56,8 @@ PosixClusterFiles::PosixClusterFiles(io::Disk& disk, DirectoryPtr root, Director
       data_(std::move(data)),
       archive_(std::move(archive)),
       check_(std::move(check)),
-      sealers_(kSealThreads),
-      copiers_(1) {}
+      sealers_({"log-sealer", kSealThreads}),
+      copiers_({"snapshot-copier", 1}) {}
 
 PosixClusterFiles::~PosixClusterFiles() { Stop(); }
 
@@ -80,6 +81,9 @@ Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId
   RATCHET_ASSIGN(const DirectoryPtr folder, EnsureDirectory(*data_, place.first));
   RATCHET_TRY(check_());
   RATCHET_ASSIGN(const DirectoryPtr table, EnsureDirectory(*folder, place.second));
+  RATCHET_ASSIGN(const std::vector<std::string> names, table->List());
+  // S115 (missing row is not evidence)
+  if (names.empty()) RATCHET_TRY(AddMark(*table, DroppedName(descriptor_id.value())));
 
   RATCHET_TRY(PutDescriptor(*table, DescriptorFileName(descriptor_id.value(), descriptor_id), descriptor));
   return MakeRegions(*table, encoded_regions);
@@ -88,11 +92,16 @@ Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId
 Status PosixClusterFiles::ArchiveTableLayout(const std::string& directory, Epoch epoch) {
   RATCHET_ASSIGN(const auto place, SplitTableDirectory(directory));
   auto folder = data_->OpenDir(place.first);
-  // Neither what is gone nor what cannot exist (a name that no file system takes) needs archiving.
-  const auto is_not_there = [](Code code) { return code == Code::kNotFound || code == Code::kInvalidArgument; };
-  if (!folder.ok()) return is_not_there(folder.error().code()) ? Ok() : Status(folder.error());
+  // A directory that is gone, or cannot exist (a name that the file system refuses), needs no archiving.
+  if (!folder.ok()) return IsNotThere(folder.error().code()) ? Ok() : Status(folder.error());
   const auto there = (*folder)->Exists(place.second);
-  if (!there.ok() && is_not_there(there.error().code())) return Ok();
+  if (!there.ok() && IsNotThere(there.error().code())) return Ok();
+  const auto may_go = MayGo(directory);
+  if (!may_go.ok() && !IsNotThere(may_go.error().code())) return may_go.error();
+  if (may_go.ok() && !*may_go && !RATCHET_MUTANT("reconciler.rows_decide")) {
+    return Error(Code::kFailedPrecondition,
+                 fmt::format("{} stays in data/: it has no mark dropped.* that allows its removal", directory));
+  }
   RATCHET_TRY(check_());
   RATCHET_ASSIGN(const DirectoryPtr target,
                  EnsurePath(*archive_, fmt::format("{}/{}/{}", epoch, kDataFolder, place.first)));
@@ -119,10 +128,10 @@ Status PosixClusterFiles::PutDescriptor(io::Directory& table, const std::string&
   if (written) {
     RATCHET_ASSIGN(const std::string found, table.ReadAll(name));
     if (found != content) {
-      return Error(Code::kFailedPrecondition, fmt::format("{}/{} holds another descriptor", table.path(), name));
+      return Error(Code::kFailedPrecondition, fmt::format("{}/{} exists with other content", table.path(), name));
     }
     RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, table.OpenForRead(name));
-    const Status synced = file->Sync();  // what wrote it may not have come so far
+    const Status synced = file->Sync();  // its writer may have died before its sync
     if (!io::DieOnFailedSync(synced, name)) return synced;
     return Ok();
   }
@@ -230,7 +239,7 @@ Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {
     const auto directory = wals_->OpenDir(name);
     if (SkipsFile(directory, *wals_, name)) continue;
     if (!directory.ok()) {
-      // Renamed since it was listed: by a fencer, so it is fenced.
+      // A fencer has renamed the directory since the listing, so it is fenced.
       if (directory.error().code() != Code::kNotFound) return directory.error();
       fenced = true;
     } else if (!marked) {
@@ -241,7 +250,7 @@ Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {
   return found;
 }
 
-// By names in listings alone: to open a file, even to look at one, may have to wait for the dead client.
+// Uses only names in listings, because opening a file, or reading its attributes, may wait for the dead client.
 Status PosixClusterFiles::EvictClientsOf(const ServerName& server) {
   if (!evict_) return Ok();
   for (const std::string& name : {server.ToString(), SplittingName(server)}) {
@@ -267,29 +276,46 @@ Status PosixClusterFiles::FenceLogsNow(const ServerName& server) {
   RATCHET_TRY(HitFault("master.before_fence", server.ToString()));
   RATCHET_TRY(check_());
   RATCHET_TRY(EvictClientsOf(server));
-  RATCHET_TRY(check_());  // an eviction takes its time
+  RATCHET_TRY(check_());  // an eviction may take long
   auto fenced = io::FencedDirectory::Fence(*wals_, server.ToString());
-  if (!fenced.ok() && fenced.error().code() != Code::kNotFound) return fenced.error();
-  RATCHET_LOG(kInfo, "Fenced {}{}", server.ToString(), fenced.ok() ? "" : ", which has no logs");
+  if (!fenced.ok() && fenced.error().code() == Code::kNotFound) {
+    RATCHET_ASSIGN(const bool retired, WereRetired(server));
+    if (!retired) {
+      return Error(Code::kNotFound,
+                   fmt::format("wals/{} and wals/{} are missing, and archive/ does not have the logs of "
+                               "the server either",
+                               server.ToString(), SplittingName(server)));
+    }
+    RATCHET_LOG(kInfo, "The logs of {} are already retired", server.ToString());
+    return Ok();
+  }
+  if (!fenced.ok()) return fenced.error();
+  RATCHET_LOG(kInfo, "Fenced {}", server.ToString());
   return HitFault("master.after_fence", server.ToString());
 }
 
-Result<std::vector<SealedLog>> PosixClusterFiles::SealLogsNow(const ServerName& server) {
+Result<std::vector<SealedLog>> PosixClusterFiles::SealLogsNow(const ServerName& server, LogOwner owner) {
   auto directory = wals_->OpenDir(SplittingName(server));
   if (!directory.ok()) {
     if (directory.error().code() != Code::kNotFound) return directory.error();
     RATCHET_ASSIGN(const bool alive, wals_->Exists(server.ToString()));
     if (alive) return Error(Code::kFailedPrecondition, fmt::format("{} is not fenced", server.ToString()));
-    return std::vector<SealedLog>{};
+    RATCHET_ASSIGN(const bool retired, WereRetired(server));
+    if (retired) return std::vector<SealedLog>{};
+    return Error(Code::kNotFound, fmt::format("wals/{} is missing", SplittingName(server)));
   }
-  return SealDirectory(**directory, server.ToString());
+  auto sealed = SealDirectory(**directory, server.ToString(), owner);
+  // One log was removed between the listing and its measurement; this does not mean that the directory is gone.
+  if (!sealed.ok() && sealed.error().code() == Code::kNotFound)
+    return Error(Code::kUnavailable, sealed.error().message());
+  return sealed;
 }
 
-void PosixClusterFiles::SealLogs(const ServerName& server, bool urgent,
+void PosixClusterFiles::SealLogs(const ServerName& server, LogOwner owner,
                                  std::function<void(Result<std::vector<SealedLog>>)> done) {
   const auto answer = std::make_shared<std::function<void(Result<std::vector<SealedLog>>)>>(std::move(done));
-  sealers_.Run({[this, server, answer] { (*answer)(SealLogsNow(server)); },
-                [answer] { (*answer)(Error(Code::kAborted, "the master is stopping")); }, urgent});
+  sealers_.Run({[this, server, owner, answer] { (*answer)(SealLogsNow(server, owner)); },
+                [answer] { (*answer)(Error(Code::kAborted, "the master is stopping")); }, owner.carried_meta});
 }
 
 void PosixClusterFiles::Stop() {
@@ -298,7 +324,8 @@ void PosixClusterFiles::Stop() {
   sealers_.Stop();
 }
 
-// S57: what an operator went on without is kept, out of the cleaner's way.
+// S57 (damaged log is split as far as readable): moves logs that an operator skipped to quarantine, so that the cleaner
+// keeps them.
 Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerName& server,
                                             const std::vector<SealedLog>& sealed) {
   RATCHET_ASSIGN(const std::vector<std::string> names, logs.List());
@@ -308,7 +335,7 @@ Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerNam
   RATCHET_TRY(check_());
   RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*root_, place));
   for (const std::string& name : unsplit) {
-    RATCHET_LOG(kError, "{} of {} was not split: it goes to {}", name, server.ToString(), place);
+    RATCHET_LOG(kError, "{} of {} was not split: moved to {}", name, server.ToString(), place);
     RATCHET_TRY(check_());
     const Status moved = logs.RenameTo(name, *target, name);
     if (!moved.ok() && moved.error().code() != Code::kNotFound) return moved;
@@ -347,16 +374,19 @@ Status PosixClusterFiles::RetireLogs(const ServerName& server, const std::vector
   return MoveDirectory(*wals_, SplittingName(server), *target, SplittingName(server));
 }
 
-// Whatever registers from the fence on is refused (S58) or finds the fence at its CHECK, so what holds nothing now
-// stays without anything that was acknowledged.
+// After the fence, a registering server is refused (S58: server name proven by storage) or finds the fence at its
+// CHECK. So logs without entries now never have an acknowledged write.
 Status PosixClusterFiles::RetireUnregistered(const ServerName& server, Epoch epoch,
                                              const std::function<bool()>& is_known) {
-  RATCHET_TRY(FenceLogsNow(server));
+  if (const Status fenced = FenceLogsNow(server); !fenced.ok())
+    return fenced.error().code() == Code::kNotFound ? Ok() : fenced;  // gone since it was listed
   if (is_known()) return Error(Code::kAborted, server.ToString() + " has registered meanwhile");
   RATCHET_ASSIGN(const std::vector<SealedLog> sealed, SealLogsNow(server));
   for (const SealedLog& log : sealed) {
-    if (log.length <= io::kLogHeaderSize || RATCHET_MUTANT("files.retire_entries")) continue;
-    return Error(Code::kFailedPrecondition, fmt::format("{} of {} has entries", log.name, server.ToString()));
+    const bool empty = log.length <= io::kLogHeaderSize && !log.missing;
+    if (empty || RATCHET_MUTANT("files.retire_entries")) continue;
+    return Error(Code::kFailedPrecondition,
+                 fmt::format("{} of {} {}", log.name, server.ToString(), log.missing ? "is missing" : "has entries"));
   }
   return RetireLogs(server, {}, epoch);
 }

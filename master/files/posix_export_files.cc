@@ -1,4 +1,4 @@
-// The part of PosixClusterFiles that is about exports of snapshots: directories outside of the root.
+// The part of PosixClusterFiles that handles exports of snapshots: directories outside of the root.
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,14 +11,14 @@
 namespace ratchet::master {
 
 std::function<Status()> PosixClusterFiles::GoesOn() {
-  return [this]() -> Status { return stopping_ ? Status(Error(Code::kAborted, "this master ends")) : check_(); };
+  return [this]() -> Status { return stopping_ ? Status(Error(Code::kAborted, "this master is stopping")) : check_(); };
 }
 
 void PosixClusterFiles::CopyInBackground(std::function<Result<CopiedFiles>()> copy,
                                          std::function<void(Result<CopiedFiles>)> done) {
-  SealThreads::Job job;
+  FileThreads::Job job;
   job.run = [copy = std::move(copy), done] { done(copy()); };
-  job.drop = [done] { done(Error(Code::kAborted, "this master ends")); };
+  job.drop = [done] { done(Error(Code::kAborted, "this master is stopping")); };
   copiers_.Run(std::move(job));
 }
 

@@ -1,4 +1,4 @@
-// The part of PosixClusterFiles that is about snapshots: <root>/snapshots/<name>.<pid>/.
+// The part of PosixClusterFiles that handles snapshots: <root>/snapshots/<name>.<pid>/.
 #include <fmt/core.h>
 
 #include "common/base/log.h"

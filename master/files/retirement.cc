@@ -29,7 +29,7 @@ std::optional<ServerName> SplitServerOf(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   name = name.substr(0, name.rfind('.'));  // the attempt
-  // "<server>.log.<n>"; a host name may have dots, a log's name has one.
+  // "<server>.log.<n>"; a host name may have dots, the suffix of a log has one.
   const std::size_t number = name.rfind('.');
   if (number == std::string_view::npos || number == 0) return std::nullopt;
   const std::size_t log = name.rfind('.', number - 1);

@@ -27,7 +27,7 @@ Result<std::vector<ServerName>> StrayLogs::RunOnce() {
   since_ = std::move(since);
   std::vector<ServerName> retired;
   if (due.empty()) return retired;
-  if (!live) live = deps_.read_live();  // after the directories (S34)
+  if (!live) live = deps_.read_live();  // after the directories (S34: which servers may be dead)
   if (!live->ok()) return live->error().Annotate("reading the live servers");
   const std::set<ServerName> alive((*live)->begin(), (*live)->end());
   for (const ServerName& server : due) {
@@ -39,8 +39,8 @@ Result<std::vector<ServerName>> StrayLogs::RunOnce() {
       continue;
     }
     if (done.error().code() == Code::kFenced) return done.error();  // this master is deposed
-    if (done.error().code() == Code::kAborted) continue;            // it has registered meanwhile
-    deps_.expire(server, "its logs cannot be taken away although it was never registered: " + done.error().ToString());
+    if (done.error().code() == Code::kAborted) continue;            // the server has registered meanwhile
+    deps_.expire(server, "it was never registered, but its logs cannot be archived: " + done.error().ToString());
   }
   return retired;
 }

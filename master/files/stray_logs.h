@@ -1,7 +1,7 @@
-// Log directories of servers that no master has recorded: of a server that has made its logs and not registered yet, or
-// that died before it could. The first keeps its logs; those of the second are moved into the archive, without a crash
-// procedure, because there is nothing to recover (S34). A server that is in ZooKeeper, and logs that were seen for less
-// than the grace, are left alone.
+// Handles log directories of servers that no master has recorded: the server has made its logs and not registered yet,
+// or it died before. A dead server's logs are moved to the archive without a crash procedure, because there is nothing
+// to recover (S34: which servers may be dead). Logs of a server in ZooKeeper, and logs seen for less than the grace
+// time, stay.
 //
 // Not thread-safe: one chore runs it.
 #pragma once
@@ -26,25 +26,28 @@ class StrayLogs {
     PosixClusterFiles& files;
     const Clock& clock;
     Epoch epoch;
-    // hbase:meta is loaded: until then a server of lost records cannot be told from one that never had any.
+    // Returns true after hbase:meta is loaded: before that, a server with lost records cannot be distinguished from one
+    // without records.
     std::function<bool()> is_ready;
-    // Recorded, registering, or with a crash procedure.
+    // Returns true if the server is recorded, registering, or has a crash procedure.
     std::function<bool(const ServerName& server)> is_known;
-    // A fresh read of ZooKeeper; an error: it does not answer now.
+    // Reads ZooKeeper's list of servers; an error if it does not answer.
     std::function<Result<std::vector<ServerName>>()> read_live;
-    // Its logs need a crash procedure after all.
+    // Called if the server's logs need a crash procedure after all.
     std::function<void(const ServerName& server, const std::string& why)> expire;
     Millis grace{60'000};
   };
-  // What `deps` refers to must outlive it.
+  // The objects in `deps` must outlive this object.
   explicit StrayLogs(Deps deps) : deps_(std::move(deps)) {}
 
-  // One look. Returns the servers whose logs went to the archive. After an error the rest is left for the next run.
+  // Checks all log directories once. Returns the servers whose logs were archived. After an error the next run does the
+  // rest.
   [[nodiscard]] Result<std::vector<ServerName>> RunOnce();
 
  private:
   const Deps deps_;
-  std::map<ServerName, TimePoint> since_;  // stray directories of the last look, and when each was seen first
+  // stray directories at the last check, with the time when each was first seen
+  std::map<ServerName, TimePoint> since_;
 };
 
 }  // namespace ratchet::master

@@ -13,9 +13,9 @@ namespace ratchet::master {
 namespace {
 
 constexpr Millis kSyncPeriod{1'000};
-constexpr Millis kRetryPeriod{10'000};  // after an error of the disk
+constexpr Millis kRetryPeriod{10'000};  // after a disk error
 
-// Newest first, while `take` says true.
+// Reads entries from the newest on, while `take` returns true.
 template <class Take>
 void VisitBackwards(const HistoryFiles& files, const std::vector<HistorySegment>& segments, const HistoryFilter& filter,
                     std::vector<std::string>* problems, Take take) {
@@ -24,11 +24,12 @@ void VisitBackwards(const HistoryFiles& files, const std::vector<HistorySegment>
     std::vector<::ratchet::pb::HistoryRecord> records;
     const auto read = files.Read(segment->name, [&](std::string_view payload) {
       ::ratchet::pb::HistoryRecord record;
-      if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return;  // of a newer version
+      // a record of a newer version
+      if (!record.ParseFromArray(payload.data(), static_cast<int>(payload.size()))) return;
       if (record.has_procedure() ? filter.Matches(record.procedure()) : filter.Matches(record.failover()))
         records.push_back(std::move(record));
     });
-    if (!read.ok() && read.error().code() == Code::kNotFound) continue;  // too old meanwhile
+    if (!read.ok() && read.error().code() == Code::kNotFound) continue;  // removed meanwhile because of its age
     const std::string problem = read.ok() ? *read : read.error().ToString();
     if (!problem.empty() && problems != nullptr) problems->push_back(problem);
     for (auto record = records.rbegin(); record != records.rend(); ++record) {
@@ -80,7 +81,8 @@ void HistoryBook::Put(std::int64_t at_ms, const ::ratchet::pb::HistoryRecord& re
   if (queue_.size() >= kMostQueued || queued_bytes_ + entry.payload.size() > kMostQueuedBytes) {
     ++stats_.lost;
     if (!std::exchange(full_said_, true))
-      RATCHET_LOG(kWarn, "history: {} entries wait for the disk; what comes now is not kept", queue_.size());
+      RATCHET_LOG(kWarn, "history: queue full with {} entries, because the disk is slow; new entries are lost",
+                  queue_.size());
     return;
   }
   queued_bytes_ += entry.payload.size();
@@ -113,7 +115,7 @@ void HistoryBook::WriteQueued() {
   stats_.segments = files_.segments().size();
   if (done.ok()) return;
   stats_.lost += entries.size();
-  RATCHET_LOG(kWarn, "history: {} entries are not kept: {}", entries.size(), done.error().ToString());
+  RATCHET_LOG(kWarn, "history: cannot write {} entries: {}", entries.size(), done.error().ToString());
 }
 
 void HistoryBook::Open() {
@@ -141,15 +143,15 @@ void HistoryBook::Open() {
     Add(std::move(ended));
     ++added;
   }
-  if (added > 0) RATCHET_LOG(kInfo, "history: {} procedures are added that ended under an earlier master", added);
+  if (added > 0) RATCHET_LOG(kInfo, "history: added {} procedures that ended under an earlier master", added);
 }
 
 void HistoryBook::Forget() {
   const MutexLock files(files_mutex_);
   const std::int64_t oldest = clock_.WallMillis() - limits_.age.Get().count();
   const auto removed = files_.Trim(limits_.bytes, oldest, check_);
-  if (!removed.ok()) RATCHET_LOG(kWarn, "history: an old file stays: {}", removed.error().ToString());
-  if (removed.ok() && *removed > 0) RATCHET_LOG(kInfo, "history: {} old files are removed", *removed);
+  if (!removed.ok()) RATCHET_LOG(kWarn, "history: cannot remove an old file: {}", removed.error().ToString());
+  if (removed.ok() && *removed > 0) RATCHET_LOG(kInfo, "history: removed {} old files", *removed);
   const MutexLock lock(mutex_);
   stats_.bytes = files_.bytes();
   stats_.segments = files_.segments().size();
@@ -165,7 +167,7 @@ void HistoryBook::Run() {
     {
       const MutexLock lock(mutex_);
       if (queue_.empty() && !stopping_) changed_.WaitFor(mutex_, 60 * kSyncPeriod);
-      if (!queue_.empty() && !stopping_) changed_.WaitFor(mutex_, kSyncPeriod);  // gathers what one sync makes durable
+      if (!queue_.empty() && !stopping_) changed_.WaitFor(mutex_, kSyncPeriod);  // gathers entries for one sync
       last = stopping_;
     }
     {
@@ -196,7 +198,7 @@ std::vector<HistorySegment> HistoryBook::Segments() {
 }
 
 std::uint64_t HistoryBook::RootOf(const std::vector<HistorySegment>& segments, std::uint64_t pid) const {
-  std::uint64_t root = pid;  // it may be unfinished, and what it has spawned not
+  std::uint64_t root = pid;  // the root may be unfinished although its children have ended
   VisitBackwards(reader_, segments, HistoryFilter(), nullptr, [&](const ::ratchet::pb::HistoryRecord& record) {
     if (!record.has_procedure() || record.procedure().procedure().pid() != pid) return true;
     root = record.procedure().root();
@@ -209,7 +211,7 @@ Result<::ratchet::pb::ListHistoryResponse> HistoryBook::List(const ::ratchet::pb
   RATCHET_ASSIGN(HistoryFilter filter, HistoryFilter::Of(request));
   {
     const MutexLock lock(mutex_);
-    if (!opened_) return Error(Code::kUnavailable, "the history is being read; ask again in a moment");
+    if (!opened_) return Error(Code::kUnavailable, "the history is still being read; retry in a moment");
   }
   const std::vector<HistorySegment> segments = Segments();
   if (request.has_tree_of()) filter.OnlyTree(RootOf(segments, request.tree_of()));

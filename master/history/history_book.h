@@ -1,9 +1,8 @@
-// What a master keeps of ended procedures and of failovers, and finds again: <root>/history (history_files.h).
+// Stores and finds ended procedures and failovers in <root>/history (history_files.h).
 //
-// Adding costs no step any time: entries wait in a bounded queue for a thread of their own, which writes them at once
-// and syncs once a second. So a master that is killed may lose what was in the queue, and a machine that loses power
-// the last second. Of these the next master adds what the procedure store still knows: every root whose result is still
-// kept.
+// Adding never delays a step: entries wait in a bounded queue for a separate thread, which writes them at once and
+// syncs once a second. So a killed master may lose the queue, and a power failure the last second. The next master adds
+// the lost entries of procedures whose results the procedure store still has.
 //
 // Owner: the active master. Thread-safe.
 #pragma once
@@ -28,41 +27,42 @@
 namespace ratchet::master {
 
 struct HistoryLimits {
-  Live<std::uint64_t> bytes{64U << 20};  // on disk; 0: nothing is kept
+  Live<std::uint64_t> bytes{64U << 20};  // on disk; 0: no history
   Live<Millis> age{Millis{7 * 86'400'000LL}};
 };
 
 struct HistoryStats {
   std::uint64_t bytes = 0;
   std::uint64_t segments = 0;
-  std::uint64_t written = 0;  // entries, by this master
-  std::uint64_t lost = 0;     // by this master: the queue was full, or the disk refused them
+  std::uint64_t written = 0;  // number of entries that this master wrote
+  std::uint64_t lost = 0;     // number of entries that this master lost: the queue was full, or the disk refused them
 };
 
 class HistoryBook {
  public:
-  // `check`: the epoch CHECK, before a file is removed. `clock` outlives the book. Nothing is read yet.
+  // `check`: the epoch CHECK, before a file is removed. `clock` outlives the book. The constructor reads no files.
   HistoryBook(std::unique_ptr<io::Directory> directory, Epoch epoch, const Clock& clock, HistoryLimits limits,
               std::function<Status()> check);
   ~HistoryBook();  // Stop
   HistoryBook(const HistoryBook&) = delete;
   HistoryBook& operator=(const HistoryBook&) = delete;
 
-  // The thread begins: it reads what is there, and adds of `finished` (asked for once, by that thread) what is not.
+  // Starts the thread: it reads the existing entries, calls `finished` once, and adds the missing ones of its result.
   void Start(std::function<std::vector<::ratchet::pb::EndedProcedure>()> finished);
-  // What waits is written and synced, if the disk lets it.
+  // Writes and syncs the queue, if the disk allows it.
   void Stop();
 
-  // Quick; from any thread, also before Start and while a disk hangs. Full: the entry is lost, and counted.
+  // Does not block; call from any thread, also before Start and while a disk hangs. If the queue is full, the entry is
+  // lost and counted.
   void Add(::ratchet::pb::EndedProcedure ended);
   void Add(::ratchet::pb::Failover failover);
 
-  // kUnavailable: what is there is still being read. Reads files: not for threads that must be quick.
+  // kUnavailable: the initial read has not ended. Reads files, so threads that must not block cannot call it.
   [[nodiscard]] Result<::ratchet::pb::ListHistoryResponse> List(const ::ratchet::pb::ListHistoryRequest& request);
   [[nodiscard]] HistoryStats stats() const;
 
   static constexpr std::size_t kMostQueued = 20'000;            // entries
-  static constexpr std::uint64_t kMostQueuedBytes = 32U << 20;  // of them
+  static constexpr std::uint64_t kMostQueuedBytes = 32U << 20;  // bytes of queued entries
   static constexpr std::uint32_t kMostListed = 100'000;         // entries of one answer
   static constexpr std::uint64_t kMostAnswerBytes = 48U << 20;
 
@@ -84,10 +84,10 @@ class HistoryBook {
   const std::function<Status()> check_;
   std::function<std::vector<::ratchet::pb::EndedProcedure>()> finished_;
 
-  mutable Mutex files_mutex_;  // before mutex_
+  mutable Mutex files_mutex_;  // locked before mutex_
   HistoryFiles files_ GUARDED_BY(files_mutex_);
-  const HistoryFiles& reader_{files_};             // for what of it is thread-safe
-  TimePoint retry_at_ GUARDED_BY(files_mutex_){};  // the disk has refused something
+  const HistoryFiles& reader_{files_};             // for its thread-safe methods
+  TimePoint retry_at_ GUARDED_BY(files_mutex_){};  // set after a disk error
 
   mutable Mutex mutex_;
   CondVar changed_;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kHistoryKind = 'H';
 constexpr std::uint8_t kEntry = 1;
 constexpr std::uint8_t kEncoding = 1;
-constexpr std::size_t kTimeBytes = 8;  // before each payload: when it happened, so that no reader has to decode it
+constexpr std::size_t kTimeBytes = 8;  // time before each payload, so that readers need not decode the payload
 constexpr std::size_t kDash = 1 + 16;
 constexpr std::size_t kNameLength = kDash + 1 + 8;
 
@@ -27,7 +27,7 @@ bool IsSegmentName(const std::string& name) {
   return true;
 }
 
-// `visit` gets time and payload of each record; returns what is wrong.
+// `visit` gets time and payload of each record. Returns a description of damage; empty if there is none.
 Result<std::string> ReadRecords(io::Directory& directory, const std::string& name,
                                 const std::function<void(std::int64_t at_ms, std::string_view payload)>& visit) {
   RATCHET_ASSIGN(const auto file, directory.OpenForRead(name));
@@ -38,7 +38,7 @@ Result<std::string> ReadRecords(io::Directory& directory, const std::string& nam
   while (true) {
     while (reader.Next(&record)) {
       if (record.type != kEntry || record.version != kEncoding || record.payload.size() < kTimeBytes) {
-        problem = fmt::format("history/{}: a record of another version at {} is left out", name, record.offset);
+        problem = fmt::format("history/{}: skipping a record of another version at {}", name, record.offset);
         continue;
       }
       visit(static_cast<std::int64_t>(io::GetFixed<std::uint64_t>(record.payload.data())),
@@ -46,7 +46,7 @@ Result<std::string> ReadRecords(io::Directory& directory, const std::string& nam
     }
     if (!reader.status().ok()) return reader.status().error();
     const io::LogTail tail = reader.tail();
-    // A torn end was never synced; without its header nothing of the file is left.
+    // A torn end was never synced; without its header the file has no records.
     if (tail.end == io::LogEnd::kTorn && tail.offset == 0 && size > 0)
       return fmt::format("history/{}: cannot be read: {}", name, tail.reason);
     if (tail.end != io::LogEnd::kDamage) return problem;
@@ -78,7 +78,7 @@ Status HistoryFiles::Open(const std::function<void(std::string_view payload)>& v
     if (const auto file = directory_->OpenForRead(name); file.ok()) {
       if (const auto size = (*file)->size(); size.ok()) segment.bytes = *size;
     }
-    // An epoch is claimed once; should a file of it be there all the same, its name is not used again.
+    // An epoch is claimed once; if a file of it exists nevertheless, its name is not reused.
     if (name.starts_with(mine)) number_ = std::max<std::uint64_t>(number_, std::stoull(name.substr(kDash + 1)));
     segments_.push_back(std::move(segment));
   }
@@ -88,9 +88,9 @@ Status HistoryFiles::Open(const std::function<void(std::string_view payload)>& v
 Status HistoryFiles::CheckRoom() const {
   RATCHET_ASSIGN(const std::uint64_t free, directory_->FreeBytes());
   if (free >= kKeepFree) return Ok();
-  return Error(Code::kNoSpace, fmt::format("only {} bytes are free on the disk, and {} are kept for the cluster's own "
-                                           "files",
-                                           free, kKeepFree));
+  return Error(Code::kNoSpace,
+               fmt::format("only {} bytes are free on the disk, and {} are reserved for the cluster's own files", free,
+                           kKeepFree));
 }
 
 Status HistoryFiles::Append(std::int64_t at_ms, std::string_view payload) {
@@ -124,7 +124,8 @@ Status HistoryFiles::Flush() {
 Status HistoryFiles::Sync() {
   if (writer_ == nullptr || writer_->durable_offset() == writer_->end_offset()) return Ok();
   const Status synced = writer_->Sync();
-  // Never a second sync of this file (S6): its end may be lost, and a reader finds out where.
+  // Never a second sync of this file (S6: failed sync ends the process): its end may be lost, and readers detect
+  // where.
   if (!synced.ok()) writer_.reset();
   return synced;
 }

@@ -11,7 +11,7 @@ namespace ratchet::master {
 std::string TableInText(std::string_view text) {
   constexpr std::string_view kKey = "table=";
   for (std::size_t at = text.find(kKey); at != std::string_view::npos; at = text.find(kKey, at + 1)) {
-    if (at > 0 && text[at - 1] != ' ' && text[at - 1] != '[') continue;  // the end of a longer word
+    if (at > 0 && text[at - 1] != ' ' && text[at - 1] != '[') continue;  // the match is the end of a longer word
     const std::string_view rest = text.substr(at + kKey.size());
     const auto name = TableName::Parse(rest.substr(0, std::min(rest.find_first_of(", ;]"), rest.size())));
     if (name.ok()) return name->ns + ":" + name->qualifier;
@@ -37,7 +37,8 @@ Result<HistoryFilter> HistoryFilter::Of(const ::ratchet::pb::ListHistoryRequest&
   if (request.outcome() == "success") filter.outcome_ = Outcome::kSuccess;
   if (request.outcome() == "failed") filter.outcome_ = Outcome::kFailed;
   if (!request.outcome().empty() && filter.outcome_ == Outcome::kAny) {
-    return Error(Code::kInvalidArgument, fmt::format("outcome '{}' is none of: success, failed", request.outcome()));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("invalid outcome '{}'; valid outcomes: success, failed", request.outcome()));
   }
   return filter;
 }

@@ -1,4 +1,4 @@
-// What an entry of the history is asked for by. Pure.
+// Filters of history requests. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace ratchet::master {
 
-// "default:t" of "table=t, regions=3"; empty: the text names no table.
+// Returns the table that a text names: "default:t" for "table=t, regions=3"; empty if it names none.
 [[nodiscard]] std::string TableInText(std::string_view text);
-// When it ended, on the wall clock of the master that saw it.
+// Time of the procedure's end, by the wall clock of its master.
 [[nodiscard]] std::int64_t EndedAtMs(const ::ratchet::pb::EndedProcedure& ended);
 [[nodiscard]] bool Succeeded(const ::ratchet::pb::EndedProcedure& ended);
 
 class HistoryFilter {
  public:
-  // kInvalidArgument: no such outcome, or a table's name that is none.
+  // kInvalidArgument: unknown outcome, or invalid table name.
   [[nodiscard]] static Result<HistoryFilter> Of(const ::ratchet::pb::ListHistoryRequest& request);
-  // Of a tree: of this root only.
+  // Restricts the filter to the tree of this root.
   void OnlyTree(std::uint64_t root) { root_ = root; }
 
   [[nodiscard]] bool Matches(const ::ratchet::pb::EndedProcedure& ended) const;
   [[nodiscard]] bool Matches(const ::ratchet::pb::Failover& failover) const;
-  // Whether something between these times may match.
+  // Returns true if an entry between these times may match.
   [[nodiscard]] bool MayMatch(std::int64_t first_ms, std::int64_t last_ms) const {
     return last_ms >= since_ms_ && first_ms <= until_ms_;
   }

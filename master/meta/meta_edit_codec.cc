@@ -20,7 +20,7 @@ std::string BigEndian(std::uint64_t number) {
 }
 
 Result<std::uint64_t> FromBigEndian(std::string_view bytes) {
-  if (bytes.size() != 8) return Error(Code::kCorruption, "a number of hbase:meta has not 8 bytes");
+  if (bytes.size() != 8) return Error(Code::kCorruption, "a number in hbase:meta does not have 8 bytes");
   std::uint64_t number = 0;
   for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
   return number;
@@ -55,13 +55,16 @@ std::vector<Cell> CellsOf(const MetaEdit& edit) {
   out.state = static_cast<RegionState>(edit.region.state);
   out.target = edit.region.target;
   out.transition = edit.region.transition;
-  // Clients take an empty server for an error, so the last one stays until there is a new one (reference 3.2).
+  // Clients treat an empty server as an error, so the last server stays until a new one replaces it (reference 3.2).
   if (*out.state == RegionState::kOpen) {
     out.server = edit.region.location;
     out.open_sequence = edit.region.open_sequence;
-    out.descriptor = edit.region.descriptor;
+    out.schema_number = edit.region.schema_number;
   }
-  if (edit.region.born != 0) out.born = edit.region.born;
+  if (edit.region.build_number != 0) out.build_number = edit.region.build_number;
+  if (edit.region.issued != 0) out.issued = edit.region.issued;
+  if (edit.region.served != 0) out.served = edit.region.served;
+  if (edit.region.flushed != 0) out.flushed = edit.region.flushed;
   out.daughters = edit.region.daughters;
   out.merged_from = edit.region.merged_from;
   return EncodeMetaRow(out);
@@ -90,7 +93,7 @@ void AddMergeColumns(const MetaEdit& edit, hbase::pb::MutationProto& mutation) {
   }
 }
 
-// `value` of the column `qualifier` in the row of `edit`; an empty one stands for "no such cell".
+// `value` of the column `qualifier` in the row of `edit`; an empty value means that the cell must not exist.
 void Expect(const MetaEdit& edit, std::string_view qualifier, hbase::pb::CompareType type, std::string value,
             hbase::pb::Condition& condition) {
   condition.set_row(RowOf(edit));
@@ -164,7 +167,7 @@ hbase::pb::MutateRequest EncodeEdit(const MetaEdit& edit, EditCondition conditio
     mutation.set_mutate_type(hbase::pb::MutationProto::DELETE);
     AddMergeColumns(edit, mutation);
   } else if (IsDelete(edit)) {
-    mutation.set_mutate_type(hbase::pb::MutationProto::DELETE);  // no columns: the whole row
+    mutation.set_mutate_type(hbase::pb::MutationProto::DELETE);  // without columns: deletes the whole row
   } else {
     mutation.set_mutate_type(hbase::pb::MutationProto::PUT);
     AddCells(CellsOf(edit), mutation);
@@ -200,7 +203,7 @@ hbase::pb::CoprocessorServiceRequest EncodeCommit(const MetaCommit& commit, Epoc
 Result<bool> CommitProcessed(const hbase::pb::CoprocessorServiceResponse& response) {
   hbase::pb::MutateRowsResponse rows;
   if (rows.ParseFromString(response.value().value()) && rows.has_processed()) return rows.processed();
-  return Error(Code::kCorruption, "the server of hbase:meta does not say whether the rows were changed");
+  return Error(Code::kCorruption, "the answer of hbase:meta's server has no result of the commit");
 }
 
 bool ShowsEdit(const MetaEdit& edit, std::optional<std::string_view> stored) {
@@ -217,7 +220,7 @@ hbase::pb::GetRequest EncodeTransitionGet(const MetaEdit& edit) {
   return request;
 }
 
-Status TakeMetaCells(const std::vector<Cell>& cells, MetaContents* contents) {
+Status AddMetaRow(const std::vector<Cell>& cells, MetaContents* contents) {
   if (cells.empty()) return Ok();
   const std::string& key = cells.front().row;
   if (key.find(',') == std::string::npos) {
@@ -241,8 +244,11 @@ Status TakeMetaCells(const std::vector<Cell>& cells, MetaContents* contents) {
   row.target = std::move(decoded->target);
   row.open_sequence = decoded->open_sequence.value_or(0);
   row.transition = decoded->transition.value_or(0);
-  row.descriptor = decoded->descriptor.value_or(0);
-  row.born = decoded->born.value_or(0);
+  row.schema_number = decoded->schema_number.value_or(0);
+  row.build_number = decoded->build_number.value_or(0);
+  row.issued = decoded->issued.value_or(0);
+  row.served = decoded->served.value_or(0);
+  row.flushed = decoded->flushed.value_or(0);
   row.daughters = std::move(decoded->daughters);
   row.merged_from = std::move(decoded->merged_from);
   contents->regions.push_back(std::move(row));

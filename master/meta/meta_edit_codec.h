@@ -1,8 +1,8 @@
-// Rows of hbase:meta as the master writes and reads them: HBase's columns, and Ratchet's own info:transition, table:dir
-// and table:transition (rule S28).
+// Encodes and decodes the rows of hbase:meta: HBase's columns, and Ratchet's own info:transition, table:dir and
+// table:transition (rule S28: conditional meta writes).
 //
-// Each edit becomes one mutation of one row under a condition on the row's transition number. HBase's conditions know
-// no "absent or at most": two of them, tried one after the other, say it.
+// Each edit becomes one mutation of one row under a condition on the row's transition number. HBase has no condition
+// "absent or at most", so two conditions are tried one after the other.
 #pragma once
 
 #include <optional>
@@ -19,13 +19,13 @@
 namespace ratchet::master {
 
 enum class EditCondition : std::uint8_t {
-  kAbsent,  // the row has no transition number: it is not there
-  kAtMost,  // it has one, and it is at most the edit's
+  kAbsent,  // the row has no transition number, so it does not exist
+  kAtMost,  // the row has a number, which is at most the edit's
 };
 
-// The condition to try first. Creations usually find nothing, all others usually find the row.
+// Returns the condition to try first. The row is usually absent for creations and present for other edits.
 [[nodiscard]] EditCondition FirstCondition(const MetaEdit& edit);
-// Creations have a second one to try when the first does not hold.
+// Returns true for creations: they try a second condition if the first does not hold.
 [[nodiscard]] bool HasSecondCondition(const MetaEdit& edit);
 [[nodiscard]] bool IsDelete(const MetaEdit& edit);
 
@@ -35,14 +35,14 @@ enum class EditCondition : std::uint8_t {
 // Reads the row's transition number.
 [[nodiscard]] hbase::pb::GetRequest EncodeTransitionGet(const MetaEdit& edit);
 
-// S41: all of it as the request of MultiRowMutationService.MutateRows.
+// S41 (atomic conditional commit): encodes the whole commit as a request of MultiRowMutationService.MutateRows.
 [[nodiscard]] hbase::pb::CoprocessorServiceRequest EncodeCommit(const MetaCommit& commit, Epoch epoch);
-// Whether MutateRows has changed the rows. kCorruption: the answer cannot be read.
+// Returns true if MutateRows has changed the rows. kCorruption: invalid answer.
 [[nodiscard]] Result<bool> CommitProcessed(const hbase::pb::CoprocessorServiceResponse& response);
-// Whether the row that has this transition number (nullopt: none) is as `edit` leaves it.
+// Returns true if a row with this transition number (nullopt: no row) is in the state that `edit` leaves.
 [[nodiscard]] bool ShowsEdit(const MetaEdit& edit, std::optional<std::string_view> stored);
 
 // Adds one row, as a scan returned it, to `contents`. kCorruption names the row.
-Status TakeMetaCells(const std::vector<Cell>& cells, MetaContents* contents);
+Status AddMetaRow(const std::vector<Cell>& cells, MetaContents* contents);
 
 }  // namespace ratchet::master

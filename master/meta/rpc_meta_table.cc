@@ -27,7 +27,7 @@ rpc::CallOptions CallFor(const MetaTableOptions& options) {
   return call;
 }
 
-// What the caller may do about it: the region is on its way, or no server answers: again later. A higher epoch: never.
+// Maps an error for the caller: retryable if the region is moving or no server answers; final for a higher epoch.
 Error ForCaller(const Error& error) {
   switch (error.code()) {
     case Code::kFenced:
@@ -38,7 +38,7 @@ Error ForCaller(const Error& error) {
   }
 }
 
-// Counts the edits of one Write; the first error is the answer.
+// Counts the edits of one Write, and returns the first error.
 class WriteBarrier {
  public:
   WriteBarrier(std::size_t edits, std::function<void(Status)> done) : left_(edits), done_(std::move(done)) {}
@@ -62,22 +62,22 @@ class WriteBarrier {
   std::function<void(Status)> done_ GUARDED_BY(mutex_);
 };
 
-// The bytes of a row's transition number; none: there is no such row.
+// The bytes of a row's transition number; nullopt if the row does not exist.
 using TransitionCell = std::optional<std::string>;
 
-// Errors are the caller's (ForCaller).
+// Errors are mapped by ForCaller.
 void ReadTransition(rpc::Channel& channel, const MetaEdit& edit, const MetaTableOptions& options,
                     std::function<void(const Result<TransitionCell>&)> done) {
   channel.Call(methods::kGet, EncodeTransitionGet(edit), CallFor(options), [done = std::move(done)](auto reply) {
     if (!reply.ok()) return done(ForCaller(reply.error()));
     CellBlockReader block(reply->cells);
-    const auto cells = TakeResult(reply->message.result(), block);
+    const auto cells = ReadResult(reply->message.result(), block);
     if (!cells.ok()) return done(ForCaller(cells.error()));
     done(cells->empty() ? TransitionCell() : TransitionCell(cells->front().value));
   });
 }
 
-// One edit: its conditions one after the other, then a look at the row to tell why none held.
+// One edit: tries its conditions one after the other, then reads the row to find out why none held.
 class EditCall : public std::enable_shared_from_this<EditCall> {
  public:
   EditCall(std::shared_ptr<rpc::Channel> channel, MetaTableOptions options, MetaEdit edit, Epoch epoch,
@@ -99,17 +99,17 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
   }
 
   void Try(EditCondition condition, bool second_left) {
-    if (const Status owner = check_(); !owner.ok()) return Finish(owner);  // S18
+    if (const Status owner = check_(); !owner.ok()) return Finish(owner);  // S18 (check before each send)
     channel_->Call(methods::kMutate, EncodeEdit(edit_, condition, epoch_), CallFor(options_),
                    [self = shared_from_this(), second_left](auto reply) {
                      if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
                      if (reply->message.processed()) return self->Finish(Ok());
                      if (second_left) return self->Try(EditCondition::kAtMost, false);
-                     self->TellWhy();
+                     self->LogReason();
                    });
   }
 
-  void TellWhy() {
+  void LogReason() {
     ReadTransition(*channel_, edit_, options_, [self = shared_from_this()](const Result<TransitionCell>& stored) {
       self->Finish(stored.ok() ? self->Verdict(stored->has_value()) : stored.error());
     });
@@ -117,14 +117,15 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
 
   [[nodiscard]] Status Verdict(bool row_there) const {
     if (row_there) {
-      return Error(Code::kStale, fmt::format("row '{}' of hbase:meta carries a higher transition number than {}",
+      return Error(Code::kStale, fmt::format("row '{}' of hbase:meta has a higher transition number than {}",
                                              RowOf(edit_), TransitionOf(edit_)));
     }
     if (IsDelete(edit_) || edit_.kind == MetaEdit::Kind::kForgetMerged) return Ok();
     if (edit_.kind == MetaEdit::Kind::kUpdateRegion) {
       return Error(Code::kNotFound, fmt::format("hbase:meta has no row '{}'", RowOf(edit_)));
     }
-    return Error(Code::kUnavailable, fmt::format("row '{}' of hbase:meta came and went", RowOf(edit_)));
+    return Error(Code::kUnavailable,
+                 fmt::format("row '{}' of hbase:meta was created and removed meanwhile", RowOf(edit_)));
   }
 
   const std::shared_ptr<rpc::Channel> channel_;
@@ -136,8 +137,8 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
   const std::shared_ptr<SendWindow> window_;
 };
 
-// One MutateRows, then, if a row was not as expected, a look at each changed row: an earlier sending of the same commit
-// may have been applied, its answer lost.
+// One MutateRows. If a row did not match, reads each changed row: an earlier send of the same commit may have been
+// applied, with its answer lost.
 class CommitCall : public std::enable_shared_from_this<CommitCall> {
  public:
   using Done = std::function<void(Result<CommitOutcome>)>;
@@ -173,7 +174,7 @@ class CommitCall : public std::enable_shared_from_this<CommitCall> {
                    });
   }
 
-  // S33: what was learned is acted on only while this master is the owner.
+  // S33 (check before state replies): the result is used only while this master is the owner.
   void Finish(CommitOutcome outcome) {
     if (const Status owner = check_(); !owner.ok()) return done_(owner.error());
     done_(outcome);
@@ -187,7 +188,7 @@ class CommitCall : public std::enable_shared_from_this<CommitCall> {
   const Done done_;
 };
 
-// All rows of hbase:meta, request by request.
+// Reads all rows of hbase:meta, request by request.
 class ScanCall : public std::enable_shared_from_this<ScanCall> {
  public:
   ScanCall(std::shared_ptr<rpc::Channel> channel, MetaTableOptions options,
@@ -215,7 +216,7 @@ class ScanCall : public std::enable_shared_from_this<ScanCall> {
   }
 
   void Take(const hbase::pb::ScanResponse& response, const std::string& cells) {
-    if (const Status taken = TakeRows(response, cells); !taken.ok()) return done_(taken.error());
+    if (const Status taken = ReadRows(response, cells); !taken.ok()) return done_(taken.error());
     const bool more_in_region = !response.has_more_results_in_region() || response.more_results_in_region();
     const bool more = !response.has_more_results() || response.more_results();
     if (!more_in_region || !more) return done_(std::move(contents_));
@@ -224,16 +225,16 @@ class ScanCall : public std::enable_shared_from_this<ScanCall> {
     Send(request);
   }
 
-  Status TakeRows(const hbase::pb::ScanResponse& response, const std::string& cells) {
+  Status ReadRows(const hbase::pb::ScanResponse& response, const std::string& cells) {
     CellBlockReader block(cells);
     for (const std::uint32_t count : response.cells_per_result()) {
       RATCHET_ASSIGN(const std::vector<Cell> row, block.Take(count));
-      RATCHET_TRY(TakeMetaCells(row, &contents_));
+      RATCHET_TRY(AddMetaRow(row, &contents_));
     }
     if (response.cells_per_result_size() > 0) return Ok();
     for (const auto& result : response.results()) {
-      RATCHET_ASSIGN(const std::vector<Cell> row, TakeResult(result, block));
-      RATCHET_TRY(TakeMetaCells(row, &contents_));
+      RATCHET_ASSIGN(const std::vector<Cell> row, ReadResult(result, block));
+      RATCHET_TRY(AddMetaRow(row, &contents_));
     }
     return Ok();
   }
@@ -280,7 +281,7 @@ void RpcMetaTable::Write(std::vector<MetaEdit> edits, std::function<void(Status)
 }
 
 void RpcMetaTable::Commit(MetaCommit commit, std::function<void(Result<CommitOutcome>)> done) {
-  RATCHET_CHECK(!commit.edits.empty(), "a commit without edits");
+  RATCHET_CHECK(!commit.edits.empty(), "a commit needs at least one edit");
   const auto use = setup();
   auto channel = ChannelToMeta(*use);
   if (!channel.ok()) return done(channel.error());
@@ -297,7 +298,7 @@ void RpcMetaTable::Scan(std::function<void(Result<MetaContents>)> done) {
   const auto use = setup();
   auto channel = ChannelToMeta(*use);
   if (!channel.ok()) return done(channel.error());
-  // S33: what was read is acted on only while this master is the owner.
+  // S33: the result is used only while this master is the owner.
   auto checked = [done = std::move(done), check = use->hooks.check](Result<MetaContents> contents) {
     if (const Status owner = check(); !owner.ok()) return done(owner.error());
     done(std::move(contents));

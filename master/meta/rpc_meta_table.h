@@ -1,10 +1,11 @@
 // MetaTable over RPC to the server that carries hbase:meta.
 //
-// Every edit is one conditional Mutate; many are in flight together, so that the server commits them as a group, and no
-// more than `writes_in_flight`, so that its queues take them all. The epoch travels with each (rule S28) and the
-// ownership CHECK precedes each send (S18). A Commit is one MutateRows of the region (S41).
+// Every edit is one conditional Mutate; many are in flight together, so that the server commits them as a group, and at
+// most `writes_in_flight`, so that its queues accept all. Each carries the epoch (rule S28: conditional meta writes)
+// and the ownership CHECK precedes each send (S18: check before each send). A Commit is one MutateRows of the region
+// (S41: atomic conditional commit).
 //
-// Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is no server to ask.
+// Threads: any; `done` runs on the channel pool's threads, or on the caller's if there is no server to call.
 #pragma once
 
 #include <functional>
@@ -24,9 +25,9 @@ namespace ratchet::master {
 class SendWindow;
 
 struct MetaTableOptions {
-  Millis rpc_timeout{10'000};          // meta.rpc_timeout_ms: of one request; the caller repeats
-  std::uint32_t scan_rows = 1000;      // per request
-  std::size_t writes_in_flight = 256;  // of all callers together
+  Millis rpc_timeout{10'000};          // meta.rpc_timeout_ms: limit of one request; the caller repeats
+  std::uint32_t scan_rows = 1000;      // rows per request
+  std::size_t writes_in_flight = 256;  // limit for all callers together
 };
 
 class RpcMetaTable final : public MetaTable {
@@ -37,10 +38,10 @@ class RpcMetaTable final : public MetaTable {
   };
   RpcMetaTable(rpc::ChannelPool& channels, MetaTableOptions options);
 
-  // Before the first Write or Scan; the epoch is known only after the claim.
+  // Call before the first Write or Scan; the epoch is known only after the claim.
   void Begin(Epoch epoch, Hooks hooks);
   void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) override;
-  // One request: wider than any of Write's, so it is not counted among `writes_in_flight`.
+  // Sends one request for all rows, which does not count toward the limit of writes in flight.
   void Commit(MetaCommit commit, std::function<void(Result<CommitOutcome>)> done) override;
   void Scan(std::function<void(Result<MetaContents>)> done) override;
 

@@ -24,7 +24,7 @@ rpc::CallOptions QuotaCall(Millis timeout) {
   return call;
 }
 
-// All cells, region by region; each request opens a scan and closes it, so that nothing stays at a server.
+// Reads all cells, region by region; each request opens and closes a scan, so that no scanner stays open on a server.
 class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
  public:
   using Place = RpcSystemTable::Place;
@@ -82,7 +82,7 @@ class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
     }
     if (response.cells_per_result_size() == 0) {
       for (const auto& result : response.results()) {
-        RATCHET_ASSIGN(std::vector<Cell> row, TakeResult(result, block));
+        RATCHET_ASSIGN(std::vector<Cell> row, ReadResult(result, block));
         keep(std::move(row));
       }
     }
@@ -93,7 +93,7 @@ class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
     return Ok();
   }
 
-  // S33: what was read is acted on only while this master is the owner.
+  // S33 (check before state replies): the result is used only while this master is the owner.
   void Finish() {
     if (const Status owner = check_(); !owner.ok()) return done_(owner.error());
     if (cells_.size() > most_) cells_.resize(most_);
@@ -132,7 +132,7 @@ hbase::pb::MutateRequest EncodeSwap(const SystemCell& cell, const SystemTable::V
   condition.set_family(family);
   condition.set_qualifier(cell.qualifier);
   condition.set_compare_type(hbase::pb::EQUAL);
-  hbase::pb::BinaryComparator comparator;  // an empty value stands for "no such cell"
+  hbase::pb::BinaryComparator comparator;  // an empty value means that the cell must not exist
   comparator.mutable_comparable()->set_value(before.value_or(""));
   condition.mutable_comparator()->set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
   condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());
@@ -172,7 +172,7 @@ void RpcSystemTable::Read(const SystemCell& cell, std::function<void(Result<Valu
   (*channel)->Call(methods::kGet, request, QuotaCall(timeout_), [done = std::move(done)](auto reply) {
     if (!reply.ok()) return done(reply.error());
     CellBlockReader block(reply->cells);
-    const auto cells = TakeResult(reply->message.result(), block);
+    const auto cells = ReadResult(reply->message.result(), block);
     if (!cells.ok()) return done(cells.error());
     done(cells->empty() ? Value() : Value(cells->front().value));
   });

@@ -1,7 +1,7 @@
-// SystemTable over RPC to the servers that carry the table, which any of its regions may be at.
+// SystemTable over RPC to the servers of the table's regions.
 //
-// The ownership CHECK precedes each send (S18). A request is one attempt: the caller repeats. Threads: any; `done`
-// comes on the channel pool's threads, or on the caller's when there is no server to ask.
+// The ownership CHECK precedes each send (S18: check before each send). A request is one attempt: the caller repeats.
+// Threads: any; `done` runs on the channel pool's threads, or on the caller's if there is no server to call.
 #pragma once
 
 #include <functional>
@@ -26,14 +26,13 @@ class RpcSystemTable final : public SystemTable {
  public:
   struct Place {
     RegionInfo region;
-    std::optional<ServerName> server;  // none: it is open nowhere
+    std::optional<ServerName> server;  // nullopt: the region is not open
   };
-  // `family`: whose cells it reads and writes.
+  // `family`: the family that it reads and writes.
   RpcSystemTable(rpc::ChannelPool& channels, Millis timeout, std::string family = "q")
       : channels_(channels), timeout_(timeout), family_(std::move(family)) {}
 
-  // Before the first use. `places`: of all regions of the table, by start key, those that were split or merged left
-  // out.
+  // Call before the first use. `places` returns all regions of the table by start key, without split and merged ones.
   void Begin(std::function<Status()> check, std::function<std::vector<Place>()> places);
   void Read(const SystemCell& cell, std::function<void(Result<Value>)> done) override;
   void Swap(const SystemCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) override;
@@ -55,7 +54,7 @@ class RpcSystemTable final : public SystemTable {
   std::shared_ptr<const Setup> setup_ GUARDED_BY(mutex_);
 };
 
-// For tests: what is sent.
+// The request that is sent; for tests.
 [[nodiscard]] hbase::pb::MutateRequest EncodeSwap(const SystemCell& cell, const SystemTable::Value& before,
                                                   const SystemTable::Value& after, const std::string& family = "q");
 

@@ -1,5 +1,6 @@
-// Bounds how many requests are under way at once; the others wait in line. A server's queues are bounded too, and what
-// they refuse has to be sent again: a table of thousands of regions would never get all its rows into hbase:meta.
+// Bounds the number of concurrent requests; the others wait in a queue. A server's queues are bounded too, and refused
+// requests must be sent again: without this bound a table of thousands of regions would never get all its rows into
+// hbase:meta.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,13 @@
 
 namespace ratchet::master {
 
-// Thread-safe. Jobs begin in the order in which they came, on the thread of the caller that came or left.
+// Thread-safe. Jobs begin in the order of Enter, on the thread that calls Enter or Left.
 class SendWindow {
  public:
   explicit SendWindow(std::size_t limit) : limit_(limit) {}
 
-  // Begins `job` now or when there is room. The beginner calls Left once, which may be before the job returns.
+  // Begins `job` now or when a slot is free. The caller calls Left once when the job is done, possibly before `job`
+  // returns.
   void Enter(std::function<void()> job) {
     {
       MutexLock lock(mutex_);
@@ -33,7 +35,7 @@ class SendWindow {
   }
 
  private:
-  // One thread at a time begins jobs: those that fail at once come back here, and must not nest by the thousand.
+  // One thread at a time begins jobs, because jobs that fail at once call back here and must not nest deeply.
   void Pump() {
     for (;;) {
       std::function<void()> job;

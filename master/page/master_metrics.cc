@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <vector>
 
 #include "common/metrics/process_sample.h"
@@ -10,6 +11,7 @@
 #include "master/history/history_book.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/problems.h"
+#include "master/state/transition_counts.h"
 #include "procedure/executor.h"
 #include "procedure/host/service/procedure_metrics.h"
 #include "procedure/store/procedure_store.h"
@@ -32,23 +34,23 @@ void AddRole(MetricsText& text, const ServiceEnv& env) {
   text.Gauge("master_role", "1 for the role that this master has, 0 for the others.");
   for (std::size_t i = 0; i < kRoles.size(); ++i)
     text.Value(std::uint64_t{i == role ? 1U : 0U}, {{"role", std::string(kRoles[i])}});
-  text.Gauge("master_uptime_seconds", "Time since this process began.", Seconds(env.gate.uptime()));
+  text.Gauge("master_uptime_seconds", "Time since the start of this process.", Seconds(env.gate.uptime()));
   text.Gauge("master_backup_masters", "Other masters that are registered in ZooKeeper.",
              static_cast<double>(env.backup_masters().size()));
-  text.Counter("master_came_again_total", "How often this process has come again by itself.", env.past.count);
+  text.Counter("master_came_again_total", "Automatic restarts of this process.", env.past.count);
   const auto lost = env.zookeeper_lost ? env.zookeeper_lost() : std::nullopt;
-  text.Gauge("zookeeper_lost_seconds", "For how long ZooKeeper has not answered; 0 means it does.",
+  text.Gauge("zookeeper_lost_seconds", "Time since ZooKeeper's last answer; 0 while it answers.",
              lost.has_value() ? Seconds(*lost) : 0);
 }
 
 void AddActivation(MetricsText& text, const ServiceEnv& env) {
   const auto steps = env.gate.steps();
-  text.Gauge("master_activation_step_seconds", "Time of each step of the start as the active master, once it ended.");
+  text.Gauge("master_activation_step_seconds", "Duration of each finished step of the activation.");
   for (const ActivationStepView& step : steps) {
     if (step.took.has_value()) text.Value(Seconds(*step.took), {{"step", step.name}});
   }
   if (steps.empty() || !steps.back().took.has_value()) return;
-  text.Gauge("master_activation_seconds", "Time from the election to the end of the last step of the start.",
+  text.Gauge("master_activation_seconds", "Time from the election to the end of the activation.",
              Seconds(steps.back().started + *steps.back().took));
 }
 
@@ -56,8 +58,9 @@ void AddHistory(MetricsText& text, const HistoryBook* history) {
   if (history == nullptr) return;
   const HistoryStats stats = history->stats();
   text.Gauge("history_bytes", "Files of ended procedures below <root>/history.", static_cast<double>(stats.bytes));
-  text.Counter("history_entries_total", "Ended procedures that this master has written there.", stats.written);
-  text.Counter("history_lost_entries_total", "Those that it could not write.", stats.lost);
+  text.Counter("history_entries_total", "Ended procedures that this master has written to the history.", stats.written);
+  text.Counter("history_lost_entries_total", "Ended procedures that this master could not write to the history.",
+               stats.lost);
 }
 
 void AddRegions(MetricsText& text, MasterLogic& logic, TimePoint now) {
@@ -75,8 +78,9 @@ void AddRegions(MetricsText& text, MasterLogic& logic, TimePoint now) {
   text.Gauge("regions", "Regions of all tables, by state.");
   for (const RegionState state : kRegionStates)
     text.Value(by_state[static_cast<std::size_t>(state)], {{"state", std::string(RegionStateText(state))}});
-  text.Gauge("regions_in_transition", "Regions that a procedure moves, opens or closes.", static_cast<double>(moving));
-  text.Gauge("regions_in_transition_oldest_seconds", "For how long the oldest of them has not changed; 0 means none.",
+  text.Gauge("regions_in_transition", "Regions in transition.", static_cast<double>(moving));
+  text.Gauge("regions_in_transition_oldest_seconds",
+             "Time since the last change of the region that is in transition for longest; 0 if none is.",
              SecondsSince(oldest, now));
   text.Gauge("regions_refused", "Regions that servers have refused to open three times or more in a row.",
              static_cast<double>(refused));
@@ -84,6 +88,22 @@ void AddRegions(MetricsText& text, MasterLogic& logic, TimePoint now) {
   const auto meta = logic.regions().MetaLocation();
   text.Gauge("meta_online", "1 while hbase:meta is open on a server that lives, else 0.",
              meta.has_value() && logic.servers().IsOnline(*meta) ? 1 : 0);
+}
+
+void AddTransitions(MetricsText& text) {
+  std::array<TransitionCounts::View, kTransitionKindNames.size()> views{};
+  for (std::size_t i = 0; i < views.size(); ++i)
+    views[i] = TransitionCounts::OfProcess().Look(static_cast<TransitionKind>(i));
+  const auto kind = [](std::size_t i) { return std::string(kTransitionKindNames[i]); };
+  text.Counter("region_transitions_submitted_total", "Transitions of regions that were submitted, by kind.");
+  for (std::size_t i = 0; i < views.size(); ++i) text.Value(views[i].submitted, {{"kind", kind(i)}});
+  text.Counter("region_transitions_finished_total", "Transitions of regions that have ended, by kind and outcome.");
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    text.Value(views[i].succeeded, {{"kind", kind(i)}, {"outcome", "success"}});
+    text.Value(views[i].failed, {{"kind", kind(i)}, {"outcome", "failure"}});
+  }
+  text.Histogram("region_transition_duration_seconds", "Transitions of regions, from the submission to the end.");
+  for (std::size_t i = 0; i < views.size(); ++i) text.Durations(views[i].took, {{"kind", kind(i)}});
 }
 
 void AddServers(MetricsText& text, const ActiveParts& parts, TimePoint now) {
@@ -96,7 +116,7 @@ void AddServers(MetricsText& text, const ActiveParts& parts, TimePoint now) {
   text.Gauge("servers", "Region servers that the master knows, by phase.");
   for (const ServerPhase phase : kServerPhases)
     text.Value(by_phase[static_cast<std::size_t>(phase)], {{"phase", std::string(ServerPhaseName(phase))}});
-  text.Gauge("servers_oldest_report_seconds", "Age of the report of the online server that is silent for longest.",
+  text.Gauge("servers_oldest_report_seconds", "Age of the oldest last report of an online server.",
              SecondsSince(silent, now));
   std::uint64_t queued = 0;
   std::uint64_t in_flight = 0;
@@ -106,8 +126,7 @@ void AddServers(MetricsText& text, const ActiveParts& parts, TimePoint now) {
     in_flight += view.in_flight;
     if (view.failures > 0) ++silent_servers;
   }
-  text.Gauge("orders_queued", "Orders to region servers that wait for the request in flight.",
-             static_cast<double>(queued));
+  text.Gauge("orders_queued", "Queued orders to region servers.", static_cast<double>(queued));
   text.Gauge("orders_in_flight", "Orders to region servers in requests in flight.", static_cast<double>(in_flight));
   text.Gauge("orders_unanswered_servers", "Region servers whose last request with orders failed.",
              static_cast<double>(silent_servers));
@@ -127,7 +146,8 @@ std::string MasterMetrics(const MasterMetricsSources& sources) {
   MetricsText text;
   const ServiceEnv& env = sources.env;
   const Clock& clock = env.gate.clock();
-  page::AddBuild(text, "ratchet-master", env.gate.version());
+  const std::string& version = env.gate.version();  // "ratchet 0.3"
+  page::AddBuild(text, "ratchet-master", version.substr(version.find(' ') + 1));
   AddRole(text, env);
   page::AddRpc(text, sources.rpc);
   page::AddStorage(text);
@@ -142,6 +162,7 @@ std::string MasterMetrics(const MasterMetricsSources& sources) {
   host::AddStore(text, parts->store->metrics(), parts->store->Admit().ok());
   AddHistory(text, parts->history);
   AddRegions(text, *parts->logic, clock.Now());
+  AddTransitions(text);
   AddServers(text, *parts, clock.Now());
   AddRecoveries(text, sources.recoveries);
   return text.Take();

@@ -1,7 +1,7 @@
-// What a master exposes on /metrics: from the parts' own counters, as copies. docs/metrics.md lists all of it.
+// Metrics of a master on /metrics, copied from the parts' counters. docs/metrics.md lists them.
 //
-// Cost: one look at each region and each procedure in memory, without a copy of any; no file and no other process is
-// asked. Works at any time: a standby shows what it has.
+// Cost: visits each region and procedure in memory once, without copies; reads no file and calls no other process.
+// Works at any time: a standby shows the metrics that it has.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace ratchet::master {
 
-// "standby", "activating", "active", "stopping"
+// Returns "standby", "activating", "active" or "stopping".
 [[nodiscard]] std::string_view RoleName(MasterRole role);
 
 struct MasterMetricsSources {

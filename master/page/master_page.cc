@@ -36,9 +36,8 @@ MasterPage::MasterPage(MasterPageDeps deps)
       listener_(std::make_shared<RecoveryListener>(deps_.env.gate, recoveries_)),
       views_({deps_.env.gate.clock(), [this] { return deps_.env.gate.self().ToString(); },
               [this] { return std::string(RoleName(deps_.env.gate.role())); },
-              [this] { return fmt::format("{}:{}", deps_.env.gate.self().host, deps_.env.gate.self().port); },
-              deps_.zookeeper, deps_.znode_parent, deps_.settings, deps_.steps_json,
-              [this] { return Marks(deps_.env); }}),
+              [this] { return deps_.env.gate.self().Address(); }, deps_.zookeeper, deps_.znode_parent, deps_.settings,
+              deps_.steps_json, [this] { return Marks(deps_.env); }}),
       page_(deps_.options) {
   page::AddStaticFiles(page_);
   views_.AddTo(page_);

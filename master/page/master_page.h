@@ -1,8 +1,7 @@
-// What a master shows by HTTP, in each of its roles: the page, its JSON (docs/http-api.md), its metrics
-// (docs/metrics.md).
+// HTTP server of a master in each of its roles: the page, its JSON (docs/http-api.md), its metrics (docs/metrics.md).
 //
-// Life: made and started with the RPC server, stopped before the active master's parts go. Threads: those of the page;
-// no thread of the master waits for one of them.
+// Life: made and started with the RPC server, stopped before the active master's parts are destroyed. Threads: its own;
+// no thread of the master waits for them.
 #pragma once
 
 #include <functional>
@@ -24,21 +23,21 @@ struct MasterPageDeps {
   ServiceEnv& env;
   const rpc::RpcServer& rpc;
   const zk::ZkSession& session;
-  std::string zookeeper;  // where the active master is looked up
+  std::string zookeeper;  // ensemble with the active master's address
   std::string znode_parent;
-  std::function<std::string()> settings;    // in force, as --print-config prints them
+  std::function<std::string()> settings;    // current values, as --print-config prints them
   std::function<std::string()> steps_json;  // every procedure type with its steps
 };
 
 class MasterPage {
  public:
-  // Starts it. All of `deps` outlives the page.
+  // Starts the page. The objects in `deps` outlive it.
   explicit MasterPage(MasterPageDeps deps);
   ~MasterPage();
 
-  // Told to the executor, so that recoveries are measured; outlives the page.
+  // Listener for the executor, which measures recoveries; outlives the page.
   [[nodiscard]] std::shared_ptr<procedure::ProcedureListener> listener() const { return listener_; }
-  // As ZooKeeper's nodes tell it: 0 without a page.
+  // Port as published in ZooKeeper; 0 without a page.
   [[nodiscard]] std::uint32_t shown_port() const { return page_.shown_port(); }
   void Stop();
 

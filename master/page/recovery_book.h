@@ -1,5 +1,5 @@
-// How long the recoveries of crashed servers took, by phase, since this master began: from the history of each crash
-// procedure at its end. Thread-safe; memory only.
+// Durations of the recoveries of crashed servers, by phase, since the start of this master. They come from the step
+// history of each crash procedure at its end. Thread-safe; memory only.
 #pragma once
 
 #include <array>
@@ -15,13 +15,14 @@
 
 namespace ratchet::master {
 
-// What one step of the crash procedure belongs to.
+// Phase of a crash procedure's step.
 enum class RecoveryPhase : std::uint8_t { kFence, kSeal, kSplit, kAssign, kRetire };
 inline constexpr std::array<std::string_view, 5> kRecoveryPhaseNames{"fence", "seal", "split", "assign", "retire"};
-// By the step's name; steps that are not known count for the phase before them.
+// Returns the phase of a step by its name; unknown steps belong to the phase `before`.
 [[nodiscard]] RecoveryPhase PhaseOfStep(std::string_view step, RecoveryPhase before);
 
-// Milliseconds of each phase: from the begin of its first step to the begin of the next phase's, `ended_ms` last.
+// Returns the milliseconds of each phase: from the start of its first step to the start of the next phase, or
+// `ended_ms`.
 [[nodiscard]] std::array<std::int64_t, 5> PhaseTimes(const std::vector<procedure::StepHistoryEntry>& history,
                                                      std::int64_t ended_ms);
 

@@ -1,4 +1,4 @@
-// Takes regions that no row of hbase:meta names any more off the storage.
+// Archives the directories of regions that no row of hbase:meta names.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace ratchet::master {
 
-// Moves their directories to the archive. Nothing: done, also when the table is gone, whose directory went as a whole.
+// Moves the directories to the archive. Returns nullopt when done, also if the table's whole directory is already gone.
 [[nodiscard]] std::optional<StepOutcome> ArchiveRegions(StepContext& ctx, const TableName& table,
                                                         const std::vector<std::string>& encoded);
 

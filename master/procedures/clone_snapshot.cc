@@ -21,10 +21,10 @@ StepOutcome CloneSnapshot::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (env.tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
   if (!NamespaceExists(env, TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
-  if (Status taken = TakeSnapshot(env, data_); !taken.ok()) return AgainUnlessFinal(taken.error());
+  if (auto outcome = ReadSnapshot(ctx, data_)) return std::move(*outcome);
   if (Status room = env.namespaces.Take(env, ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
-  TakeTurn(env, data_, ctx.pid(), std::nullopt);
+  RecordLockGrant(env, data_, ctx.pid(), std::nullopt);
   return GoTo(State::kWriteFsLayout);
 }
 
@@ -43,7 +43,7 @@ StepOutcome CloneSnapshot::CopyRegions(StepContext& ctx) {
 }
 
 StepOutcome CloneSnapshot::ConfirmRegions(StepContext& ctx) {
-  if (auto outcome = TakeCopies(ctx, data_)) return std::move(*outcome);
+  if (auto outcome = ReadCopyResults(ctx, data_)) return std::move(*outcome);
   return GoTo(State::kCopyRegions);
 }
 
@@ -76,7 +76,7 @@ NamespaceDirectory::Claim CloneSnapshot::Claimed() const {
 }
 
 void CloneSnapshot::OnRecovered(const procedure::EnvRef& env) {
-  RestoreTurn(env.As<MasterEnv>(), data_, pid());
+  RestoreLockGrant(env.As<MasterEnv>(), data_, pid());
   if (!data_.directory().empty()) env.As<MasterEnv>().namespaces.Restore(pid(), Claimed());
 }
 

@@ -1,5 +1,6 @@
-// CloneSnapshot: a new table with what a snapshot holds. Until its row is in hbase:meta everything can be undone; the
-// order of the rows is a creation's (S66). The snapshot may go while it is copied (the clone fails then), and after it.
+// CloneSnapshot: creates a table from a snapshot. Everything can be undone until the table's row is in hbase:meta; the
+// rows are written in the same order as by CreateTable (S66: table row last in, first out). If the snapshot is deleted
+// during the copy, the clone fails; after the copy the clone does not need it.
 #pragma once
 
 #include <array>
@@ -64,7 +65,7 @@ class CloneSnapshot final : public procedure::StateMachineProcedure<CloneSnapsho
   Status ArchiveLayout(StepContext& ctx);
   Status RemoveFromMeta(StepContext& ctx);
 
-  [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // of the namespace's limits
+  [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // reservation against the namespace's limits
 };
 
 }  // namespace ratchet::master

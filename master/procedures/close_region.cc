@@ -11,12 +11,12 @@ ProcedurePtr CloseRegion::Make(const pb::Region& region, const std::string& serv
   return std::make_unique<CloseRegion>(std::move(data));
 }
 
-Result<Order> CloseRegion::MakeOrder(StepContext& ctx) const {
+Acted<Result<Order>> CloseRegion::MakeOrder(StepContext& ctx) const {
   CloseOrder order;
   order.id = {ctx.pid(), data_.attempt()};
   order.region = FromData(data_.region());
   order.destination = MaybeServerFromData(data_.destination());
-  return Order(std::move(order));
+  return {std::nullopt, Order(std::move(order))};
 }
 
 }  // namespace ratchet::master

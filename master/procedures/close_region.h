@@ -1,4 +1,5 @@
-// CloseRegion: tells one server to close one region, and waits until the order is settled. Child of TransitRegionState.
+// CloseRegion: orders one server to close one region, and waits until the order is settled. Child of
+// TransitRegionState.
 #pragma once
 
 #include "master/procedures/region_order.h"
@@ -17,7 +18,7 @@ class CloseRegion final : public RegionOrder<CloseRegion> {
 
  private:
   friend class RegionOrder<CloseRegion>;
-  Result<Order> MakeOrder(StepContext& ctx) const;
+  Acted<Result<Order>> MakeOrder(StepContext& ctx) const;
 };
 
 }  // namespace ratchet::master

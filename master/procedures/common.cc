@@ -5,6 +5,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/state/errors.h"
 #include "master/state/table_directory.h"
 #include "master/state/undo_writes.h"
 
@@ -78,7 +79,7 @@ void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
 std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
                                      bool* absent) {
   if (edits.empty()) return std::nullopt;
-  const std::optional<Status> written = ctx.Once<Status>(key, [&](std::function<void(Status)> done) {
+  const std::optional<Status> written = ctx.AsyncCall<Status>(key, [&](std::function<void(Status)> done) {
     LogEdits(ctx, edits);
     EnvOf(ctx).meta.Write(edits,
                           [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid())](Status status) {
@@ -86,13 +87,13 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
                             done(std::move(status));
                           });
   });
-  if (!written) return ctx.AwaitOnce();
+  if (!written) return ctx.AwaitAsync();
   if (written->ok()) return std::nullopt;
   if (absent != nullptr && written->error().code() == Code::kNotFound) {
     *absent = true;
     return std::nullopt;
   }
-  // Where meta is away its next opening is what this waits for. One that came before this line costs a delay.
+  // If meta is offline, this waits for its next opening. An opening before this line is missed and costs a delay.
   return Retry{written->error().Annotate("writing hbase:meta"), std::nullopt, 0, ctx.TakeTicket(MetaOpenedEvent())};
 }
 

@@ -1,4 +1,4 @@
-// What the master's procedures share: conversions of their data, writes to hbase:meta, waiting for meta.
+// Helpers of the master's procedures: conversions of their data, writes to hbase:meta, waiting for meta.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 #include "master/env/master_env.h"
 #include "master/env/meta_table.h"
 #include "master/procedures/data.pb.h"
+#include "master/state/lock_keys.h"
 #include "procedure/author/event.h"
 #include "procedure/author/state_machine_procedure.h"
 
@@ -31,8 +32,8 @@ using procedure::StepOutcome;
 
 [[nodiscard]] pb::Region ToData(const RegionInfo& region);
 [[nodiscard]] RegionInfo FromData(const pb::Region& region);
-// Text from a stored record. Throws (std::invalid_argument) where it is no server's name, which fails the step that
-// asks.
+// Parses a server name of a stored record. Throws std::invalid_argument if the text is not valid, which fails the
+// calling step.
 [[nodiscard]] ServerName ServerFromData(const std::string& text);
 [[nodiscard]] std::optional<ServerName> MaybeServerFromData(const std::string& text);
 
@@ -42,30 +43,31 @@ using procedure::StepOutcome;
 // Woken when hbase:meta has been opened.
 [[nodiscard]] inline procedure::EventKey MetaOpenedEvent() { return {"meta-opened"}; }
 
-// Nothing when meta is loaded; otherwise what the step has to return to wait for it.
+// Returns nullopt when meta is loaded; otherwise the outcome with which the step waits for it.
 [[nodiscard]] std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx);
-// S93: the master knows the region's table. Only once meta is loaded; true for hbase:meta itself.
+// S93 (transition without a row ends): returns true if the master knows the region's table, and for hbase:meta itself.
+// Call only after meta is loaded.
 [[nodiscard]] bool HasTable(const MasterEnv& env, const RegionInfo& region);
 
-// Nothing once all of `edits` are in meta; otherwise what the step has to return. Starts the write the first time,
-// retries what failed with backoff, and at once when meta is opened, for ever: a write to meta that fails parks its
-// procedure, it does not end the master. With `absent`, an update whose row is not in meta is no failure: nothing, and
-// `*absent` is true.
+// Returns nullopt when all of `edits` are in meta; otherwise the outcome that the step must return. Starts the write at
+// the first call. Retries a failed write without limit, with backoff and at once when meta is opened: a failing write
+// delays its procedure and does not end the master. With `absent`, an update of a missing row succeeds: returns nullopt
+// and sets `*absent`.
 [[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key,
                                                    const std::vector<MetaEdit>& edits, bool* absent = nullptr);
 
-// The edit of one region's row; logged in HBase's form when the write starts.
+// Returns the edit of one region's row; logged in HBase's format when the write starts.
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);
 [[nodiscard]] MetaEdit EditTable(MetaEdit::Kind kind, TableRow row);
 
-// The outcome of a step that could not read what it needs, before it has done anything: tried again where the storage
-// refused at this time; what will not get better by itself is for the client to know.
+// Outcome of a step that could not read its input and has changed nothing: a retry after a transient storage error,
+// otherwise a failure that the client sees.
 [[nodiscard]] StepOutcome AgainUnlessFinal(const Error& error);
 
-// ", 3 of 40 regions left" for Describe(); empty: nothing is known of it.
+// Text for Describe(), such as ", 3 of 40 regions left"; empty if the number is unknown.
 [[nodiscard]] std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts);
 
-// For log lines: "OPENED"
+// For log lines, such as "OPENED".
 [[nodiscard]] std::string_view OutcomeText(pb::OrderOutcome outcome);
 
 }  // namespace ratchet::master

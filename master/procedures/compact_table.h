@@ -1,9 +1,10 @@
-// CompactTable: the store files of every region of a table are merged, with progress. CompactRegion: one order for
-// that, to the one server that has the region open, which answers when it is done.
+// CompactTable: compacts every region of a table, and shows its progress. CompactRegion: one order to the server that
+// has the region open, which answers when the compaction is done.
 //
-// A region that is not open is passed over. A region in transition is waited for, and so is a server whose compactions
-// are switched off. Neither procedure holds a lock (S43): orders to compact give and take no region, so they may be
-// abandoned (S47), and an operator may abort a compaction at any time; what a server has begun goes on to its end.
+// A region that is not open is skipped. The procedure waits for a region in transition, and for a server whose
+// compactions are switched off. Neither procedure holds a lock (S43: no locks while regions may wait). Compaction
+// orders do not move regions, so they may be abandoned (S47: orders without ownership) and an operator may abort them
+// at any time; a server finishes a compaction that it has started.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ class CompactTable final : public procedure::StateMachineProcedure<CompactTable,
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // `major`: all files of each region become one, without what is deleted or expired.
+  // `major`: merges all files of each region into one, without deleted and expired cells.
   static ProcedurePtr Make(const TableName& table, bool major);
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;

@@ -35,7 +35,7 @@ Result<CopyOrder> MakeOrder(const pb::CopyRegionData& data, ProcId pid) {
   order.table_directory = data.table_directory();
   order.flush = data.flush();
   order.opened_before = data.opened_before();
-  order.born = data.born();
+  order.build_number = data.build_number();
   order.part = data.part();
   hbase::pb::TableSchema schema;
   if (!schema.ParseFromString(data.schema())) return Error(Code::kCorruption, "unreadable table schema");
@@ -44,7 +44,7 @@ Result<CopyOrder> MakeOrder(const pb::CopyRegionData& data, ProcId pid) {
   return order;
 }
 
-// What a server answers that does not have the region open, or not yet.
+// Returns true for the answer of a server that does not have the region open, or not yet.
 bool IsElsewhere(std::string_view error_class) {
   return error_class == "org.apache.hadoop.hbase.NotServingRegionException" ||
          error_class == "org.apache.hadoop.hbase.exceptions.RegionMovedException" ||
@@ -52,8 +52,7 @@ bool IsElsewhere(std::string_view error_class) {
 }
 
 std::string Named(std::string result, const std::string& source) {
-  pb::OrderResult named;
-  (void)named.ParseFromString(result);
+  pb::OrderResult named = ReadOrderResult(result);
   named.set_encoded_region(source);
   return named.SerializeAsString();
 }
@@ -84,7 +83,7 @@ StepOutcome CopyOrderProcedure<P>::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const std::string source = FromData(data.source()).encoded_name();
   const ServerName server = ServerFromData(data.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
+  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
   if (data.has_answer()) return Done{Named(ServerOrderResult(data.answer()), source)};
   if (!env.servers.IsOnline(server)) return Done{Named(ServerGoneResult(data.server()), source)};
   Result<CopyOrder> order = MakeOrder(data, ctx.pid());
@@ -106,7 +105,7 @@ ProcedurePtr SnapshotRegion::Make(const RegionNode& node, const std::string& ser
   data.set_table_directory(snapshot.table_directory());
   data.set_flush(flush);
   data.set_opened_before(node.open_sequence > 0);
-  if (node.born != 0) data.set_born(node.born);
+  if (node.build_number != 0) data.set_build_number(node.build_number);
   data.set_schema(snapshot.schema());
   data.set_server(server);
   data.set_attempt(1);
@@ -131,9 +130,8 @@ ProcedurePtr CloneRegion::Make(const pb::CopiedRegion& from, const RegionInfo& r
 CopyRound CopiesOf(StepContext& ctx) {
   CopyRound round;
   for (const auto& child : ctx.children()) {
-    pb::OrderResult result;  // empty: an operator has ended it
+    const pb::OrderResult result = ReadOrderResult(child.result);  // empty if an operator ended it
     hbase::pb::CopyRegionResult copied;
-    (void)result.ParseFromString(child.result);
     if (result.outcome() == pb::DONE && copied.ParseFromString(result.payload()) && copied.not_ready().empty()) {
       round.made.push_back({result.encoded_region(), child.pid, copied.sequence(), copied.files(), copied.bytes()});
       continue;

@@ -1,8 +1,8 @@
-// Orders to copy one region, each to one live server: SnapshotRegion makes a part of a snapshot, CloneRegion a region
-// out of a part. The copy's number is the procedure's pid. The result is a pb::OrderResult with the source's encoded
-// name; with an answer, its payload is a CopyRegionResult. Neither holds a lock, or takes or gives a region: a server
-// that does not answer is abandoned when it is not online any more, since what it makes bears a number that the parent
-// does not use then (S37, S47).
+// Orders to copy one region, each to one live server: SnapshotRegion makes a part of a snapshot, CloneRegion makes a
+// region from a part. The copy's number is the procedure's pid. The result is a pb::OrderResult with the source's
+// encoded name; with an answer, its payload is a CopyRegionResult. Neither holds a lock or moves a region. The order is
+// abandoned when its server is no longer online, because the files that the server makes carry a number that the parent
+// then does not use (S37: numbered build output; S47: orders without ownership).
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class CopyRegionResult;
 
 namespace ratchet::master {
 
-// What both do.
+// Common base of both.
 template <class P>
 class CopyOrderProcedure : public procedure::StateMachineProcedure<P, pb::CopyRegionData>,
                            public procedure::FromTheBeginning {
@@ -45,7 +45,7 @@ class SnapshotRegion final : public CopyOrderProcedure<SnapshotRegion> {
  public:
   static constexpr std::string_view kTypeName = "SnapshotRegion";
   using CopyOrderProcedure::CopyOrderProcedure;
-  // Of a region that is OPEN or CLOSED. `server`: that has it open; for a closed one any.
+  // `node`: a region that is OPEN or CLOSED. `server`: the server that has it open; any server for a closed region.
   static ProcedurePtr Make(const RegionNode& node, const std::string& server, const pb::SnapshotData& snapshot,
                            bool flush);
 };
@@ -54,7 +54,7 @@ class CloneRegion final : public CopyOrderProcedure<CloneRegion> {
  public:
   static constexpr std::string_view kTypeName = "CloneRegion";
   using CopyOrderProcedure::CopyOrderProcedure;
-  // The new table and its directory are those of `table`.
+  // `table`: the new table, with its directory.
   static ProcedurePtr Make(const pb::CopiedRegion& from, const RegionInfo& region, const std::string& server,
                            const pb::TableData& table);
 };
@@ -66,13 +66,14 @@ struct MadeCopy {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
 };
-// What has become of all children.
+// Combined result of all children.
 struct CopyRound {
   std::vector<MadeCopy> made;
-  std::string why;  // of the last one that has made none; empty: all have
-  // One failed by its files. Else the regions were not there, or the servers have died: that says nothing about files.
+  std::string why;  // error of the last child that made no copy; empty if all succeeded
+  // True if a child failed because of its files. Otherwise regions were elsewhere or servers died, and the files may be
+  // fine.
   bool refused = false;
-  std::string not_ready;  // encoded name of a region whose files do not have all that was acknowledged; empty: none
+  std::string not_ready;  // encoded name of a region whose files lack acknowledged writes; empty if none
 };
 [[nodiscard]] CopyRound CopiesOf(StepContext& ctx);
 

@@ -12,7 +12,7 @@
 namespace ratchet::master {
 namespace {
 
-// The procedure's record, written with each step, and the descriptor's file.
+// Bounds the procedure's record, which is written with each step, and the descriptor's file.
 constexpr std::size_t kMaxRequestBytes = 4u << 20;
 
 }  // namespace
@@ -63,7 +63,7 @@ StepOutcome CreateTable::PreOperation(StepContext& ctx) {
   if (!NamespaceExists(EnvOf(ctx), TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
   if (Status room = EnvOf(ctx).namespaces.Take(EnvOf(ctx), ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
-  TakeTurn(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
+  RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
   return GoTo(State::kWriteFsLayout);
 }
 
@@ -99,7 +99,7 @@ StepOutcome CreateTable::PostOperation(StepContext& ctx) {
 }
 
 void CreateTable::OnRecovered(const procedure::EnvRef& env) {
-  RestoreTurn(env.As<MasterEnv>(), data_, pid());
+  RestoreLockGrant(env.As<MasterEnv>(), data_, pid());
   if (!data_.directory().empty()) env.As<MasterEnv>().namespaces.Restore(pid(), Claimed());
 }
 

@@ -1,5 +1,5 @@
-// CreateTable: directories, rows in hbase:meta, regions open, table enabled. Fails, and is undone, only before its
-// regions begin to open.
+// CreateTable: makes directories and rows in hbase:meta, opens the regions, enables the table. It can fail, and be
+// undone, only before its regions begin to open.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   Status ArchiveLayout(StepContext& ctx);
   Status RemoveFromMeta(StepContext& ctx);
 
-  [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // of the namespace's limits
+  [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // reservation against the namespace's limits
 };
 
 }  // namespace ratchet::master

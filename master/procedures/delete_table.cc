@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "master/env/cluster_files.h"
+#include "master/procedures/new_table.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
 
@@ -16,9 +16,9 @@ StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
   if (table->state != TableState::kDisabled && !MayTakeOver(env, data_, *table))
     return Fail{TableNotDisabled(TableOf(data_))};
   data_.set_directory(table->directory);
-  TakeTurn(env, data_, ctx.pid(), table->state, /*deletes=*/true);
+  RecordLockGrant(env, data_, ctx.pid(), table->state, /*deletes=*/true);
   const auto regions = env.regions.OfTable(TableOf(data_));
-  // A disabled table has such regions only as leftovers of an operator's override.
+  // A disabled table has regions in transition only after an operator ended their procedure.
   const bool at_rest = std::none_of(regions.begin(), regions.end(), [](const RegionNode& node) {
     return NeedsServer(node.state) || node.owner.valid();
   });
@@ -27,13 +27,13 @@ StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
 
 StepOutcome DeleteTable::SetDisabling(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  // An earlier deletion's write has come after all: what may be left of its regions and files is removed.
+  // A late write of an earlier deletion has removed the row: the rest of its regions and files is removed.
   if (!EnvOf(ctx).tables.Exists(TableOf(data_))) return GoTo(State::kRemoveFromMeta);
   if (auto outcome = SetTableState(ctx, data_, TableState::kDisabling, 0)) return std::move(*outcome);
   return GoTo(State::kMarkRegionsOffline);
 }
 
-// Looked at again under the lock, which is let go while the regions are closed.
+// Checks the regions again under the lock, which is released while the regions are closed.
 StepOutcome DeleteTable::MarkRegionsOffline(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<ProcedurePtr> unassigns = UnassignAll(EnvOf(ctx), TableOf(data_));
@@ -42,11 +42,8 @@ StepOutcome DeleteTable::MarkRegionsOffline(StepContext& ctx) {
 }
 
 StepOutcome DeleteTable::ClearFsLayout(StepContext& ctx) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  if (Status gone = EnvOf(ctx).files.ArchiveTableLayout(data_.directory(), ctx.epoch()); !gone.ok()) {
-    return Retry{gone.error(), std::nullopt};
-  }
-  // A record of an earlier version comes here first.
+  if (auto wait = DropAndArchiveLayout(ctx, data_.directory())) return std::move(*wait);
+  // A record of an earlier version starts at this step.
   const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
   if (table && table->directory == data_.directory()) return GoTo(State::kRemoveFromMeta);
   return GoTo(State::kPostOperation);
@@ -54,17 +51,20 @@ StepOutcome DeleteTable::ClearFsLayout(StepContext& ctx) {
 
 StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  // S115 (missing row is not evidence), before the first row is removed
+  if (auto wait = DropLayout(ctx, data_.directory())) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const std::vector<RegionNode> nodes = env.regions.OfTable(TableOf(data_));
   std::vector<MetaEdit> edits;
   for (const RegionNode& node : nodes) {
-    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {node.info, node.state, {}, {}, 0, node.taken + 1}));
+    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {node.info, node.state, {}, {}, 0, node.reserved + 1}));
   }
-  // The table's own row goes first: where it is, all of its regions' rows are (S66).
+  // The table's own row is removed first: while it exists, the rows of all its regions exist (S66: table row last in,
+  // first out).
   MetaEdit row = EditTable(MetaEdit::Kind::kDeleteTable, {TableOf(data_), TableState::kDisabled, data_.directory(),
                                                           ChangeNumber(data_, ctx.pid(), 1)});
   if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
-  env.tables.Remove(TableOf(data_));  // before a region's row goes: no table is enabled that has lost some
+  env.tables.Remove(TableOf(data_));  // before a region's row is removed, so that no incomplete table can be enabled
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
   for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
   return GoTo(State::kClearFsLayout);
@@ -77,7 +77,7 @@ StepOutcome DeleteTable::PostOperation(StepContext&) {
 }
 
 void DeleteTable::OnRecovered(const procedure::EnvRef& env) {
-  RestoreTurn(env.As<MasterEnv>(), data_, pid(), /*deletes=*/true);
+  RestoreLockGrant(env.As<MasterEnv>(), data_, pid(), /*deletes=*/true);
 }
 
 }  // namespace ratchet::master

@@ -1,7 +1,7 @@
-// DeleteTable: removes a disabled table: its row, those of its regions, and then its files, which go to the archive
-// (first stage of the cleaner, S32). In this order no table is ever without its files. Cannot be undone once it has
-// begun. A table that is being enabled or disabled is taken over and disabled first (S70); from its turn on no other
-// procedure can take it back.
+// DeleteTable: removes a disabled table: its row, the rows of its regions, and then its files, which are moved to the
+// archive (first stage of the cleaner, S32: two-stage cleaner). In this order no table is ever without its files.
+// Cannot be undone once it has begun. A table that is being enabled or disabled is taken over and disabled first (S70:
+// take over a table in transition); after the lock grant no other procedure can take it over.
 #pragma once
 
 #include <array>

@@ -16,7 +16,7 @@ StepOutcome DisableTable::Prepare(StepContext& ctx) {
   if (table->state != TableState::kEnabled && !goes_on && !MayTakeOver(EnvOf(ctx), data_, *table)) {
     return Fail{TableNotEnabled(TableOf(data_))};
   }
-  TakeTurn(EnvOf(ctx), data_, ctx.pid(), table->state);
+  RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), table->state);
   return GoTo(State::kSetDisabling);
 }
 
@@ -26,7 +26,7 @@ StepOutcome DisableTable::SetDisabling(StepContext& ctx) {
   return GoTo(State::kMarkRegionsOffline);
 }
 
-// A table that was taken over between two states stays there: the reconciler has it finished.
+// A table that was taken over in ENABLING or DISABLING stays in that state: the reconciler finishes the transition.
 Status DisableTable::BackToFound(StepContext& ctx) {
   const auto found = data_.has_found_state() ? static_cast<TableState>(data_.found_state()) : TableState::kEnabled;
   return UndoTableState(ctx, data_, found, 1);
@@ -47,6 +47,6 @@ StepOutcome DisableTable::SetDisabled(StepContext& ctx) {
   return Done{};
 }
 
-void DisableTable::OnRecovered(const procedure::EnvRef& env) { RestoreTurn(env.As<MasterEnv>(), data_, pid()); }
+void DisableTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -1,5 +1,6 @@
 // DisableTable: closes the regions of an enabled table, or of one that another procedure is enabling or disabling,
-// which it takes over (S70). A crash procedure may assign some of them meanwhile; so it looks again until none is open.
+// which it takes over (S70: take over a table in transition). A crash procedure may assign some of them meanwhile, so
+// it repeats the check until none is open.
 #pragma once
 
 #include <array>

@@ -49,19 +49,19 @@ std::string DrainServer::Describe() const {
   if (!data_.offload()) text += ", only marked";
   if (data_.and_stop()) text += ", then stopped";
   text += RegionsLeftText(Parts());
-  if (data_.moving_size() > 0) text += fmt::format(", {} under way", data_.moving_size());
+  if (data_.moving_size() > 0) text += fmt::format(", {} in progress", data_.moving_size());
   return text;
 }
 
 namespace {
 
 Status RequireAnotherTaker(const MasterEnv& env, const ServerName& server) {
-  const std::vector<ServerName> takers = env.servers.Takers();
+  const std::vector<ServerName> eligible = env.servers.EligibleServers();
   const bool another =
-      std::any_of(takers.begin(), takers.end(), [&server](const ServerName& each) { return each != server; });
+      std::any_of(eligible.begin(), eligible.end(), [&server](const ServerName& each) { return each != server; });
   if (another || RATCHET_MUTANT("master.drain_the_last")) return Ok();
   return IllegalRequest(fmt::format(
-      "server {} is the last one that can have regions: start another server, or take one back (ratchet undrain)",
+      "server {} is the last one that can have regions: start another server, or undrain one (ratchet undrain)",
       server.ToString()));
 }
 
@@ -70,25 +70,24 @@ Status RequireAnotherTaker(const MasterEnv& env, const ServerName& server) {
 Status DrainServer::Check(const MasterEnv& env, const ServerName& server) {
   if (!env.servers.IsOnline(server)) {
     return IllegalRequest(
-        fmt::format("server {} is not online (ratchet servers lists those that are)", server.ToString()));
+        fmt::format("server {} is not online ('ratchet servers' lists online servers)", server.ToString()));
   }
   if (Status another = RequireAnotherTaker(env, server); !another.ok()) return another;
   const Decommissions& marks = env.servers.decommissions();
   if (!marks.Has(server) && marks.size() >= Decommissions::kMarksAtMost) {
     return IllegalRequest(
-        fmt::format("{} servers are decommissioned already; take some back (ratchet undrain)", marks.size()));
+        fmt::format("{} servers are already decommissioned; undrain some (ratchet undrain)", marks.size()));
   }
   return Ok();
 }
 
 StepOutcome DrainServer::Mark(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
-  if (Status may = Check(env, Server()); !may.ok()) return EndFailed{may.error()};  // nothing has been done
-  // Reserved first and looked at again: of the last two servers that are drained at once by two workers, one is
-  // refused, or both.
+  if (Status may = Check(env, Server()); !may.ok()) return EndFailed{may.error()};  // nothing was changed yet
+  // Reserves first and checks again: if two workers drain the last two servers at once, at least one drain is refused.
   env.servers.decommissions().Reserve(Server());
   if (Status another = RequireAnotherTaker(env, Server()); !another.ok()) {
-    ShowDecommissionRecord(env, Server());  // as it was
+    ShowDecommissionRecord(env, Server());  // restores the previous value
     return EndFailed{another.error()};
   }
   ctx.PutSystemRecord(DecommissionRecord(Server()), data_.server());
@@ -99,17 +98,17 @@ StepOutcome DrainServer::ShowMark(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   ShowDecommissionRecord(env, Server());
   RATCHET_LOG(kInfo, "pid={} server {} is decommissioned{}", ctx.pid(), data_.server(),
-              data_.offload() ? "; its regions are moved off" : "");
+              data_.offload() ? "; moving its regions to other servers" : "");
   if (!data_.offload()) return Done{"decommissioned; its regions stay"};
   return GoTo(State::kMoveRegions);
 }
 
 std::optional<StepOutcome> DrainServer::EndedEarly(const MasterEnv& env) const {
   if (!env.servers.decommissions().IsMarked(Server())) {
-    return Done{fmt::format("ended early: {} was taken back", data_.server())};
+    return Done{fmt::format("ended early: {} was undrained", data_.server())};
   }
   if (env.servers.IsOnline(Server())) return std::nullopt;
-  return Done{fmt::format("{} has ended: its crash procedure opens what it still had elsewhere", data_.server())};
+  return Done{fmt::format("{} has ended: its crash procedure opens its remaining regions elsewhere", data_.server())};
 }
 
 StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
@@ -123,7 +122,7 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
   std::vector<RegionInfo> others;
   for (const RegionNode& node : env.regions.OnServer(server)) {
     const bool at_rest = !node.owner.valid() && node.state != RegionState::kOpen && IsAtRest(node.state);
-    if (at_rest) continue;  // it keeps its last place, and is not there
+    if (at_rest) continue;  // a closed region keeps its last location, but the server does not have it
     ++left;
     if (node.owner.valid() || node.state != RegionState::kOpen) {
       if (waits_for.empty()) {
@@ -140,7 +139,7 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
     if (data_.and_stop()) return GoTo(State::kStopServer);
     return Done{fmt::format("drained: {} regions moved off", data_.total())};
   }
-  if (env.servers.Takers().empty()) {
+  if (env.servers.EligibleServers().empty()) {
     return Retry{Error(Code::kUnavailable,
                        fmt::format("{} of {} regions left, and no other server can have them", left, data_.total())),
                  BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
@@ -165,18 +164,19 @@ StepOutcome DrainServer::ConfirmMoved(StepContext& /*ctx*/) {
   return GoTo(State::kMoveRegions);
 }
 
-// The server is told with each answer to a heartbeat, also by a later master, so that no order has to be settled.
+// Each answer to a heartbeat carries the request to stop, also from a later master, so no order has to be settled.
 StepOutcome DrainServer::StopServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = Server();
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
+  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
   const bool online = env.servers.IsOnline(server);
   if (online && env.servers.decommissions().IsMarked(server)) {
     env.servers.decommissions().SetToStop(server, true);
     return Await{std::move(ticket), env.options.order_resend};
   }
   env.servers.decommissions().SetToStop(server, false);
-  if (online) return Done{fmt::format("drained: {} regions moved off; not stopped: it was taken back", data_.total())};
+  if (online)
+    return Done{fmt::format("drained: {} regions moved off; not stopped: the server was undrained", data_.total())};
   return Done{fmt::format("drained: {} regions moved off; the server has ended", data_.total())};
 }
 

@@ -1,14 +1,16 @@
-// DrainServer: marks a server as decommissioned (state/decommissions.h), moves its regions off it, and tells it to stop
-// if that was asked for.
+// DrainServer: marks a server as decommissioned (state/decommissions.h), moves its regions off it, and stops it if
+// requested.
 //
-//   MARK          the system record; refused for the last server that could have the regions
-//   SHOW_MARK     memory = record: from here on placement passes the server by
-//   MOVE_REGIONS  a batch of moves, hbase:meta first and alone, because the others write to it; CONFIRM_MOVED; again
-//   STOP_SERVER   the answers to its heartbeats tell it to stop; waits until it has ended
+//   MARK           writes the system record; fails for the last server that could have the regions
+//   SHOW_MARK      copies the record to memory: from here on placement excludes the server
+//   MOVE_REGIONS   a batch of moves, hbase:meta first and alone, because the other moves write to it
+//   CONFIRM_MOVED  checks the batch, and returns to MOVE_REGIONS until no region is left
+//   STOP_SERVER    the answers to heartbeats order the server to stop; waits until it has ended
 //
-// The lock is of the server's address, which is what the mark is of. It is let go while regions move (S43): the crash
-// procedure of the server, and the registration of the next one there, never wait for it. A server that dies ends the
-// drain: its crash procedure opens its regions elsewhere. Taking the mark back (RecommissionServer) ends it too.
+// The mark and the lock belong to the server's address. The lock is released while regions move (S43: no locks while
+// regions may wait), so that the crash procedure of the server and the registration of its successor never wait for it.
+// The drain ends if the server dies, because its crash procedure opens the regions elsewhere, or if the mark is removed
+// (RecommissionServer).
 #pragma once
 
 #include <array>
@@ -46,7 +48,7 @@ class DrainServer final : public procedure::StateMachineProcedure<DrainServer, p
     bool and_stop = false;
   };
   static ProcedurePtr Make(const ServerName& server, const Options& options);
-  // Why the server cannot be drained now; Ok: it can.
+  // Returns why the server cannot be drained now; Ok if it can.
   [[nodiscard]] static Status Check(const MasterEnv& env, const ServerName& server);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
@@ -61,14 +63,14 @@ class DrainServer final : public procedure::StateMachineProcedure<DrainServer, p
   StepOutcome MoveRegions(StepContext& ctx);
   StepOutcome ConfirmMoved(StepContext& ctx);
   StepOutcome StopServer(StepContext& ctx);
-  // The server has ended, or was taken back.
+  // Returns the final outcome if the server has ended or its mark was removed.
   [[nodiscard]] std::optional<StepOutcome> EndedEarly(const MasterEnv& env) const;
   [[nodiscard]] ServerName Server() const { return ServerFromData(data_.server()); }
 };
 
-// The system record of a mark.
+// Returns the key of a mark's system record.
 [[nodiscard]] std::string DecommissionRecord(const ServerName& server);
-// Memory = record; only under the lock of the address.
+// Copies the record to memory; call only under the lock of the address.
 void ShowDecommissionRecord(MasterEnv& env, const ServerName& server);
 
 }  // namespace ratchet::master

@@ -1,5 +1,6 @@
 #include "master/procedures/enable_table.h"
 
+#include "master/procedures/new_table.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
@@ -12,7 +13,7 @@ StepOutcome EnableTable::Prepare(StepContext& ctx) {
   if (!table) return Fail{TableNotFound(TableOf(data_))};
   const bool goes_on = table->state == TableState::kEnabling && IsLeftBehind(EnvOf(ctx), *table);
   if (table->state != TableState::kDisabled && !goes_on) return Fail{TableNotDisabled(TableOf(data_))};
-  TakeTurn(EnvOf(ctx), data_, ctx.pid(), table->state);
+  RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), table->state);
   return GoTo(State::kSetEnabling);
 }
 
@@ -22,7 +23,7 @@ StepOutcome EnableTable::SetEnabling(StepContext& ctx) {
   return GoTo(State::kMarkRegionsOnline);
 }
 
-// Where it went on with what another one had left behind, regions may be open: the reconciler has them closed then.
+// If this procedure resumed an abandoned enable, some regions may be open: the reconciler closes them.
 Status EnableTable::BackToDisabled(StepContext& ctx) {
   const bool any_open = AnyRegionIs(EnvOf(ctx), TableOf(data_), RegionState::kOpen);
   return UndoTableState(ctx, data_, any_open ? TableState::kDisabling : TableState::kDisabled, 1);
@@ -30,6 +31,11 @@ Status EnableTable::BackToDisabled(StepContext& ctx) {
 
 StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  // A DeleteTable that an operator ended may have left its mark (S115: missing row is not evidence).
+  const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
+  if (table) {
+    if (auto wait = KeepLayout(ctx, table->directory, ProcId())) return std::move(*wait);
+  }
   std::vector<ProcedurePtr> assigns;
   for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
     if (!HasItsRows(node.state)) continue;
@@ -48,6 +54,6 @@ StepOutcome EnableTable::SetEnabled(StepContext& ctx) {
   return Done{};
 }
 
-void EnableTable::OnRecovered(const procedure::EnvRef& env) { RestoreTurn(env.As<MasterEnv>(), data_, pid()); }
+void EnableTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -8,13 +8,23 @@
 
 #include "common/base/log.h"
 #include "common/model/codec.h"
-#include "master/env/cluster_files.h"
+#include "master/procedures/snapshot_copy.h"
 #include "master/state/master_options.h"
-#include "master/state/snapshot_book.h"
 #include "master/state/snapshot_export.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
+
+namespace {
+
+Acted<Status> PutInExport(StepContext& ctx, const std::string& place, const std::string& file, std::string content) {
+  return ActOnFiles(ctx, fmt::format("writing {}/{}", place, file),
+                    [place, file, content = std::move(content)](ClusterFiles& files) {
+                      return files.PutExportFile(place, file, content);
+                    });
+}
+
+}  // namespace
 
 std::string DescribeTransfer(const pb::SnapshotTransferData& data) {
   return fmt::format("snapshot={}, place={}", data.snapshot(), data.place()) + RegionsLeftText(RegionsToTransfer(data));
@@ -53,28 +63,41 @@ ProcedurePtr ExportSnapshot::Make(const std::string& snapshot, const std::string
   return std::make_unique<ExportSnapshot>(std::move(data));
 }
 
+procedure::LockSet ExportSnapshot::Locks() const {
+  if (data_.has_directory()) return {};
+  return {procedure::Exclusive(procedure::ResourceKey::Table("export:" + data_.place()))};
+}
+
 std::string ExportSnapshot::Describe() const { return DescribeTransfer(data_); }
 std::optional<procedure::PartsLeft> ExportSnapshot::Parts() const { return RegionsToTransfer(data_); }
 
-// The place is this snapshot's from here on: a second snapshot of the same name is another one.
+// From here on the place belongs to this snapshot; another snapshot of the same name is refused.
 StepOutcome ExportSnapshot::Prepare(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (Status allowed = CheckExportPlace(env.options.snapshot_export_dir, data_.place()); !allowed.ok())
     return Fail{allowed.error()};
-  const auto snapshot = FindSnapshot(env.files, data_.snapshot());
+  auto found = FindForStep(ctx, data_.snapshot());
+  if (found.wait) return *std::move(found.wait);
+  const auto& snapshot = *found.result;
   if (!snapshot.ok()) return AgainUnlessFinal(snapshot.error());
-  const auto parts = PartsOf(env.files, snapshot->directory);
+  auto read = PartsForStep(ctx, snapshot->directory);
+  if (read.wait) return *std::move(read.wait);
+  const auto& parts = *read.result;
   if (!parts.ok()) return AgainUnlessFinal(parts.error());
   const std::string source = fmt::format("{} {}", snapshot->directory, snapshot->description.creation_time());
-  const auto there = env.files.ReadExportFile(data_.place(), kExportSource);
+  auto owner =
+      ActOnFiles(ctx, fmt::format("reading {}/{}", data_.place(), kExportSource),
+                 [place = data_.place()](ClusterFiles& files) { return files.ReadExportFile(place, kExportSource); });
+  if (owner.wait) return *std::move(owner.wait);
+  const auto& there = *owner.result;
   if (there.ok() && *there != source) {
     return Fail{SnapshotFailed(
-        fmt::format("{} holds an export of another snapshot ({}): choose an empty directory", data_.place(), *there))};
+        fmt::format("{} has an export of another snapshot ({}): choose an empty directory", data_.place(), *there))};
   }
   if (!there.ok() && there.error().code() != Code::kNotFound) return AgainUnlessFinal(there.error());
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  if (Status put = env.files.PutExportFile(data_.place(), kExportSource, source); !put.ok())
-    return AgainUnlessFinal(put.error());
+  auto put = PutInExport(ctx, data_.place(), kExportSource, source);
+  if (put.wait) return *std::move(put.wait);
+  if (!put.result->ok()) return AgainUnlessFinal(put.result->error());
   data_.set_directory(snapshot->directory);
   data_.set_regions(static_cast<std::uint32_t>(parts->part_size()));
   return GoTo(State::kCopyRegions);
@@ -85,19 +108,29 @@ StepOutcome ExportSnapshot::CopyRegions(StepContext& ctx) {
   const auto gone = [this] {
     return Fail{SnapshotFailed(fmt::format("snapshot {} was deleted while it was being exported", data_.snapshot()))};
   };
-  const auto parts = PartsOf(env.files, data_.directory());
+  auto read = PartsForStep(ctx, data_.directory());
+  if (read.wait) return *std::move(read.wait);
+  const auto& parts = *read.result;
   if (!parts.ok()) return parts.error().code() == Code::kNotFound ? gone() : AgainUnlessFinal(parts.error());
   const auto next = NextRegions(data_, *parts);
   if (!next.ok()) return Fail{next.error()};
   if (next->empty()) return GoTo(State::kComplete);
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const auto copied = ctx.Once<Result<CopiedFiles>>("copy", [&](std::function<void(Result<CopiedFiles>)> done) {
+  const auto copied = ctx.AsyncCall<Result<CopiedFiles>>("copy", [&](std::function<void(Result<CopiedFiles>)> done) {
     env.files.ExportRegions(data_.directory(), *next, data_.place(), std::move(done));
   });
-  if (!copied) return ctx.AwaitOnce();
+  if (!copied) return ctx.AwaitAsync();
   if (!copied->ok()) {
     const Error& why = copied->error();
-    if (why.code() == Code::kNotFound && !PartsOf(env.files, data_.directory()).ok()) return gone();
+    if (why.code() == Code::kNotFound) {
+      auto again = ActOnFiles(ctx, "looking again for snapshots/" + data_.directory(),
+                              [directory = data_.directory()](ClusterFiles& files) -> Status {
+                                const auto parts_now = PartsOf(files, directory);
+                                return parts_now.ok() ? Ok() : Status(parts_now.error());
+                              });
+      if (again.wait) return *std::move(again.wait);
+      if (!again.result->ok()) return gone();
+    }
     if (ctx.attempt() >= kMostTransferFailures) return Fail{SnapshotFailed(why.message())};
     return Retry{why, BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
   }
@@ -110,16 +143,21 @@ StepOutcome ExportSnapshot::CopyRegions(StepContext& ctx) {
 StepOutcome ExportSnapshot::Complete(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   for (const char* name : {kSnapshotParts, kSnapshotComplete}) {
-    const auto content = env.files.ReadSnapshotFile(data_.directory(), name);
-    if (!content.ok()) return Fail{SnapshotFailed(content.error().message())};
-    if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-    if (Status put = env.files.PutExportFile(data_.place(), name, *content); !put.ok()) {
-      if (ctx.attempt() >= kMostTransferFailures) return Fail{SnapshotFailed(put.error().message())};
-      return Retry{put.error(), BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
+    auto read = ActOnFiles(
+        ctx, fmt::format("reading snapshots/{}/{}", data_.directory(), name),
+        [directory = data_.directory(), name](ClusterFiles& files) { return files.ReadSnapshotFile(directory, name); });
+    if (read.wait) return *std::move(read.wait);
+    if (!read.result->ok()) return Fail{SnapshotFailed(read.result->error().message())};
+    auto put = PutInExport(ctx, data_.place(), name, **read.result);
+    if (put.wait) return *std::move(put.wait);
+    if (!put.result->ok()) {
+      const Error& why = put.result->error();
+      if (ctx.attempt() >= kMostTransferFailures) return Fail{SnapshotFailed(why.message())};
+      return Retry{why, BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
     }
   }
   const std::string text = fmt::format("{} regions, {} files, {} bytes", data_.regions(), data_.files(), data_.bytes());
-  RATCHET_LOG(kInfo, "pid={} snapshot {} is exported to {}: {}", ctx.pid(), data_.snapshot(), data_.place(), text);
+  RATCHET_LOG(kInfo, "pid={} exported snapshot {} to {}: {}", ctx.pid(), data_.snapshot(), data_.place(), text);
   return Done{text};
 }
 

@@ -1,8 +1,7 @@
 // ExportSnapshot: copies a complete snapshot into a directory outside of the cluster (state/snapshot_export.h).
 //
-// Nothing of the cluster changes, so no step has an undo, and no lock is held: a snapshot never changes, and one that
-// is deleted meanwhile lets the export fail. What a failed or aborted export leaves is what the next one to the same
-// place goes on from.
+// The cluster is not changed, so no step has an undo. No lock is held, because a snapshot never changes; if it is
+// deleted meanwhile, the export fails. The next export to the same place continues a failed or aborted one.
 #pragma once
 
 #include <array>
@@ -37,7 +36,8 @@ class ExportSnapshot final : public procedure::StateMachineProcedure<ExportSnaps
   using StateMachineProcedure::StateMachineProcedure;
   static ProcedurePtr Make(const std::string& snapshot, const std::string& place);
 
-  [[nodiscard]] procedure::LockSet Locks() const override { return {}; }
+  // Locks the place until it belongs to this snapshot, so that no other export checks and takes it meanwhile.
+  [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
@@ -47,18 +47,19 @@ class ExportSnapshot final : public procedure::StateMachineProcedure<ExportSnaps
   StepOutcome Complete(StepContext& ctx);
 };
 
-// ---- What both directions share.
-// Regions that one piece of background work copies; the record says after each how far it is.
+// ---- Shared by export and import. Number of regions that one background task copies; the record counts the finished
+// regions after each task.
 inline constexpr int kRegionsAtATime = 16;
-// Failures in a row of one piece, each tried again after a pause.
+// Maximum number of failures of one task in a row; each is retried after a pause.
 inline constexpr std::uint32_t kMostTransferFailures = 5;
 
 [[nodiscard]] std::string DescribeTransfer(const pb::SnapshotTransferData& data);
 [[nodiscard]] std::optional<procedure::PartsLeft> RegionsToTransfer(const pb::SnapshotTransferData& data);
-// The next ones of `parts`, by the record. SnapshotDamaged: a part has no sound region.
+// Returns the regions of `parts` that the record names as the next ones. Error SnapshotDamaged: a part names no valid
+// region.
 [[nodiscard]] Result<std::vector<std::string>> NextRegions(const pb::SnapshotTransferData& data,
                                                            const hbase::pb::SnapshotParts& parts);
-// Exports and imports that have not ended, `self` left out.
+// Number of unfinished exports and imports, without `self`.
 [[nodiscard]] std::size_t UnfinishedTransfers(const MasterEnv& env, ProcId self = ProcId());
 
 }  // namespace ratchet::master

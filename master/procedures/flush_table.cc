@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "common/base/log.h"
 #include "master/procedures/region_sweep.h"
 #include "master/procedures/server_order.h"
 #include "master/state/errors.h"
@@ -43,7 +45,7 @@ StepOutcome FlushTable::Prepare(StepContext& ctx) {
   return GoTo(State::kFlushRegions);
 }
 
-// A region that is at rest and not open has nothing in memory that was acknowledged.
+// A region that is not open and not in transition has no acknowledged writes in memory.
 StepOutcome FlushTable::FlushRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RegionSweep sweep = AskOpenRegions(EnvOf(ctx), data_, [this](const RegionNode& node) {
@@ -69,6 +71,15 @@ ProcedurePtr FlushRegion::Make(const pb::Region& region, const std::string& serv
   return std::make_unique<FlushRegion>(std::move(data));
 }
 
+ProcedurePtr FlushRegion::MakeOptional(const pb::Region& region, const std::string& server, Millis patience) {
+  pb::FlushRegionData data;
+  *data.mutable_region() = region;
+  data.set_server(server);
+  data.set_attempt(1);
+  data.set_patience_ms(static_cast<std::uint32_t>(patience.count()));
+  return std::make_unique<FlushRegion>(std::move(data));
+}
+
 std::string FlushRegion::Describe() const {
   const RegionInfo region = FromData(data_.region());
   return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data_.server());
@@ -77,10 +88,18 @@ std::string FlushRegion::Describe() const {
 Absorbed FlushRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
 
 StepOutcome FlushRegion::Dispatch(StepContext& ctx) {
+  if (data_.has_patience_ms() && !data_.has_answer() && ctx.timed_out()) {
+    RATCHET_LOG(kInfo, "pid={} {} has not answered the order to flush region {} within {} ms; continuing without",
+                ctx.pid(), data_.server(), FromData(data_.region()).encoded_name(), data_.patience_ms());
+    return Done{UnansweredResult(data_.server(), data_.patience_ms())};
+  }
   FlushOrder order;
   order.flushed = FromData(data_.region());
   order.families.assign(data_.families().begin(), data_.families().end());
-  return DispatchToServer(ctx, data_, std::move(order));
+  StepOutcome outcome = DispatchToServer(ctx, data_, std::move(order));
+  if (auto* const await = std::get_if<Await>(&outcome); await != nullptr && data_.has_patience_ms())
+    await->timeout = Millis(data_.patience_ms());
+  return outcome;
 }
 
 }  // namespace ratchet::master

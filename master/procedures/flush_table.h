@@ -1,9 +1,10 @@
-// FlushTable: every region of a table writes to store files what was acknowledged before the request. FlushRegion: one
-// order for that, to the one server that has the region open.
+// FlushTable: flushes every region of a table: all writes acknowledged before the request are then in store files.
+// FlushRegion: one order to the server that has the region open.
 //
-// A region that is not open is flushed: by its close, or by the opening that follows its server's death. A region in
-// transition is waited for. Neither holds a lock (S43): orders to flush give and take no region, so they may be
-// abandoned (S47), and an operator may abort a flush at any time.
+// A region that is not open counts as flushed: by its close, or by the opening after its server's death. The procedure
+// waits for a region in transition. Neither holds a lock (S43: no locks while regions may wait). Flush orders do not
+// move regions, so they may be abandoned (S47: orders without ownership), and an operator may abort a flush at any
+// time.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "master/env/orders.h"
 #include "master/procedures/common.h"
 #include "procedure/engine/rerun_policy.h"
@@ -51,6 +53,9 @@ class FlushRegion final : public procedure::StateMachineProcedure<FlushRegion, p
   using StateMachineProcedure::StateMachineProcedure;
   // The result is a pb::OrderResult.
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, const pb::FlushTableData& table);
+  // A flush that only makes a later step shorter: without an answer it ends FAILED after `patience`, so that a server
+  // that hangs delays nothing else. A restart of the master begins the time again.
+  static ProcedurePtr MakeOptional(const pb::Region& region, const std::string& server, Millis patience);
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
   [[nodiscard]] std::string Describe() const override;

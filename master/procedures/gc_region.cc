@@ -33,15 +33,16 @@ std::string GCRegion::Describe() const {
   return fmt::format("table={}, region={}", Region().table.ToString(), Region().encoded_name());
 }
 
-// S42: the comparison with hbase:meta would write the row again while the answer to its removal is lost. Each state
-// does so, as memory forgets it with the master.
+// S42 (look again after locking): owns the parent, because otherwise the comparison with hbase:meta would write the row
+// again if the answer to its removal is lost. Each state does this, because the ownership is only in memory.
 std::optional<StepOutcome> GCRegion::OwnParent(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return wait;
   RegionDirectory& regions = EnvOf(ctx).regions;
   const auto node = regions.Get(Region().encoded_name());
-  if (!node || node->state != RegionState::kSplit) return Done{"nothing to do: the region is no parent of a split"};
-  if (!node->merged_from.empty() && !RATCHET_MUTANT("master.forget_merged_parents"))  // S103: the janitor comes again
-    return Done{"nothing to do yet: the region names regions that a merge made it of"};
+  if (!node || node->state != RegionState::kSplit) return Done{"nothing to do: the region is not a parent of a split"};
+  // S103 (merged parents are passed on): the janitor retries later
+  if (!node->merged_from.empty() && !RATCHET_MUTANT("master.forget_merged_parents"))
+    return Done{"nothing to do yet: the region still names the regions that it was merged from"};
   if (RATCHET_MUTANT("master.garbage_of_nobody") || regions.Own(node->encoded, pid())) return std::nullopt;
   return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)),
                std::nullopt};
@@ -64,11 +65,11 @@ StepOutcome GCRegion::PurgeMetadata(StepContext& ctx) {
   const std::string encoded = Region().encoded_name();
   RegionRow row;
   row.region = Region();
-  row.transition = env.regions.Get(encoded)->taken + 1;
+  row.transition = env.regions.Get(encoded)->reserved + 1;
   if (auto outcome = WriteMeta(ctx, "purge", {EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(row))}))
     return std::move(*outcome);
   env.regions.Remove(encoded);
-  RATCHET_LOG(kInfo, "pid={} region {}, which was split, is gone", ctx.pid(), encoded);
+  RATCHET_LOG(kInfo, "pid={} removed region {}, which was split", ctx.pid(), encoded);
   return Done{};
 }
 
@@ -116,7 +117,7 @@ StepOutcome GCMultipleMergedRegions::EditMetadata(StepContext& ctx) {
   RegionRow row;
   row.region = Merged();
   row.merged_from = node->merged_from;
-  row.transition = node->taken;
+  row.transition = node->reserved;
   if (auto outcome = WriteMeta(ctx, "edit", {EditRegion(MetaEdit::Kind::kForgetMerged, std::move(row))}))
     return std::move(*outcome);
   (void)env.regions.Update(encoded, [](RegionNode& shown) { shown.merged_from.clear(); });

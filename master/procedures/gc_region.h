@@ -1,5 +1,5 @@
-// What is left of regions that were split or merged goes: their directories to the archive, then the rows or columns
-// of hbase:meta that name them. The catalog janitor begins this (master/control/catalog_janitor.h); no region needs it.
+// Remove what split and merged regions leave: archive their directories, then remove the rows or columns of hbase:meta
+// that name them. The catalog janitor submits them (master/control/catalog_janitor.h); no region needs them.
 //
 // GCRegion: a parent whose daughters have been open. GCMultipleMergedRegions: the parents of a merged region.
 #pragma once

@@ -8,8 +8,9 @@
 
 #include "common/base/log.h"
 #include "common/model/codec.h"
-#include "master/env/cluster_files.h"
+#include "common/model/message_limits.h"
 #include "master/procedures/snapshot.h"
+#include "master/procedures/snapshot_copy.h"
 #include "master/state/key_ranges.h"
 #include "master/state/master_options.h"
 #include "master/state/region_directory.h"
@@ -18,21 +19,21 @@
 namespace ratchet::master {
 namespace {
 
-constexpr int kMostImportedRegions = 20'000;  // as of a snapshot that is taken
+constexpr int kMostImportedRegions = 20'000;  // same limit as for taking a snapshot
 
 struct Exported {
   hbase::pb::SnapshotDescription description;
   hbase::pb::SnapshotParts parts;
 };
 
-// The parts cover all keys once, and each has its manifest's number.
+// Checks that the parts cover each key once, and that each part has its manifest's number.
 Status CheckParts(const hbase::pb::SnapshotDescription& description, const hbase::pb::SnapshotParts& parts) {
   const auto table = TableName::Parse(description.table());
   if (!table.ok()) return SnapshotDamaged(table.error().message());
   if (const auto schema = FromProto(parts.schema()); !schema.ok()) return SnapshotDamaged(schema.error().message());
   if (parts.part_size() > kMostImportedRegions)
     return SnapshotDamaged(
-        fmt::format("{} regions: a snapshot has at most {}", parts.part_size(), kMostImportedRegions));
+        fmt::format("{} regions exceed the limit of a snapshot, {}", parts.part_size(), kMostImportedRegions));
   std::vector<RegionNode> regions;
   for (const auto& part : parts.part()) {
     auto region = FromProto(part.region());
@@ -48,19 +49,25 @@ Status CheckParts(const hbase::pb::SnapshotDescription& description, const hbase
   return Ok();
 }
 
-// "complete" is written last: without it the export was cut short.
+// The export writes "complete" last: without it the export is unfinished.
 Result<Exported> ReadExport(ClusterFiles& files, const std::string& place) {
   const auto complete = files.ReadExportFile(place, kSnapshotComplete);
   if (!complete.ok() && complete.error().code() == Code::kNotFound)
-    return SnapshotMissing(fmt::format("{} (there is no complete export)", place));
+    return SnapshotMissing(fmt::format("{} (the directory has no complete export)", place));
   if (!complete.ok()) return SnapshotDamaged(complete.error().message());
   const auto parts = files.ReadExportFile(place, kSnapshotParts);
   if (!parts.ok()) return SnapshotDamaged(parts.error().message());
   Exported exported;
-  if (!exported.description.ParseFromString(*complete) || !exported.parts.ParseFromString(*parts))
+  if (!ParseMessage(*complete, exported.description).ok() ||
+      !ParseMessage(*parts, exported.parts, kMostMessagesInFile).ok())
     return SnapshotDamaged(fmt::format("{}: its description cannot be read", place));
   RATCHET_TRY(CheckParts(exported.description, exported.parts));
   return exported;
+}
+
+Acted<Result<Exported>> ReadExportForStep(StepContext& ctx, const std::string& place) {
+  return ActOnFiles(ctx, "reading the export in " + place,
+                    [place](ClusterFiles& files) { return ReadExport(files, place); });
 }
 
 }  // namespace
@@ -76,20 +83,23 @@ StepOutcome ImportSnapshot::Prepare(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (Status allowed = CheckExportPlace(env.options.snapshot_export_dir, data_.place()); !allowed.ok())
     return Fail{allowed.error()};
-  auto exported = ReadExport(env.files, data_.place());
+  auto read = ReadExportForStep(ctx, data_.place());
+  if (read.wait) return *std::move(read.wait);
+  Result<Exported>& exported = *read.result;
   if (!exported.ok()) return AgainUnlessFinal(exported.error());
   if (data_.snapshot().empty()) data_.set_snapshot(exported->description.name());
   if (Status sound = CheckSnapshotName(data_.snapshot()); !sound.ok()) return Fail{sound.error()};
-  env.snapshots.Hold(HoldOf());  // the name, from before others are looked for
+  env.snapshots.Hold(HoldOf());  // reserves the name before the search for other snapshots
   for (const SnapshotHold& hold : env.snapshots.List()) {
     if (hold.name != data_.snapshot() || hold.pid == ctx.pid() || !SnapshotRuns(env, hold.pid)) continue;
-    return Fail{SnapshotFailed(fmt::format("pid={} is making snapshot {}", hold.pid, hold.name))};
+    return Fail{SnapshotFailed(fmt::format("pid={} is already making snapshot {}", hold.pid, hold.name))};
   }
-  const auto there = FindSnapshot(env.files, data_.snapshot());
-  if (there.ok()) return Fail{SnapshotExists(data_.snapshot())};
-  if (there.error().code() != Code::kNotFound) return AgainUnlessFinal(there.error());
+  auto there = FindForStep(ctx, data_.snapshot());
+  if (there.wait) return *std::move(there.wait);
+  if (there.result->ok()) return Fail{SnapshotExists(data_.snapshot())};
+  if (there.result->error().code() != Code::kNotFound) return AgainUnlessFinal(there.result->error());
   exported->description.set_name(data_.snapshot());
-  exported->description.clear_ttl();  // it would be over at once
+  exported->description.clear_ttl();  // it would expire at once
   data_.set_description(exported->description.SerializeAsString());
   data_.set_directory(SnapshotDirectoryName(data_.snapshot(), ctx.pid()));
   data_.set_regions(static_cast<std::uint32_t>(exported->parts.part_size()));
@@ -97,43 +107,44 @@ StepOutcome ImportSnapshot::Prepare(StepContext& ctx) {
 }
 
 StepOutcome ImportSnapshot::GiveUp(StepContext& ctx, const Error& why) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status gone = EnvOf(ctx).files.ArchiveSnapshot(data_.directory(), ctx.epoch());
-  if (!gone.ok()) return Retry{gone.error(), std::nullopt};
+  if (auto outcome = ArchiveForStep(ctx, data_.directory())) return std::move(*outcome);
   return Fail{why};
 }
 
-// With the list of parts, so that the steps that follow do not depend on what becomes of that of the export.
+// Stores the list of parts too, so that later steps do not depend on the export's files.
 StepOutcome ImportSnapshot::WriteInfo(StepContext& ctx) {
-  MasterEnv& env = EnvOf(ctx);
-  const auto exported = ReadExport(env.files, data_.place());
+  auto read = ReadExportForStep(ctx, data_.place());
+  if (read.wait) return *std::move(read.wait);
+  const Result<Exported>& exported = *read.result;
   if (!exported.ok()) return GiveUp(ctx, exported.error());
   std::vector<std::string> encoded;
   for (const auto& part : exported->parts.part()) encoded.push_back(FromProto(part.region())->encoded_name());
   if (encoded.size() != data_.regions())
     return GiveUp(ctx, SnapshotFailed(fmt::format("{} has changed while it was being imported", data_.place())));
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  Status made = env.files.CreateSnapshotLayout(data_.directory(), encoded);
-  if (made.ok())
-    made = env.files.PutSnapshotFile(data_.directory(), kSnapshotParts, exported->parts.SerializeAsString());
-  if (made.ok()) return GoTo(State::kCopyRegions);
-  const Code code = made.error().code();
-  if (code == Code::kNoSpace || code == Code::kInvalidArgument) return GiveUp(ctx, made.error());
-  return Retry{made.error(), std::nullopt};
+  auto made = MakeSnapshotLayout(ctx, data_.directory(), std::move(encoded));
+  if (made.wait) return *std::move(made.wait);
+  if (made.result->ok()) made = PutForStep(ctx, data_.directory(), kSnapshotParts, exported->parts.SerializeAsString());
+  if (made.wait) return *std::move(made.wait);
+  if (made.result->ok()) return GoTo(State::kCopyRegions);
+  const Error& why = made.result->error();
+  if (why.code() == Code::kNoSpace || why.code() == Code::kInvalidArgument) return GiveUp(ctx, why);
+  return Retry{why, std::nullopt};
 }
 
 StepOutcome ImportSnapshot::CopyRegions(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
-  const auto parts = PartsOf(env.files, data_.directory());
+  auto read = PartsForStep(ctx, data_.directory());
+  if (read.wait) return *std::move(read.wait);
+  const auto& parts = *read.result;
   if (!parts.ok()) return GiveUp(ctx, parts.error());
   const auto next = NextRegions(data_, *parts);
   if (!next.ok()) return GiveUp(ctx, next.error());
   if (next->empty()) return GoTo(State::kVerify);
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const auto copied = ctx.Once<Result<CopiedFiles>>("copy", [&](std::function<void(Result<CopiedFiles>)> done) {
+  const auto copied = ctx.AsyncCall<Result<CopiedFiles>>("copy", [&](std::function<void(Result<CopiedFiles>)> done) {
     env.files.ImportRegions(data_.place(), *next, data_.directory(), std::move(done));
   });
-  if (!copied) return ctx.AwaitOnce();
+  if (!copied) return ctx.AwaitAsync();
   if (!copied->ok()) {
     const Error& why = copied->error();
     const bool for_good = why.code() == Code::kCorruption || why.code() == Code::kNotFound;
@@ -148,25 +159,28 @@ StepOutcome ImportSnapshot::CopyRegions(StepContext& ctx) {
 }
 
 StepOutcome ImportSnapshot::Verify(StepContext& ctx) {
-  const auto parts = PartsOf(EnvOf(ctx).files, data_.directory());
+  auto read = PartsForStep(ctx, data_.directory());
+  if (read.wait) return *std::move(read.wait);
+  const auto& parts = *read.result;
   if (!parts.ok()) return GiveUp(ctx, parts.error());
   hbase::pb::SnapshotDescription description;
-  (void)description.ParseFromString(data_.description());
+  if (!description.ParseFromString(data_.description()))
+    return GiveUp(ctx, Error(Code::kCorruption, "the recorded description of the snapshot cannot be read"));
   if (Status sound = CheckParts(description, *parts); !sound.ok()) return GiveUp(ctx, sound.error());
   return GoTo(State::kComplete);
 }
 
 StepOutcome ImportSnapshot::Complete(StepContext& ctx) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status put = EnvOf(ctx).files.PutSnapshotFile(data_.directory(), kSnapshotComplete, data_.description());
-  if (!put.ok()) return Retry{put.error(), std::nullopt};
+  auto put = PutForStep(ctx, data_.directory(), kSnapshotComplete, data_.description());
+  if (put.wait) return *std::move(put.wait);
+  if (!put.result->ok()) return Retry{put.result->error(), std::nullopt};
   return GoTo(State::kPostOperation);
 }
 
 StepOutcome ImportSnapshot::PostOperation(StepContext& ctx) {
   EnvOf(ctx).snapshots.Release(ctx.pid());
   const std::string text = fmt::format("{} regions, {} files, {} bytes", data_.regions(), data_.files(), data_.bytes());
-  RATCHET_LOG(kInfo, "pid={} snapshot {} is imported from {}: {}", ctx.pid(), data_.snapshot(), data_.place(), text);
+  RATCHET_LOG(kInfo, "pid={} imported snapshot {} from {}: {}", ctx.pid(), data_.snapshot(), data_.place(), text);
   return Done{text};
 }
 

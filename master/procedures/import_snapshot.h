@@ -1,8 +1,8 @@
-// ImportSnapshot: makes a complete snapshot of an export (state/snapshot_export.h), of this cluster or of another one.
+// ImportSnapshot: makes a complete snapshot from an export (state/snapshot_export.h) of this or another cluster.
 //
-// Each file is compared with the checksum that it was exported with. As of Snapshot, no step has an undo: what fails
-// has archived its directory before, and of one that an operator has ended, SnapshotAdmin::CleanUp does it. No table is
-// locked: the snapshot is of none that there is.
+// It checks each file against the checksum of the export. As in Snapshot, no step has an undo: the procedure archives
+// its directory before it fails, and SnapshotAdmin::CleanUp does so if an operator ends it. It locks no table, because
+// the snapshot belongs to no existing table.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ class ImportSnapshot final : public procedure::StateMachineProcedure<ImportSnaps
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // `name` empty: the one that it was exported with.
+  // `name`: empty for the name at the export.
   static ProcedurePtr Make(const std::string& place, const std::string& name);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return {}; }
@@ -52,7 +52,7 @@ class ImportSnapshot final : public procedure::StateMachineProcedure<ImportSnaps
   StepOutcome Verify(StepContext& ctx);
   StepOutcome Complete(StepContext& ctx);
   StepOutcome PostOperation(StepContext& ctx);
-  // The directory goes to the archive, and the procedure fails.
+  // Archives the directory, and fails the procedure.
   StepOutcome GiveUp(StepContext& ctx, const Error& why);
   [[nodiscard]] SnapshotHold HoldOf() const { return {pid(), data_.snapshot(), TableName()}; }
 };

@@ -1,6 +1,6 @@
 #include "master/procedures/init_meta.h"
 
-#include "master/env/cluster_files.h"
+#include "master/procedures/act_on_files.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/table_directory.h"
 
@@ -8,14 +8,19 @@ namespace ratchet::master {
 
 procedure::LockSet InitMeta::Locks() const { return {procedure::Exclusive(procedure::ResourceKey::Meta())}; }
 
-// Meta's directory is the one name that does not carry the creator's pid: there is one meta in the life of a cluster,
-// and writing its layout twice is harmless.
+// Meta's directory is the only name without the creator's pid: a cluster has one meta in its life, and writing its
+// layout twice is harmless.
 StepOutcome InitMeta::WriteFsLayout(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const TableNode meta = *env.tables.Get(MetaTableName());
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  Status made = env.files.CreateTableLayout(meta.directory, ProcId(1), *meta.schema, {std::string(kMetaEncodedName)});
-  if (!made.ok()) return Retry{made.error(), std::nullopt};
+  const auto make = [meta](ClusterFiles& files) {
+    return files.CreateTableLayout(meta.directory, ProcId(1), *meta.schema, {std::string(kMetaEncodedName)});
+  };
+  if (auto outcome = ActUntilDone(ctx, "making data/" + meta.directory, make)) return std::move(*outcome);
+  const auto keep = [meta](ClusterFiles& files) {
+    return files.MarkKept(meta.directory, ProcId(1));
+  };  // S115 (missing row is not evidence)
+  if (auto outcome = ActUntilDone(ctx, "marking that hbase:meta stays", keep)) return std::move(*outcome);
   return GoTo(State::kAssignMeta);
 }
 

@@ -1,4 +1,4 @@
-// InitMeta: makes hbase:meta once in the life of a cluster, and has it opened.
+// InitMeta: creates hbase:meta once in the life of a cluster, and has it opened.
 #pragma once
 
 #include <array>

@@ -1,13 +1,13 @@
-// MendTable: gives a region up, or none, and makes empty regions for the keys of its table that no region has then.
-// What an operator asks for, by name, about a region that cannot be opened any more (S84), or about keys that no region
-// has.
+// MendTable: may give up a region, and makes empty regions for keys that no region of the table covers. An operator
+// requests this for a region that can no longer be opened (S84: give up a region by name), or for uncovered keys.
 //
-// The region's files go to quarantine; its rows are lost on purpose, and the result says so. The new region has the
-// same keys and another name, so no late file action or order about the old one meets it (S31). Where other regions
-// have all of the keys, none is made: so one of two overlapping regions is given up.
+// The region's files are moved to quarantine; its rows are lost on purpose, and the result states this. The new region
+// has the same keys and another name, so late file actions and orders for the old region cannot affect it (S31: names
+// are never reused). If other regions cover all of the keys, no region is made; this resolves an overlap of two
+// regions.
 //
-// It holds its table's lock from what it has found until hbase:meta is written. A transition that keeps trying to open
-// the region ends, for this procedure, where no server has the region; nothing else is taken from its owner.
+// It holds the table's lock from its checks until hbase:meta is written. A transition that keeps failing to open the
+// region ends in favour of this procedure if no server has the region; other owners are not interrupted.
 #pragma once
 
 #include <array>
@@ -40,11 +40,11 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
   using StateMachineProcedure::StateMachineProcedure;
   static ProcedurePtr GiveUp(const RegionInfo& region);
   static ProcedurePtr FillHoles(const TableName& table);
-  // Why the region as it is now is not given up; Ok: it may be. For the request, too.
+  // Returns why the region cannot be given up now; Ok if it can. Called for the request, and again in the procedure.
   [[nodiscard]] static Status MayGiveUp(const RegionNode& node);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  // Not while it waits for the region: its owner needs its own lock to let it go.
+  // Holds no lock while it waits for the region, because the region's owner needs its lock to release the region.
   [[nodiscard]] bool HoldLocks() const override { return data_.begun(); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
@@ -56,14 +56,14 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
   StepOutcome AssignRegions(StepContext& ctx);
   StepOutcome Finish(StepContext& ctx);
 
-  // Nothing once hbase:meta has these regions with the keys in question and no others, under numbers that no write
-  // under way passes (S95).
+  // Returns nullopt when hbase:meta has exactly these regions for the keys in question, with transition numbers that no
+  // write in progress exceeds (S95: repair counts certain rows).
   std::optional<StepOutcome> ConfirmRows(StepContext& ctx, const std::vector<RegionNode>& counted);
-  // Nothing once it is this procedure's; otherwise what the step has to return.
-  std::optional<StepOutcome> TakeRegion(StepContext& ctx);
-  [[nodiscard]] KeyRange Wanted() const;  // the keys that are to have a region
+  // Returns nullopt when this procedure owns the region; otherwise the outcome that the step must return.
+  std::optional<StepOutcome> OwnRegion(StepContext& ctx);
+  [[nodiscard]] KeyRange Wanted() const;  // the keys that must have a region
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
-  [[nodiscard]] RegionInfo Region() const { return FromData(data_.region()); }  // only if there is one
+  [[nodiscard]] RegionInfo Region() const { return FromData(data_.region()); }  // call only if `data_` has a region
   [[nodiscard]] std::vector<RegionInfo> Made() const;
 };
 

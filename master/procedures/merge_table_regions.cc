@@ -17,7 +17,7 @@
 namespace ratchet::master {
 namespace {
 
-constexpr std::size_t kMostParents = 1000;  // of one commit
+constexpr std::size_t kMostParents = 1000;  // limit of one commit
 
 void SortByStart(std::vector<RegionInfo>& regions) {
   std::sort(regions.begin(), regions.end(),
@@ -46,11 +46,9 @@ Status MergeTableRegions::CheckNeighbours(std::vector<RegionInfo> parents) {
     if (left.encoded_name() == parents[i].encoded_name())
       return IllegalRequest(fmt::format("region {} is named twice", left.encoded_name()));
     if (left.end_key != parents[i].start_key || left.end_key.empty()) {
-      return IllegalRequest(
-          fmt::format("regions {} and {} are not neighbours: the first ends at '{}', the second "
-                      "begins at '{}'",
-                      left.encoded_name(), parents[i].encoded_name(), PrintableText(left.end_key, "\\'"),
-                      PrintableText(parents[i].start_key, "\\'")));
+      return IllegalRequest(fmt::format(
+          "regions {} and {} are not adjacent: the first ends at '{}', the second begins at '{}'", left.encoded_name(),
+          parents[i].encoded_name(), PrintableText(left.end_key, "\\'"), PrintableText(parents[i].start_key, "\\'")));
     }
   }
   return Ok();
@@ -107,10 +105,10 @@ StepOutcome MergeTableRegions::CloseRegions(StepContext& /*ctx*/) {
   return SpawnThen(State::kCheckClosed, CloseParents(data_));
 }
 
-// One that is lost makes the whole merge give up.
+// If one parent is lost, the whole merge is rolled back.
 StepOutcome MergeTableRegions::CheckClosed(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(TakeCloses(ctx, data_) ? State::kCreateMerged : State::kGiveUp);
+  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateMerged : State::kGiveUp);
 }
 
 StepOutcome MergeTableRegions::CreateMerged(StepContext& ctx) {
@@ -124,7 +122,7 @@ StepOutcome MergeTableRegions::WriteManifest(StepContext& ctx) {
 }
 
 StepOutcome MergeTableRegions::ConfirmManifest(StepContext& ctx) {
-  switch (TakeBuild(ctx, data_)) {
+  switch (ReadBuildResult(ctx, data_)) {
     case BuildVerdict::kBuilt: return GoTo(State::kUpdateMeta);
     case BuildVerdict::kAgain: return GoTo(State::kWriteManifest);
     case BuildVerdict::kNotClean: break;
@@ -143,7 +141,7 @@ StepOutcome MergeTableRegions::UpdateMeta(StepContext& ctx) {
       CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents); });
   if (outcome) return std::move(*outcome);
   ShowReplaced(EnvOf(ctx), data_, ParentsOf(data_));
-  RATCHET_LOG(kInfo, "pid={} {} regions are merged into {}", ctx.pid(), data_.parents_size(), Merged().encoded_name());
+  RATCHET_LOG(kInfo, "pid={} merged {} regions into {}", ctx.pid(), data_.parents_size(), Merged().encoded_name());
   data_.set_committed(true);
   return GoTo(State::kOpenMerged);
 }
@@ -156,10 +154,10 @@ StepOutcome MergeTableRegions::OpenMerged(StepContext& ctx) {
 
 StepOutcome MergeTableRegions::PostOperation(StepContext& /*ctx*/) { return Done{}; }
 
-// HBASE-30334: all parents are opened again before the failure is told.
+// HBASE-30334: opens all parents again before the failure is reported.
 StepOutcome MergeTableRegions::GiveUp(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  RATCHET_LOG(kWarn, "pid={} the merge into {} is given up: {}", ctx.pid(), Merged().encoded_name(), data_.why());
+  RATCHET_LOG(kWarn, "pid={} rolls back the merge into {}: {}", ctx.pid(), Merged().encoded_name(), data_.why());
   data_.set_released(true);
   return SpawnThen(State::kRemoveMerged, ReopenParents(EnvOf(ctx), data_, pid()));
 }
@@ -167,7 +165,7 @@ StepOutcome MergeTableRegions::GiveUp(StepContext& ctx) {
 StepOutcome MergeTableRegions::RemoveMerged(StepContext& ctx) {
   if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
   return EndFailed{
-      Error(Code::kAborted, fmt::format("the merge of {} regions was given up, and they are open again: {}",
+      Error(Code::kAborted, fmt::format("the merge of {} regions was rolled back, and they are open again: {}",
                                         data_.parents_size(), data_.why()))};
 }
 

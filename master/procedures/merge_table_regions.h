@@ -1,5 +1,5 @@
-// MergeTableRegions: one region takes the place of two or more neighbours. HBase's states; docs/lifecycle.md has the
-// protocol, which is that of a split: a close that is not clean, or a build that cannot be done, leads to GIVE_UP.
+// MergeTableRegions: replaces two or more adjacent regions by one. HBase's states; docs/lifecycle.md has the protocol,
+// which is the same as for a split: an unclean close, or a build that cannot be done, leads to GIVE_UP.
 #pragma once
 
 #include <array>
@@ -52,9 +52,9 @@ class MergeTableRegions final : public procedure::StateMachineProcedure<MergeTab
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // In any order; neighbours without a gap.
+  // `parents`: adjacent regions, in any order.
   static ProcedurePtr Make(std::vector<RegionInfo> parents);
-  // Why these cannot be merged; nothing: they are neighbours.
+  // Returns Ok if the regions are adjacent; otherwise why they cannot be merged.
   [[nodiscard]] static Status CheckNeighbours(std::vector<RegionInfo> parents);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return ReshapeLocks(data_, {Merged()}); }

@@ -9,17 +9,16 @@
 #include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
-#include "master/env/cluster_files.h"
+#include "master/procedures/act_on_files.h"
 #include "master/procedures/reopen_table_regions.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
-#include "master/state/schema_reader.h"
 #include "master/state/table_directory.h"
 
 namespace ratchet::master {
 namespace {
 
-// The procedure's record, written with each step, and the descriptor's file.
+// Bounds the procedure's record, which is written with each step, and the descriptor's file.
 constexpr std::size_t kMaxDescriptorBytes = 2u << 20;
 
 std::string BytesOf(const TableDescriptor& descriptor) {
@@ -53,9 +52,7 @@ Result<SchemaChange> ModifyTable::Change() const {
   return change;
 }
 
-procedure::LockSet ModifyTable::Locks() const {
-  return {procedure::Exclusive(procedure::ResourceKey::Table(Table().ToString()))};
-}
+procedure::LockSet ModifyTable::Locks() const { return {procedure::Exclusive(TableKey(Table()))}; }
 
 Status ModifyTable::CheckInitial() const {
   if (data_.ByteSizeLong() <= kMaxDescriptorBytes) return Ok();
@@ -78,17 +75,18 @@ StepOutcome ModifyTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   if (Table().IsMeta()) return Fail{MetaStays("Cannot alter hbase:meta")};
-  if (Status read = RefreshSchema(env, Table()); !read.ok()) return AgainUnlessFinal(read.error());
+  if (auto outcome = ReadNewestSchema(ctx, Table())) return std::move(*outcome);
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
   const auto change = Change();
   if (!change.ok()) return Fail{IllegalRequest(change.error().message())};
   auto changed = ChangedDescriptor(*table->schema, *change, env.options.table_sanity_checks);
   if (!changed.ok()) return Fail{changed.error()};
-  TellFamiliesApart(*table->schema, ctx.pid(), *changed);
+  SetFamilyIds(*table->schema, ctx.pid(), *changed);
   data_.set_schema(BytesOf(*changed));
   data_.set_directory(table->directory);
-  // In the same step as the descriptor that it is above: another master may not be able to read that one.
+  // Chosen in the step that reads the current descriptor, whose number it exceeds: another master may not be able to
+  // read that descriptor.
   data_.set_number(RATCHET_MUTANT("master.descriptor_by_submission") ? ctx.pid().value()
                                                                      : env.tables.DrawDescriptor(Table()));
   return GoTo(State::kPreOperation);
@@ -101,12 +99,16 @@ StepOutcome ModifyTable::UpdateDescriptor(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   auto schema = FromBytes(data_.schema());
   if (!schema.ok()) return Fail{schema.error()};
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status written = env.files.WriteDescriptor(data_.directory(), data_.number(), ctx.pid(), *schema);
-  if (!written.ok()) return Retry{written.error().Annotate("writing the table's descriptor"), std::nullopt};
+  const auto write = [directory = data_.directory(), number = data_.number(), pid = ctx.pid(),
+                      schema = *schema](ClusterFiles& files) -> Status {
+    const Status written = files.WriteDescriptor(directory, number, pid, schema);
+    return written.ok() ? written : Status(written.error().Annotate("writing the table's descriptor"));
+  };
+  const std::string what = fmt::format("writing descriptor {} in data/{}", data_.number(), data_.directory());
+  if (auto outcome = ActUntilDone(ctx, what, write)) return std::move(*outcome);
   env.tables.SetSchema(Table(), data_.directory(), std::make_shared<const TableDescriptor>(std::move(*schema)),
                        data_.number());
-  RATCHET_LOG(kInfo, "pid={} table {} has the descriptor {} now", ctx.pid(), Table().ToString(), data_.number());
+  RATCHET_LOG(kInfo, "pid={} table {} now has descriptor {}", ctx.pid(), Table().ToString(), data_.number());
   return GoTo(State::kPostOperation);
 }
 

@@ -1,9 +1,10 @@
-// ModifyTable: gives a table another descriptor, and has its regions opened with it.
+// ModifyTable: changes a table's descriptor, and reopens its regions with it.
 //
-// The number of the new descriptor is drawn under the table's lock, and the file desc.<number>.<pid> is made once; both
-// decide, not the pid (S48). As soon as the file is durable the procedure lets its lock go for good: what it waits for
-// then are regions, which may take for ever (S43). A table may be altered in every state; closed regions take the new
-// descriptor at their next opening.
+// The number of the new descriptor is chosen under the table's lock, and the file desc.<number>.<pid> is created once;
+// the number, not the pid, orders descriptors (S48: schema pinned in the order). When the file is durable the procedure
+// releases its lock permanently, because afterwards it waits for regions, possibly without end (S43: no locks while
+// regions may wait). A table may be altered in every state; closed regions apply the new descriptor at their next
+// opening.
 #pragma once
 
 #include <array>
@@ -36,7 +37,7 @@ class ModifyTable final : public procedure::StateMachineProcedure<ModifyTable, p
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // `reopen`: false leaves open regions as they are; each takes the change at its next opening.
+  // `reopen`: if false, open regions are not reopened; each applies the change at its next opening.
   static ProcedurePtr Make(const SchemaChange& change, bool reopen);
 
   [[nodiscard]] procedure::LockSet Locks() const override;

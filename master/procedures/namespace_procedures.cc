@@ -29,7 +29,7 @@ Status CheckNamespaceData(const pb::NamespaceData& data) {
   const auto descriptor = DecodeNamespace(data.description());
   if (!descriptor.ok()) return IllegalRequest(descriptor.error().message());
   if (Status name = CheckNamespaceName(data.name()); !name.ok()) return IllegalRequest(name.error().message());
-  if (descriptor->name != data.name()) return IllegalRequest("the description is of another namespace");
+  if (descriptor->name != data.name()) return IllegalRequest("the descriptor belongs to another namespace");
   const Status sound = descriptor->Check();
   return sound.ok() ? Ok() : Status(Constraint(sound.error().message()));
 }
@@ -47,7 +47,7 @@ void ShowRecord(StepContext& ctx, const pb::NamespaceData& data) {
 Status RoomForAnother(const MasterEnv& env) {
   if (env.namespaces.size() < NamespaceDirectory::kMostNamespaces) return Ok();
   return IllegalRequest(
-      fmt::format("there are {} namespaces, as many as there may be: delete one that is empty", env.namespaces.size()));
+      fmt::format("limit of {} namespaces reached: delete an empty one first", env.namespaces.size()));
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ StepOutcome CreateNamespace::Insert(StepContext& ctx) {
 
 StepOutcome CreateNamespace::SetQuota(StepContext& ctx) {
   ShowRecord(ctx, data_);
-  RATCHET_LOG(kInfo, "pid={} namespace {} is there", ctx.pid(), data_.name());
+  RATCHET_LOG(kInfo, "pid={} namespace {} created", ctx.pid(), data_.name());
   return Done{};
 }
 
@@ -92,7 +92,7 @@ StepOutcome ModifyNamespace::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const MasterEnv& env = EnvOf(ctx);
   if (!NamespaceExists(env, data_.name())) return Fail{NamespaceNotFound(data_.name())};
-  // One that exists by its tables, or as one of the two that always do, gets its record now.
+  // A namespace without a record (a default one, or one that only its tables name) gets its record now.
   const bool on_record = env.executor->SystemRecord(NamespaceRecordKey(data_)).has_value();
   if (Status room = RoomForAnother(env); !on_record && !room.ok()) return Fail{room.error()};
   return GoTo(State::kUpdate);
@@ -105,7 +105,7 @@ StepOutcome ModifyNamespace::Update(StepContext& ctx) {
 
 StepOutcome ModifyNamespace::SetQuota(StepContext& ctx) {
   ShowRecord(ctx, data_);
-  RATCHET_LOG(kInfo, "pid={} namespace {} has other properties", ctx.pid(), data_.name());
+  RATCHET_LOG(kInfo, "pid={} namespace {} updated", ctx.pid(), data_.name());
   return Done{};
 }
 
@@ -125,7 +125,7 @@ Status DeleteNamespace::CheckInitial() const {
 std::string DeleteNamespace::Describe() const { return "namespace=" + data_.name(); }
 
 Status DeleteNamespace::Check(const MasterEnv& env, const std::string& name) {
-  if (IsReservedNamespace(name)) return Constraint(fmt::format("namespace {} is always there", name));
+  if (IsReservedNamespace(name)) return Constraint(fmt::format("namespace {} cannot be deleted", name));
   if (!NamespaceExists(env, name)) return NamespaceNotFound(name);
   const std::size_t tables = TablesIn(env, name);
   if (tables == 0) return Ok();
@@ -146,7 +146,7 @@ StepOutcome DeleteNamespace::Delete(StepContext& ctx) {
 
 StepOutcome DeleteNamespace::RemoveQuota(StepContext& ctx) {
   EnvOf(ctx).namespaces.Remove(data_.name());
-  RATCHET_LOG(kInfo, "pid={} namespace {} is gone", ctx.pid(), data_.name());
+  RATCHET_LOG(kInfo, "pid={} namespace {} deleted", ctx.pid(), data_.name());
   return Done{};
 }
 

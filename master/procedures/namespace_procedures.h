@@ -1,11 +1,12 @@
-// CreateNamespace, ModifyNamespace, DeleteNamespace: a namespace's system record, then its picture in memory.
+// CreateNamespace, ModifyNamespace, DeleteNamespace: change a namespace's system record, then its in-memory state.
 //
-// The record is durable in the batch of the step that decides (S12); nothing can fail after it, so nothing is undone.
-// Two of HBase's states are left out: directories come with the first table in them, and nothing is kept in ZooKeeper.
+// The record becomes durable in the batch of the step that decides (S12: system record with its lock). No later step
+// can fail, so none has an undo. Two of HBase's states are omitted: the first table makes the directory, and ZooKeeper
+// has no copy of namespaces.
 //
-// Locks: the namespace's, exclusive, to create and to delete, so that no table comes or goes between the look and the
-// record. A modification excludes only others of the same namespace, by a table's name that no table can have: it has
-// no reason to wait for regions on their way, or to have them wait behind it (S43).
+// Locks: creation and deletion lock the namespace exclusively, so that no table is created or deleted between the check
+// and the record. A modification excludes only other modifications of the same namespace, by locking a reserved table
+// name: it need not wait for regions in transition, or delay them (S43: no locks while regions may wait).
 #pragma once
 
 #include <array>
@@ -65,7 +66,7 @@ class ModifyNamespace final : public procedure::StateMachineProcedure<ModifyName
   StepOutcome SetQuota(StepContext& ctx);
 };
 
-// Only of an empty namespace.
+// Deletes an empty namespace.
 class DeleteNamespace final : public procedure::StateMachineProcedure<DeleteNamespace, pb::NamespaceData> {
  public:
   static constexpr std::string_view kTypeName = "DeleteNamespace";
@@ -84,7 +85,7 @@ class DeleteNamespace final : public procedure::StateMachineProcedure<DeleteName
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] std::string Describe() const override;
 
-  // What a deletion finds wrong with the namespace as it is now. Also asked before it is submitted.
+  // Returns why the namespace cannot be deleted now. The function is called before the submission too.
   [[nodiscard]] static Status Check(const MasterEnv& env, const std::string& name);
 
  private:

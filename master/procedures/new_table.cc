@@ -3,10 +3,12 @@
 #include <memory>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "common/model/cell.h"
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
-#include "master/env/cluster_files.h"
+#include "master/procedures/act_on_files.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
@@ -47,7 +49,7 @@ std::vector<MetaEdit> CreationsOf(const pb::TableData& data, ProcId creator) {
   for (const RegionInfo& region : NewRegionsOf(data, creator)) {
     edits.push_back(CreationOf(region));
     const auto at = static_cast<int>(edits.size()) - 1;
-    if (at < data.copied_size()) edits.back().region.born = data.copied(at).built();
+    if (at < data.copied_size()) edits.back().region.build_number = data.copied(at).built();
   }
   return edits;
 }
@@ -59,7 +61,7 @@ TableNode NewTableNode(const pb::TableData& data, ProcId creator) {
   if (auto descriptor = DescriptorIn(data); descriptor.ok()) {
     node.schema = std::make_shared<const TableDescriptor>(std::move(*descriptor));
   }
-  node.descriptor = creator.value();
+  node.schema_number = creator.value();
   return node;
 }
 
@@ -68,19 +70,58 @@ std::optional<StepOutcome> MakeNewLayout(StepContext& ctx, const pb::TableData& 
   if (!descriptor.ok()) return Fail{descriptor.error()};
   std::vector<std::string> encoded;
   for (const RegionInfo& region : NewRegionsOf(data, ctx.pid())) encoded.push_back(region.encoded_name());
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status made = EnvOf(ctx).files.CreateTableLayout(data.directory(), ctx.pid(), *descriptor, encoded);
-  if (made.ok()) return std::nullopt;
-  // What will not get better by itself is the client's to know; the rest is tried again, until an operator aborts it.
-  const Code code = made.error().code();
-  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument)
-    return Fail{made.error()};
-  return Retry{made.error(), std::nullopt};
+  const auto make = [directory = data.directory(), pid = ctx.pid(), descriptor = *descriptor,
+                     encoded = std::move(encoded)](ClusterFiles& files) {
+    return files.CreateTableLayout(directory, pid, descriptor, encoded);
+  };
+  auto made = ActOnFiles(ctx, "making data/" + data.directory(), make);
+  if (made.wait) return std::move(made.wait);
+  if (made.result->ok()) return std::nullopt;
+  // Permanent errors are returned to the client; others are retried until an operator aborts the procedure.
+  const Error& why = made.result->error();
+  const Code code = why.code();
+  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument) return Fail{why};
+  return Retry{why, std::nullopt};
+}
+
+namespace {
+
+std::string DropText(const std::string& directory) {
+  return fmt::format("marking that data/{} may be removed", directory);
+}
+std::string ArchiveText(const std::string& directory) {
+  return fmt::format("moving data/{} to the archive", directory);
+}
+Status MarkDroppedInUndo(StepContext& ctx, const std::string& directory) {
+  return UndoOnFiles(ctx, DropText(directory),
+                     [directory, pid = ctx.pid()](ClusterFiles& files) { return files.MarkDropped(directory, pid); });
+}
+
+}  // namespace
+
+std::optional<StepOutcome> KeepLayout(StepContext& ctx, const std::string& directory, ProcId pid) {
+  return ActUntilDone(ctx, fmt::format("marking that data/{} stays", directory),
+                      [directory, pid](ClusterFiles& files) { return files.MarkKept(directory, pid); });
+}
+
+std::optional<StepOutcome> DropLayout(StepContext& ctx, const std::string& directory) {
+  return ActUntilDone(ctx, DropText(directory),
+                      [directory, pid = ctx.pid()](ClusterFiles& files) { return files.MarkDropped(directory, pid); });
+}
+
+std::optional<StepOutcome> DropAndArchiveLayout(StepContext& ctx, const std::string& directory) {
+  if (auto wait = DropLayout(ctx, directory)) return wait;  // a master of version 0.1 made no mark
+  return ActUntilDone(ctx, ArchiveText(directory), [directory, epoch = ctx.epoch()](ClusterFiles& files) {
+    return files.ArchiveTableLayout(directory, epoch);
+  });
 }
 
 Status ArchiveNewLayout(StepContext& ctx, const pb::TableData& data) {
-  RATCHET_TRY(ctx.CheckOwner());
-  return EnvOf(ctx).files.ArchiveTableLayout(data.directory(), ctx.epoch());
+  RATCHET_TRY(MarkDroppedInUndo(ctx, data.directory()));
+  return UndoOnFiles(ctx, ArchiveText(data.directory()),
+                     [directory = data.directory(), epoch = ctx.epoch()](ClusterFiles& files) {
+                       return files.ArchiveTableLayout(directory, epoch);
+                     });
 }
 
 std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& data) {
@@ -88,16 +129,19 @@ std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& da
   MasterEnv& env = EnvOf(ctx);
   const std::vector<MetaEdit> edits = CreationsOf(data, ctx.pid());
   for (const MetaEdit& edit : edits) {
-    // Of a procedure that was submitted before such keys were refused. It will not get better by itself.
+    // Requests with such a key are refused now. Only a procedure of an earlier version has one. A retry cannot help.
     if (!FitsMeta(edit.region.region.table, edit.region.region.start_key))
       return Fail{IllegalRequest("a split key is too long for hbase:meta")};
   }
-  // The table's own row comes last and goes first: where it is, all of its regions' rows are (S66).
+  // The table's own row is added last and removed first: while it exists, the rows of all its regions exist (S66: table
+  // row last in, first out).
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return outcome;
+  // S115 (missing row is not evidence): a table with a row stays
+  if (auto outcome = KeepLayout(ctx, data.directory(), ctx.pid())) return outcome;
   const MetaEdit row =
       TableEdit(NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 0));
   if (auto outcome = WriteMeta(ctx, "table", {row})) return outcome;
-  // What an earlier table of this name has left, which the reconciler removes from hbase:meta.
+  // Removes leftovers of an earlier table of this name from memory; the reconciler removes their rows from hbase:meta.
   for (const RegionNode& node : env.regions.OfTable(TableOf(data))) env.regions.Remove(node.info.encoded_name());
   for (const MetaEdit& edit : edits) env.regions.Add(edit.region);
   ShowTable(env, NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 0));
@@ -107,6 +151,7 @@ std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& da
 Status RemoveNewTable(StepContext& ctx, const pb::TableData& data) {
   MasterEnv& env = EnvOf(ctx);
   if (!env.meta_loaded.load()) return Error(Code::kUnavailable, "hbase:meta is not loaded");
+  RATCHET_TRY(MarkDroppedInUndo(ctx, data.directory()));  // before the first row is removed (S115)
   MetaEdit row = TableEdit(NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 1));
   row.kind = MetaEdit::Kind::kDeleteTable;
   RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {row}));

@@ -1,8 +1,9 @@
-// What a creation, a truncation, a clone and a restoring share: they make a table's directory and its regions from what
-// their data say.
+// Shared by creation, truncation, clone and restore: makes a table's directory and its regions from the procedure's
+// data.
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,31 +13,40 @@
 
 namespace ratchet::master {
 
-// The ids of regions that procedure `creator` makes: they never come back (S31), have thirteen digits like HBase's
-// times, so that they sort as text too, and daughters' ids are larger than their parents'. The transition number of the
-// rows that a creation writes; whatever is done to such a region raises it.
+// kCreatedTransition: transition number of the rows that CreateTable writes; every later change of such a region raises
+// it. RegionIdFor: id of the regions that procedure `creator` makes. These ids are never reused (S31: names are never
+// reused), have thirteen digits like HBase's timestamps, so that they also sort as text, and daughters' ids are larger
+// than their parents'.
 inline constexpr std::uint64_t kCreatedTransition = 1;
 [[nodiscard]] constexpr std::uint64_t RegionIdFor(ProcId creator) { return 1'000'000'000'000ULL + creator.value(); }
 
 [[nodiscard]] Result<TableDescriptor> DescriptorIn(const pb::TableData& data);
-// The regions between the split keys.
+// Returns the regions between the split keys.
 [[nodiscard]] std::vector<RegionInfo> NewRegionsOf(const pb::TableData& data, ProcId creator);
-// Whether the name of the region that begins at `key`, whatever its id, can be a row of hbase:meta.
+// Returns true if the name of a region that begins at `key`, with any id, fits into a row key of hbase:meta.
 [[nodiscard]] bool FitsMeta(const TableName& table, std::string_view key);
-// The row of such a region; of all of them, each with the number of the copy that has made it, if any has.
+// CreationOf: the row of one new region. CreationsOf: the rows of all, each with the number of the copy that made the
+// region, if any.
 [[nodiscard]] MetaEdit CreationOf(const RegionInfo& region);
 [[nodiscard]] std::vector<MetaEdit> CreationsOf(const pb::TableData& data, ProcId creator);
-// The table as memory shows it; its state and number are ShowTable's to set. Without a schema when the data have none
-// that can be read.
+// Returns the table's in-memory node, without a schema if the data have no readable one. ShowTable sets state and
+// number.
 [[nodiscard]] TableNode NewTableNode(const pb::TableData& data, ProcId creator);
 
-// Directory, descriptor and regions' directories. Nothing once they are there; otherwise what the step has to return.
+// Makes the directory, the descriptor and the regions' directories. This and the other functions with an optional
+// outcome return nullopt when done; otherwise the outcome that the step must return.
 [[nodiscard]] std::optional<StepOutcome> MakeNewLayout(StepContext& ctx, const pb::TableData& data);
-// Its undo.
+// S115 (missing row is not evidence): records durably that the directory stays (KeepLayout) or may be removed
+// (DropLayout).
+[[nodiscard]] std::optional<StepOutcome> KeepLayout(StepContext& ctx, const std::string& directory, ProcId pid);
+[[nodiscard]] std::optional<StepOutcome> DropLayout(StepContext& ctx, const std::string& directory);
+// Calls DropLayout and moves the directory to the archive.
+[[nodiscard]] std::optional<StepOutcome> DropAndArchiveLayout(StepContext& ctx, const std::string& directory);
+// Undoes MakeNewLayout.
 [[nodiscard]] Status ArchiveNewLayout(StepContext& ctx, const pb::TableData& data);
-// The rows of the regions, then the table's, ENABLING; then memory. Nothing once they are there.
+// Writes the rows of the regions, then the table's row in state ENABLING; then updates memory.
 [[nodiscard]] std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& data);
-// Its undo.
+// Undoes AddNewTable.
 [[nodiscard]] Status RemoveNewTable(StepContext& ctx, const pb::TableData& data);
 [[nodiscard]] std::vector<ProcedurePtr> AssignNewRegions(const pb::TableData& data, ProcId creator);
 

@@ -1,15 +1,20 @@
-// OpenRegion: tells one server to open one region, and waits until the order is settled. Child of TransitRegionState.
+// OpenRegion: orders one server to open one region, and waits until the order is settled. Child of TransitRegionState.
 #pragma once
 
 #include "master/procedures/region_order.h"
 
 namespace ratchet::master {
 
-// What must lie in the region's directory. `opened_before`: an opening of the region has been reported once (S53).
-// `born`: number of the build that has made it (S38); 0: it was created empty.
+// Expected content of the region's directory. `opened_before`: an opening of the region was reported before (S53:
+// opening starts with full state). `build_number`: number of the build that made the region (S38: no empty opening over
+// data); 0: it was created empty.
 struct RegionPast {
   bool opened_before = false;
-  std::uint64_t born = 0;
+  std::uint64_t build_number = 0;
+  // S118 (older copy stays closed), as in RegionNode.
+  std::uint64_t issued = 0;
+  std::uint64_t served = 0;
+  std::uint64_t flushed = 0;
 };
 
 class OpenRegion final : public RegionOrder<OpenRegion> {
@@ -20,14 +25,14 @@ class OpenRegion final : public RegionOrder<OpenRegion> {
   static constexpr bool kCanRefuse = true;
   static constexpr bool kNeedsTable = true;
   using RegionOrder::RegionOrder;
-  // `descriptor`: number of the one that every sending carries (S48).
+  // `schema_number`: number of the descriptor that every send carries (S48: schema pinned in the order).
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, std::uint64_t transition,
-                           const RegionPast& past, std::uint64_t descriptor);
+                           const RegionPast& past, std::uint64_t schema_number);
 
  private:
   friend class RegionOrder<OpenRegion>;
   // kCorruption: the descriptor cannot be read.
-  Result<Order> MakeOrder(StepContext& ctx) const;
+  Acted<Result<Order>> MakeOrder(StepContext& ctx) const;
 };
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// What a procedure's durable data says of the order that it has given.
+// Server whose answer a procedure awaits, from the procedure's durable data.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace ratchet::master {
 
-// The server ("host,port,startcode") from which an order procedure still waits for an answer; nothing: the procedure is
-// no order, or the answer is there.
+// Returns the server ("host,port,startcode") from which an order procedure still waits for an answer; nullopt if the
+// procedure is not an order or has its answer.
 [[nodiscard]] std::optional<std::string> OrderTarget(const procedure::ProcedureInfo& info);
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// What can become of a replication peer.
+// Kinds of changes of a replication peer.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "master/procedures/peer_procedures.h"
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include "common/base/log.h"
@@ -17,17 +19,17 @@ using PeerConfig = hbase::pb::ReplicationPeer;
 
 bool HasConfig(PeerChange change) { return change == PeerChange::kAdd || change == PeerChange::kUpdate; }
 
+// CheckInitial has parsed it before. An exception parks the procedure (S79: invalid record is parked).
 PeerConfig ConfigOf(const pb::PeerData& data) {
   PeerConfig config;
-  (void)config.ParseFromString(data.config());  // CheckInitial has read it
+  if (!config.ParseFromString(data.config())) throw std::invalid_argument("invalid configuration of a peer");
   return config;
 }
 
 Status CheckAddition(const MasterEnv& env, const pb::PeerData& data) {
   if (env.peers.Get(data.peer())) return IllegalRequest(fmt::format("Replication peer {} already exists", data.peer()));
   if (env.peers.size() < kMostPeers) return Ok();
-  return IllegalRequest(
-      fmt::format("there are {} replication peers, as many as there may be: remove one first", env.peers.size()));
+  return IllegalRequest(fmt::format("limit of {} replication peers reached: remove one first", env.peers.size()));
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ std::optional<std::string> PeerRecord(PeerChange change, const pb::PeerData& dat
                                       const std::optional<std::string>& present) {
   if (change == PeerChange::kRemove) return std::nullopt;
   PeerDirectory::Peer peer;
-  // One that an operator's bypass has taken away meanwhile stays away.
+  // A peer that was removed meanwhile, after an operator's bypass, is not recreated.
   if (change != PeerChange::kAdd && (!present || !peer.ParseFromString(*present))) return std::nullopt;
   peer.set_id(data.peer());
   if (HasConfig(change)) *peer.mutable_config() = ConfigOf(data);
@@ -88,7 +90,7 @@ void ShowPeer(StepContext& ctx, const pb::PeerData& data) {
   EnvOf(ctx).peers.Show(data.peer(), PeerRecordNow(ctx, PeerRecordKey(data)));
 }
 
-// Behind Show: a server that is not among these gets the new list with its first heartbeat.
+// Runs after Show: a server that is not among these gets the new list with its first heartbeat.
 std::vector<ProcedurePtr> RefreshEverywhere(StepContext& ctx, pb::PeerData& data) {
   std::vector<ProcedurePtr> orders;
   for (const ServerName& server : EnvOf(ctx).servers.Online())
@@ -98,7 +100,7 @@ std::vector<ProcedurePtr> RefreshEverywhere(StepContext& ctx, pb::PeerData& data
 }
 
 void LogPeerChange(StepContext& ctx, std::string_view type, const pb::PeerData& data) {
-  RATCHET_LOG(kInfo, "pid={} {} of replication peer {} is done, {} region servers were told", ctx.pid(), type,
+  RATCHET_LOG(kInfo, "pid={} {} of replication peer {} is done, {} region servers notified", ctx.pid(), type,
               data.peer(), data.refreshed());
 }
 

@@ -1,13 +1,13 @@
-// AddPeer, RemovePeer, EnablePeer, DisablePeer, UpdatePeerConfig: a peer's system record, then its picture in memory,
-// then every region server.
+// AddPeer, RemovePeer, EnablePeer, DisablePeer, UpdatePeerConfig: change a peer's system record, then its in-memory
+// state, then every region server.
 //
-//   PRE_PEER_MODIFICATION   may it be done? The only step that can fail
-//   UPDATE_PEER_STORAGE     the record, durable in the batch of this step
-//   REFRESH_PEER_ON_RS      shows it in memory, from where heartbeats carry it, and has RefreshPeer tell every server
-//                           that is online; one that comes later gets it with its first heartbeat
+//   PRE_PEER_MODIFICATION   checks the change; the only step that can fail
+//   UPDATE_PEER_STORAGE     writes the record, durable in the batch of this step
+//   REFRESH_PEER_ON_RS      updates memory, from where heartbeats carry the list, and sends it to every online server
+//                           (RefreshPeer); a server that registers later gets it with its first heartbeat
 //   POST_PEER_MODIFICATION
 //
-// Lock: the peer's, exclusive, for life.
+// Lock: the exclusive lock of the peer, held from the first step to the end.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@
 
 namespace ratchet::master {
 
-// What the change finds wrong with the peers as they are. Also asked before it is submitted.
+// Returns why the change is impossible with the current peers. The function is called before the submission too.
 [[nodiscard]] Status CheckPeerChange(const MasterEnv& env, PeerChange change, const pb::PeerData& data);
-// What is wrong with the configuration itself. Only by the procedure: HBase's clients expect these words from its
-// result.
+// Returns why the configuration itself is invalid. Only the procedure checks this: HBase's clients expect the error in
+// its result.
 [[nodiscard]] Status CheckPeerSettings(PeerChange change, const pb::PeerData& data);
 [[nodiscard]] Status CheckPeerData(PeerChange change, const pb::PeerData& data);
-// The record as it is to be; nothing when it goes. `present`: as it is.
+// Returns the new record; nullopt if it is removed. `present`: the current record.
 [[nodiscard]] std::optional<std::string> PeerRecord(PeerChange change, const pb::PeerData& data,
                                                     const std::optional<std::string>& present);
 [[nodiscard]] std::string PeerRecordKey(const pb::PeerData& data);

@@ -29,14 +29,14 @@ procedure::LockSet RecommissionServer::Locks() const {
 
 std::string RecommissionServer::Describe() const {
   std::string text = "server=" + AddressKey(Server());
-  if (data_.total() > 0) text += fmt::format(", {} of {} regions to look at", data_.left_size(), data_.total());
-  if (data_.moving_size() > 0) text += fmt::format(", {} under way", data_.moving_size());
+  if (data_.total() > 0) text += fmt::format(", {} of {} regions to check", data_.left_size(), data_.total());
+  if (data_.moving_size() > 0) text += fmt::format(", {} in progress", data_.moving_size());
   return text;
 }
 
 std::string RecommissionServer::WhatWasDone() const {
-  if (data_.total() == 0) return "taken back";
-  return fmt::format("taken back: {} of {} regions moved to it", data_.moved(), data_.total());
+  if (data_.total() == 0) return "undrained";
+  return fmt::format("undrained: {} of {} regions moved to it", data_.moved(), data_.total());
 }
 
 StepOutcome RecommissionServer::Unmark(StepContext& ctx) {
@@ -47,10 +47,10 @@ StepOutcome RecommissionServer::Unmark(StepContext& ctx) {
 StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   ShowDecommissionRecord(env, Server());
-  RATCHET_LOG(kInfo, "pid={} server {} is not decommissioned any more", ctx.pid(), AddressKey(Server()));
-  // A drain that waits for the end of a server at this address has to see it.
+  RATCHET_LOG(kInfo, "pid={} server {} is no longer decommissioned", ctx.pid(), AddressKey(Server()));
+  // Notifies a drain that waits for the end of a server at this address.
   for (const ServerName& server : env.servers.Online()) {
-    if (server.SameAddress(Server())) env.executor->Wake(ServerDirectory::StandingEvent(server));
+    if (server.SameAddress(Server())) env.executor->Wake(ServerDirectory::SettlementEvent(server));
   }
   if (data_.total() == 0) return Done{WhatWasDone()};
   return GoTo(State::kMoveRegions);
@@ -59,11 +59,11 @@ StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
 StepOutcome RecommissionServer::MoveRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
-  const std::vector<ServerName> takers = env.servers.Takers();
-  const auto target = std::find_if(takers.begin(), takers.end(),
+  const std::vector<ServerName> eligible = env.servers.EligibleServers();
+  const auto target = std::find_if(eligible.begin(), eligible.end(),
                                    [this](const ServerName& server) { return server.SameAddress(Server()); });
-  if (target == takers.end()) {
-    return Done{fmt::format("{}; no server there can have the others", WhatWasDone())};
+  if (target == eligible.end()) {
+    return Done{fmt::format("{}; no server at its address can have the others", WhatWasDone())};
   }
   std::vector<ProcedurePtr> moves;
   int looked_at = 0;

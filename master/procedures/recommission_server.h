@@ -1,8 +1,7 @@
-// RecommissionServer: takes the mark of a decommissioned server back, and moves regions to the server if the request
-// names some: those that it had before.
+// RecommissionServer: removes the mark of a decommissioned server, and moves the regions that the request names to it.
 //
-// Ends a DrainServer of the same address that is still at work. Named regions that are gone, not open or in transition
-// are left where they are; without an online server at the address all are. Lock: as DrainServer's.
+// Ends a running DrainServer of the same address. Named regions that are gone, not open or in transition are not moved;
+// without an online server at the address none is. Lock: as in DrainServer.
 #pragma once
 
 #include <array>
@@ -29,14 +28,15 @@ class RecommissionServer final
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // `server`: only its address counts. `regions`: encoded names.
+  // `server`: only its address is used. `regions`: encoded names.
   static ProcedurePtr Make(const ServerName& server, const std::vector<std::string>& regions);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] std::string Describe() const override;
 
   static constexpr int kMovesAtOnce = 64;
-  static constexpr std::size_t kRegionsAtMost = 10'000;  // of one request: their names are part of each record
+  // limit of one request, because each record has all their names
+  static constexpr std::size_t kRegionsAtMost = 10'000;
 
  private:
   StepOutcome Unmark(StepContext& ctx);

@@ -26,11 +26,11 @@ procedure::Absorbed RefreshPeer::Absorb(std::string_view message) { return Absor
 StepOutcome RefreshPeer::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
+  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
   if (data_.has_answer()) {
-    // A server of an earlier version ships nothing, and does not know the order.
+    // A server of an earlier version does not replicate, and does not know the order.
     if (data_.answer().outcome() != pb::DONE) {
-      RATCHET_LOG(kWarn, "pid={} {} does not take replication peers: {}", ctx.pid(), data_.server(),
+      RATCHET_LOG(kWarn, "pid={} {} does not accept replication peers: {}", ctx.pid(), data_.server(),
                   data_.answer().error_message());
     }
     return Done{ServerOrderResult(data_.answer())};

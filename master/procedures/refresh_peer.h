@@ -1,5 +1,5 @@
-// RefreshPeer: has one region server take the list of replication peers as it is now. Ends when the server has answered
-// or is not online any more. The list is made at each sending, so that a late one never carries an old list (the list's
+// RefreshPeer: sends the current list of replication peers to one region server. Ends when the server has answered or
+// is no longer online. The list is built at each send, so that a resent order never carries an old list (the list's
 // number decides, see PeerDirectory).
 #pragma once
 

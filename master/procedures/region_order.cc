@@ -18,33 +18,35 @@ Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::O
   if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size())))
     return Absorbed::Stale("unreadable answer");
   if (answer.server() != data.server()) return Absorbed::Stale("the order went to " + data.server());
-  if (answer.attempt() != data.attempt()) return Absorbed::Stale(fmt::format("attempt {} is expected", data.attempt()));
+  if (answer.attempt() != data.attempt()) return Absorbed::Stale(fmt::format("expected attempt {}", data.attempt()));
   if (!answer.encoded_region().empty() && answer.encoded_region() != FromData(data.region()).encoded_name()) {
     return Absorbed::Stale("the order was about another region");
   }
-  if (answer.outcome() != good && answer.outcome() != bad) return Absorbed::Stale("no answer to this kind of order");
-  if (data.settled() || data.has_answer()) return Absorbed::Taken();  // said before: the reporter may stop
+  if (answer.outcome() != good && answer.outcome() != bad)
+    return Absorbed::Stale("not a valid answer to this kind of order");
+  // a repeated answer: acknowledged, so that the reporter stops
+  if (data.settled() || data.has_answer()) return Absorbed::Taken();
   *data.mutable_answer() = std::move(answer);
   return Absorbed::Taken();
 }
 
-procedure::WaitTicket TakeStandingTicket(StepContext& ctx, const pb::RegionOrderData& data) {
-  return ctx.TakeTicket(ServerDirectory::StandingEvent(ServerFromData(data.server())));
+procedure::WaitTicket SettlementTicket(StepContext& ctx, const pb::RegionOrderData& data) {
+  return ctx.TakeTicket(ServerDirectory::SettlementEvent(ServerFromData(data.server())));
 }
 
 DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data) {
   if (data.has_answer()) {
-    // A table by outcome: FAILED_OPEN is an answer too, and is restored as what it is after a failover.
+    // Chooses by outcome: FAILED_OPEN is an answer too, and keeps its meaning after a failover.
     switch (data.answer().outcome()) {
       case pb::OPENED:
       case pb::CLOSED: return DispatchVerdict::kAnswered;
       default: return DispatchVerdict::kRefused;
     }
   }
-  switch (EnvOf(ctx).servers.StandingOf(ServerFromData(data.server()), FromData(data.region()).IsMeta())) {
-    case ServerStanding::kServes: return DispatchVerdict::kSend;
-    case ServerStanding::kAwait: return DispatchVerdict::kStay;
-    case ServerStanding::kSettled: return DispatchVerdict::kServerGone;
+  switch (EnvOf(ctx).servers.SettlementOf(ServerFromData(data.server()), FromData(data.region()).IsMeta())) {
+    case SettlementState::kServes: return DispatchVerdict::kSend;
+    case SettlementState::kAwait: return DispatchVerdict::kStay;
+    case SettlementState::kSettled: return DispatchVerdict::kServerGone;
   }
   return DispatchVerdict::kStay;
 }
@@ -66,10 +68,12 @@ std::string ResultOf(const pb::RegionOrderData& data, ProcId pid) {
   result.set_outcome(data.answer().outcome());
   result.set_open_sequence(data.answer().open_sequence());
   result.set_open_order(pid.value());
-  // A server of an earlier version names none; it opened with the one that every sending of this order carried.
+  // A server of an earlier version reports no descriptor; it opened with the one that every send of this order carried.
   const std::uint64_t descriptor =
       data.answer().has_schema_number() ? data.answer().schema_number() : data.schema_number();
   if (descriptor != 0) result.set_schema_number(descriptor);
+  if (data.answer().has_open_number()) result.set_open_number(data.answer().open_number());
+  if (data.answer().has_flushed()) result.set_flushed(data.answer().flushed());
   result.set_error_class(data.answer().error_class());
   result.set_error_message(data.answer().error_message());
   return result.SerializeAsString();
@@ -97,7 +101,7 @@ void SendOrder(StepContext& ctx, const std::string& server, Order order) {
 }
 
 StepOutcome AfterSending(StepContext& ctx, procedure::WaitTicket ticket) {
-  // In memory: nothing new needs to be on record, the next master sends again.
+  // The delay is in memory only, because the next master sends again anyway.
   return Await{std::move(ticket), EnvOf(ctx).options.order_resend, /*in_memory=*/true};
 }
 

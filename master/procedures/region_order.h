@@ -1,14 +1,16 @@
 // RegionOrder: one order about one region to one server, from its first sending to its settlement. Base of OpenRegion
 // and CloseRegion.
 //
-//   DISPATCH        sends, waits, sends again, until the addressee has answered or is fenced and its logs are split
-//   (S17) REPORT_SUCCEED  it has done what it was told DISPATCH_FAIL   it has answered that it will not (FAILED_OPEN)
-//   SERVER_CRASH    it will never answer
+//   DISPATCH        sends and resends until the addressee has answered, or is fenced and its logs are split (S17:
+//                   answer or fence settles an order)
+//   REPORT_SUCCEED  the addressee has executed the order
+//   DISPATCH_FAIL   the addressee has refused the order (FAILED_OPEN)
+//   SERVER_CRASH    the addressee is dead and will never answer
 //
-// The result is a pb::OrderResult, read by the parent. The order's number, and the number of the opening (S21), is the
-// pid: pids rise over the whole life of a cluster, and orders about a region are given one after the other. Re-sent
-// with the same attempt number, also by the next master: the epoch tells the two apart, and the server moves its
-// answer's address (S20).
+// The result is a pb::OrderResult, which the parent reads. The pid is both the order's number and the open number (S21:
+// numbered openings): pids rise over the whole life of a cluster, and orders about a region are given one after the
+// other. An order is resent with the same attempt number, also by the next master: the epoch distinguishes the two, and
+// the server addresses its answer to the newest (S20: answers are repeated).
 #pragma once
 
 #include <array>
@@ -19,15 +21,16 @@
 
 #include "common/base/mutant.h"
 #include "master/env/orders.h"
+#include "master/procedures/act_on_files.h"
 #include "master/procedures/common.h"
 #include "procedure/engine/rerun_policy.h"
 
 namespace ratchet::master {
 
-// Folds a server's answer into an order's data. `accepts`: the outcomes that this kind of order can have.
+// Merges a server's answer into an order's data. `good` and `bad`: the outcomes that this kind of order can have.
 [[nodiscard]] procedure::Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message,
                                                pb::OrderOutcome good, pb::OrderOutcome bad);
-// How DISPATCH goes on. kStay: wait until the server's standing changes.
+// Next action of DISPATCH. kStay: wait until the server's standing changes.
 enum class DispatchVerdict : std::uint8_t { kSend, kAnswered, kRefused, kServerGone, kStay };
 [[nodiscard]] DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data);
 [[nodiscard]] Status CheckSettled(const pb::RegionOrderData& data);
@@ -37,7 +40,7 @@ void LogOrder(StepContext& ctx, std::string_view event, std::string_view type, c
 void SendOrder(StepContext& ctx, const std::string& server, Order order);
 [[nodiscard]] std::string CrashedResult();
 [[nodiscard]] StepOutcome AfterSending(StepContext& ctx, procedure::WaitTicket ticket);
-[[nodiscard]] procedure::WaitTicket TakeStandingTicket(StepContext& ctx, const pb::RegionOrderData& data);
+[[nodiscard]] procedure::WaitTicket SettlementTicket(StepContext& ctx, const pb::RegionOrderData& data);
 
 template <class P>
 class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderData>,
@@ -67,16 +70,17 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
     return AbsorbAnswer(this->data_, message, P::kGood, P::kBad);
   }
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return this->data_.attempt(); }
-  // S17. Ended without an answer it would leave a server that may still obey, and no master that knows.
+  // S17 (answer or fence settles an order): an order that ends without an answer leaves a server that may still execute
+  // it, unknown to any master.
   [[nodiscard]] Status CheckBypass() const override { return CheckSettled(this->data_); }
   [[nodiscard]] std::string Describe() const override { return DescribeOrder(this->data_); }
 
  protected:
   StepOutcome Dispatch(StepContext& ctx) {
-    auto ticket = TakeStandingTicket(ctx, this->data_);  // first: before looking, and before the server can answer
+    auto ticket = SettlementTicket(ctx, this->data_);  // taken before the check, and before the server can answer
     const bool meta = FromData(this->data_.region()).IsMeta();
     if (!meta && !this->data_.has_answer()) {
-      if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);  // schema and directory come with it
+      if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);  // schema and directory are known only then
     }
     switch (JudgeDispatch(ctx, this->data_)) {
       case DispatchVerdict::kAnswered: return Settle(ctx, State::kReportSucceed);
@@ -86,16 +90,19 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
       case DispatchVerdict::kSend: break;
     }
     if (ctx.timed_out() && RATCHET_MUTANT("master.settle_by_timeout")) return Settle(ctx, State::kServerCrash);
-    // S18. The sender checks again before each sending; this one keeps a deposed master's queue empty.
+    // S18 (check before each send): the sender checks again before each send; this check keeps a deposed master's queue
+    // empty.
     if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-    // S93. What a server made of an earlier sending is settled by the order to close, which the parent gives next.
+    // S93 (transition without a row ends): the close order that the parent gives next settles the effect of an earlier
+    // send.
     if constexpr (P::kNeedsTable) {
       if (!HasTable(EnvOf(ctx), FromData(this->data_.region()))) return Done{};
     }
     auto order = static_cast<P*>(this)->MakeOrder(ctx);
-    if (!order.ok()) return Retry{order.error(), std::nullopt};
+    if (order.wait) return *std::move(order.wait);
+    if (!order.result->ok()) return Retry{order.result->error(), std::nullopt};
     LogOrder(ctx, "Dispatch", P::kTypeName, this->data_);
-    SendOrder(ctx, this->data_.server(), std::move(order).value());
+    SendOrder(ctx, this->data_.server(), std::move(*order.result).value());
     return AfterSending(ctx, std::move(ticket));
   }
   StepOutcome ReportSucceed(StepContext& ctx) { return Done{ResultOf(this->data_, ctx.pid())}; }

@@ -51,25 +51,26 @@ bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data) {
 }
 
 bool IsOpenBelow(const RegionNode& node, std::uint64_t number) {
-  return node.state == RegionState::kOpen && node.descriptor < number;
+  return node.state == RegionState::kOpen && node.schema_number < number;
 }
 
 std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateData& data) {
   const auto table = env.tables.Get(FromData(data.region()).table);
-  return table && table->schema != nullptr ? table->descriptor : 0;
+  return table && table->schema != nullptr ? table->schema_number : 0;
 }
 
-// S84. Where no server has the region: all orders are settled, and the logs of those that had it are split.
+// S84 (give up a region by name): only if no server has the region, that is, all orders are settled and the logs of its
+// previous servers are split.
 std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data, ProcId owner) {
   const std::string encoded = FromData(data.region()).encoded_name();
-  const ProcId by = env.regions.WantedBy(encoded);
+  const ProcId by = env.regions.ReleaseRequestedBy(encoded);
   if (!by.valid() || data.failed_opens() == 0 || !data.location().empty()) return std::nullopt;
   if (env.executor->GetResult(by).status != procedure::ProcedureResult::Status::kRunning) return std::nullopt;
   env.regions.Disown(encoded, owner);
   return fmt::format("not opened: pid={} gives the region up", by);
 }
 
-// What the caller is told of an end that is not the one that was asked for.
+// Returns why the region ended in another state than requested.
 std::string ClosedBecause(const pb::TransitRegionStateData& data) {
   const std::string table = FromData(data.region()).table.ToString();
   switch (data.type()) {

@@ -1,4 +1,4 @@
-// What a region's transition asks of placement, and what it needs before it may choose a server.
+// A region transition's requests to placement, and the conditions for choosing a server.
 #pragma once
 
 #include <optional>
@@ -12,29 +12,31 @@ namespace ratchet::master {
 
 struct RegionNode;
 
-// What is on record of the region's state; OFFLINE where nothing is.
+// Returns the recorded state of the region; OFFLINE if none is recorded.
 [[nodiscard]] RegionState RegionStateOf(const pb::TransitRegionStateData& data);
 [[nodiscard]] PlacementRequest WhereTo(const pb::TransitRegionStateData& data);
-// Where `request` may be placed: a region of the system's on servers of the newest version, unless an operator named
-// another one that can take it.
+// Returns the servers on which `request` may be placed: for a region of a system table the servers of the newest
+// version, unless an operator named another suitable server.
 [[nodiscard]] std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
                                                  const PlacementRequest& request);
-// The server that closes the region can tell its clients where it goes only if that is planned before.
+// Plans the target before the close, so that the closing server can redirect its clients to it.
 void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
-// False: the descriptor of the region's table cannot be read, so that no order to open the region may leave (S68).
+// Returns false if the descriptor of the region's table cannot be read, so that no open order may be sent (S68:
+// unreadable schema is an error).
 [[nodiscard]] bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data);
-// Open with a descriptor below `number`, or with one that is not known.
+// Returns true if the region is open with a descriptor below `number`, or with an unknown one.
 [[nodiscard]] bool IsOpenBelow(const RegionNode& node, std::uint64_t number);
-// Number of the present descriptor of the region's table: an order that is made now pins it (S48). 0: none.
+// Returns the number of the table's current descriptor, which a new order pins (S48: schema pinned in the order); 0 if
+// there is none.
 [[nodiscard]] std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateData& data);
 
-// The region cannot be opened, no server has it, and a procedure that gives it up waits for it (S84): `owner` lets go,
-// and this says so.
+// S84 (give up a region by name): if the region cannot be opened, no server has it, and a procedure that gives it up
+// waits for it, releases the ownership of `owner` and returns the reason.
 [[nodiscard]] std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data,
                                                         ProcId owner);
 
-// What the caller is told of an end that is not the one that was asked for: the region is closed because its table is
-// being disabled, or a move ended on another server. Empty where it did what was asked for.
+// Returns why the region ended in another state than requested: it is closed because its table is being disabled, or a
+// move ended on another server. Empty if the request was fulfilled.
 [[nodiscard]] std::string ClosedBecause(const pb::TransitRegionStateData& data);
 [[nodiscard]] std::string OpenedBecause(const pb::TransitRegionStateData& data);
 

@@ -1,4 +1,4 @@
-// The master's procedure types.
+// Registers the master's procedure types.
 #pragma once
 
 namespace ratchet::procedure {

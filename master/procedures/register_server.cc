@@ -14,8 +14,8 @@ ProcedurePtr RegisterServer::Make(const ServerName& server, const std::string& v
   return std::make_unique<RegisterServer>(std::move(data));
 }
 
-// Two keys: the record of this incarnation, and the start code of its address, which a younger one raises while the
-// crash procedure of an older one may still hold that one's lock.
+// Locks two keys: the record of this incarnation, and the start code of its address. A newer incarnation raises the
+// start code while the crash procedure of an older one may still hold the lock of the older record.
 procedure::LockSet RegisterServer::Locks() const {
   using procedure::ResourceKey;
   return {procedure::Exclusive(ResourceKey::Server(data_.server())),
@@ -28,8 +28,8 @@ void RegisterServer::OnRecovered(const procedure::EnvRef& env) {
 
 StepOutcome RegisterServer::Record(StepContext& ctx) {
   const ServerName server = ServerFromData(data_.server());
-  if (std::string late = EnvOf(ctx).servers.TakeTurn(server); !late.empty()) {
-    RATCHET_LOG(kWarn, "pid={} does not register {}: {}", ctx.pid(), data_.server(), late);
+  if (std::string late = EnvOf(ctx).servers.ClaimStartCode(server); !late.empty()) {
+    RATCHET_LOG(kWarn, "pid={} cannot register {}: {}", ctx.pid(), data_.server(), late);
     return Done{std::move(late)};
   }
   ctx.PutSystemRecord(std::string(kServerRecordPrefix) + data_.server(), data_.version());

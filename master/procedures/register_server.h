@@ -1,5 +1,6 @@
-// RegisterServer: makes a region server that has just started durably known, before it is answered: whatever happens
-// later, its crash will be noticed (S34), and its start code stays below every later one's (S5).
+// RegisterServer: durably records a region server that has just started, before the server gets its answer. So its
+// crash will always be noticed (S34: which servers may be dead), and every later start code is higher (S5: rising start
+// code).
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@
 
 namespace ratchet::master {
 
-// The result of one that recorded its server; any other says why nothing was recorded.
+// Result after the server was recorded; any other result is the reason why it was not.
 inline constexpr std::string_view kRegistered = "registered";
 
 class RegisterServer final : public procedure::StateMachineProcedure<RegisterServer, pb::RegisterServerData> {

@@ -31,18 +31,18 @@ std::optional<procedure::PartsLeft> ReopenTableRegions::Parts() const {
 std::string ReopenTableRegions::Describe() const {
   std::string text = fmt::format("table={}, descriptor={}", Table().ToString(), data_.number());
   text += RegionsLeftText(Parts());
-  if (data_.regions_size() > 0) text += fmt::format(", a batch of {} under way", data_.regions_size());
+  if (data_.regions_size() > 0) text += fmt::format(", a batch of {} in progress", data_.regions_size());
   return text;
 }
 
 bool ReopenTableRegions::IsDone(const RegionNode& node, std::uint64_t number) {
   if (IsSplitOrMerged(node.state)) return true;
-  if (node.owner.valid()) return false;  // not settled: the answer to its order says what it is open with
+  if (node.owner.valid()) return false;  // in transition: the answer to its order will name its descriptor
   switch (node.state) {
     case RegionState::kOpen: return !IsOpenBelow(node, number);
     case RegionState::kClosed:
-    case RegionState::kOffline: return true;  // opened with the newest, if at all
-    default: return false;                    // its server has died: a crash procedure is going to open it
+    case RegionState::kOffline: return true;  // a later open uses the newest descriptor
+    default: return false;                    // its server has died: a crash procedure will open it
   }
 }
 

@@ -1,10 +1,11 @@
-// ReopenTableRegions: has every open region of a table opened with the descriptor `number` or a later one. Child of
+// ReopenTableRegions: reopens every open region of a table with the descriptor `number` or a later one. Child of
 // ModifyTable.
 //
-// A region is done when it is OPEN under such a descriptor, at rest and not open, or gone; "opened since" proves
-// nothing, because an order that was made before the change may end after it (S48). Regions are opened again in
-// batches: one, then two, four, up to a limit, so that a descriptor that no region opens with stops at the first. It
-// holds no lock: a region may take for ever, and what it waits for may need the table's lock (S43).
+// A region is done when it is OPEN with such a descriptor, gone, or neither open nor in transition. An opening after
+// the change proves nothing, because its order may have been made before the change (S48: schema pinned in the order).
+// Regions are reopened in batches of one, two, four, up to a limit, so that a descriptor with which no region opens
+// stops at the first region. It holds no lock: a region may never open, and its transition may need the table's lock
+// (S43: no locks while regions may wait).
 #pragma once
 
 #include <array>
@@ -36,8 +37,7 @@ class ReopenTableRegions final
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
-  // Whether the region needs nothing any more, so that the table's descriptor from `number` on is the one it has, or
-  // the one that it will be opened with.
+  // Returns true if the region is done: it is, or will next be, open with the descriptor `number` or a later one.
   [[nodiscard]] static bool IsDone(const RegionNode& node, std::uint64_t number);
 
  private:

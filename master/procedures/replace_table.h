@@ -1,5 +1,5 @@
-// What a truncation and a restoring share: new regions in a new directory take the place of a disabled table's, by one
-// commit of hbase:meta (S40, S41).
+// Shared by truncation and restore: one commit of hbase:meta replaces a disabled table's regions by new ones in a new
+// directory (S40: durable commit point; S41: atomic conditional commit).
 #pragma once
 
 #include <optional>
@@ -11,17 +11,17 @@
 
 namespace ratchet::master {
 
-// Rows of one commit: what one request and one entry of a log can carry.
+// Maximum number of rows of one commit, which must fit into one request and one log entry.
 inline constexpr std::size_t kMaxReplacedRows = 20'000;
 
-// Nothing: every region of the disabled table is closed. Otherwise why not.
+// Returns Ok if every region of the disabled table is closed; otherwise names one that is not.
 [[nodiscard]] Status AtRest(const std::vector<RegionNode>& regions);
 
-// Behind the point of no return: the commit is sent until its outcome is known, and nothing is done before that (S40);
-// then memory shows the new regions, and the table in `after`. Nothing once done; Done when a deletion's write has come
-// after all. The table's row is expected as the procedure's change 0 has left it.
+// Runs after the point of no return: repeats the commit until its outcome is known, and does nothing else before that
+// (S40). Then memory gets the new regions, and the table the state `after`. Returns nullopt when done; Done if a late
+// write of a DeleteTable was applied. The commit expects the table's row as change 0 of the procedure left it.
 [[nodiscard]] std::optional<StepOutcome> ReplaceTable(StepContext& ctx, const pb::TableData& data, TableState after);
-// The old directory goes to the archive.
+// Moves the old directory to the archive.
 [[nodiscard]] std::optional<StepOutcome> ArchiveOldLayout(StepContext& ctx, const pb::TableData& data);
 
 }  // namespace ratchet::master

@@ -7,7 +7,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "master/env/cluster_files.h"
+#include "master/procedures/act_on_files.h"
 #include "master/state/peer_directory.h"
 #include "master/state/server_directory.h"
 #include "procedure/executor.h"
@@ -19,7 +19,7 @@ procedure::LockSet LockOfDead(const std::string& dead) {
   return {procedure::Exclusive(procedure::ResourceKey::Server(dead))};
 }
 
-// The one with the fewest; of these the first by name.
+// Returns the server with the fewest queues; the first by name if several have as few.
 std::optional<ServerName> ChooseClaimer(const MasterEnv& env) {
   std::map<std::string, std::size_t> claims;
   for (const auto& queue : env.peers.Queues()) ++claims[queue.claimer()];
@@ -73,7 +73,7 @@ StepOutcome ClaimReplicationQueues::Show(StepContext& ctx) {
   env.peers.ShowQueue(data_.server(), env.executor->SystemRecord(QueueRecordKey(data_.server())));
   const auto claimer = MaybeServerFromData(data_.claimer());
   if (claimer && !env.servers.IsOnline(*claimer)) return GoTo(State::kClaim);
-  RATCHET_LOG(kInfo, "pid={} {} ships what is left in the logs of {}", ctx.pid(), data_.claimer(), data_.server());
+  RATCHET_LOG(kInfo, "pid={} {} ships the rest of the logs of {}", ctx.pid(), data_.claimer(), data_.server());
   return Done{};
 }
 
@@ -86,9 +86,11 @@ ProcedurePtr RetireReplicationQueue::Make(const std::string& dead) {
 procedure::LockSet RetireReplicationQueue::Locks() const { return LockOfDead(data_.server()); }
 
 StepOutcome RetireReplicationQueue::ArchiveLogs(StepContext& ctx) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status archived = EnvOf(ctx).files.ArchiveKeptLogs(ServerFromData(data_.server()), ctx.epoch());
-  if (!archived.ok()) return Retry{archived.error(), std::nullopt};
+  const auto archive = [server = ServerFromData(data_.server()), epoch = ctx.epoch()](ClusterFiles& files) {
+    return files.ArchiveKeptLogs(server, epoch);
+  };
+  const std::string what = fmt::format("moving oldWALs/{} to the archive", data_.server());
+  if (auto outcome = ActUntilDone(ctx, what, archive)) return std::move(*outcome);
   return GoTo(State::kRemoveQueue);
 }
 

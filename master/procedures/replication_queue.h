@@ -1,14 +1,14 @@
-// ClaimReplicationQueues: names the live server that ships what is left in a dead server's logs. A part of ServerCrash,
-// before the logs are retired; and on its own, when the claimer has died too.
+// ClaimReplicationQueues: names the live server that ships the rest of a dead server's logs. A part of ServerCrash,
+// before the logs are retired; also on its own, when the claimer has died too.
 //
 //   CLAIM   chooses a live server; its name is durable in the queue's system record, in the batch of this step
-//   SHOW    in memory, from where heartbeats carry it; and looks whether the claimer still lives (shown first, looked
-//           at second: a crash procedure marks first and looks second)
+//   SHOW    writes the claim to memory, from where heartbeats carry it, then checks that the claimer still lives (a
+//           crash procedure does the reverse: it marks the server first and looks at the claims second)
 //
-// RetireReplicationQueue: the claimer has said that nothing is left. The logs go into the archive, then the record.
+// RetireReplicationQueue: the claimer has reported that all is shipped. Archives the logs, then removes the record.
 //
-// Lock of both: the dead server's, exclusive, so that a queue that is gone does not come back. A part of ServerCrash
-// has its lock.
+// Both lock the dead server exclusively, so that a removed queue cannot reappear. As a part of ServerCrash the
+// procedure uses the lock of its parent.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 namespace ratchet::master {
 
 [[nodiscard]] std::string QueueRecordKey(const std::string& dead);
-// The record is there: the dead server's logs are shipped yet.
+// Returns true if the queue's record exists, so the dead server's logs are not completely shipped.
 [[nodiscard]] bool HasQueue(const MasterEnv& env, const std::string& dead);
 
 class ClaimReplicationQueues final
@@ -35,7 +35,7 @@ class ClaimReplicationQueues final
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // `first`: by the crash procedure, whose logs are not claimed yet.
+  // `first`: the first claim of the logs, made by the crash procedure.
   static ProcedurePtr Make(const std::string& dead, bool first);
 
   [[nodiscard]] procedure::LockSet Locks() const override;

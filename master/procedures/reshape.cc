@@ -9,8 +9,8 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/model/proto/admin.pb.h"
-#include "master/env/cluster_files.h"
 #include "master/env/meta_table.h"
+#include "master/procedures/act_on_files.h"
 #include "master/procedures/archive_regions.h"
 #include "master/procedures/build_regions.h"
 #include "master/procedures/flush_table.h"
@@ -21,12 +21,15 @@
 #include "master/state/placement.h"
 #include "master/state/server_directory.h"
 #include "master/state/table_directory.h"
+#include "procedure/executor.h"
 
 namespace ratchet::master {
 namespace {
 
-constexpr std::uint32_t kMostFailures = 5;  // builds that servers refuse, one after the other
+constexpr std::uint32_t kMostFailures = 5;  // refused builds in a row
 constexpr int kAvoided = 4;
+// Time for the flush before the closes. It only makes them shorter; meanwhile a parent whose server dies stays closed.
+constexpr Millis kFlushPatience{2'000};
 
 RegionState StateIn(const pb::RegionView& view) {
   return RegionStateFromNumber(static_cast<int>(view.state())).value_or(RegionState::kOffline);
@@ -35,35 +38,21 @@ RegionState StateIn(const pb::RegionView& view) {
 pb::RegionView ToView(const RegionNode& node) {
   pb::RegionView view;
   *view.mutable_region() = ToData(node.info);
+  view.set_encoded_name(node.encoded);
   view.set_state(static_cast<std::uint32_t>(node.state));
   if (node.location) view.set_location(node.location->ToString());
   if (node.last_host) view.set_last_host(node.last_host->ToString());
   view.set_open_sequence(node.open_sequence);
-  view.set_transition(node.taken);  // S65
-  view.set_opening(node.opening.value());
-  view.set_schema_number(node.descriptor);
-  view.set_born(node.born);
+  view.set_transition(node.reserved);  // S65 (transition number reserved first)
+  view.set_open_number(node.open_number.value());
+  view.set_schema_number(node.schema_number);
+  view.set_build_number(node.build_number);
+  if (node.served != 0) view.set_served(node.served);
+  if (node.flushed != 0) view.set_flushed(node.flushed);
   return view;
 }
 
-RegionNode NodeOf(const pb::RegionView& view, ProcId owner) {
-  RegionNode node;
-  node.info = FromData(view.region());
-  node.state = StateIn(view);
-  node.location = MaybeServerFromData(view.location());
-  node.last_host = MaybeServerFromData(view.last_host());
-  node.open_sequence = view.open_sequence();
-  node.transition = view.transition();
-  node.opening = ProcId(view.opening());
-  node.descriptor = view.schema_number();
-  node.born = view.born();
-  node.owner = owner;
-  return node;
-}
-
-std::string EncodedOf(const pb::RegionView& view) { return FromData(view.region()).encoded_name(); }
-
-// The server that had the first parent.
+// Returns the server that had the first parent.
 std::optional<ServerName> FormerServer(const pb::ReshapeData& data) {
   return MaybeServerFromData(data.parents(0).last_host());
 }
@@ -82,6 +71,27 @@ std::vector<std::string> EncodedChildren(const pb::ReshapeData& data) {
 }
 
 }  // namespace
+
+RegionNode NodeOfParent(const pb::RegionView& view, ProcId owner) {
+  RegionNode node;
+  node.info = FromData(view.region());
+  node.state = StateIn(view);
+  node.location = MaybeServerFromData(view.location());
+  node.last_host = MaybeServerFromData(view.last_host());
+  node.open_sequence = view.open_sequence();
+  node.transition = view.transition();
+  node.open_number = ProcId(view.open_number());
+  node.schema_number = view.schema_number();
+  node.build_number = view.build_number();
+  node.served = view.served();
+  node.flushed = view.flushed();
+  node.owner = owner;
+  return node;
+}
+
+std::string EncodedNameOfParent(const pb::RegionView& view) {
+  return view.has_encoded_name() ? view.encoded_name() : FromData(view.region()).encoded_name();
+}
 
 RegionNode NodeOfChild(const RegionInfo& child, RegionState state, ProcId owner) {
   RegionNode node;
@@ -106,25 +116,24 @@ std::vector<RegionInfo> ChildrenOf(const pb::ReshapeData& data) {
 procedure::LockSet ReshapeLocks(const pb::ReshapeData& data, const std::vector<RegionInfo>& children) {
   procedure::LockSet locks;
   if (data.released()) return locks;
-  const auto add = [&locks](const RegionInfo& region) {
-    locks.Add(procedure::Exclusive(procedure::ResourceKey::Region(region.table.ToString(), region.encoded_name())));
+  const auto add = [&locks](const TableName& table, const std::string& encoded) {
+    locks.Add(procedure::Exclusive(procedure::ResourceKey::Region(table.ToString(), encoded)));
   };
-  for (const RegionInfo& parent : ParentsOf(data)) add(parent);
-  for (const RegionInfo& child : children) add(child);
+  for (const pb::RegionView& parent : data.parents()) add(FromData(parent.region()).table, EncodedNameOfParent(parent));
+  for (const RegionInfo& child : children) add(child.table, child.encoded_name());
   return locks;
 }
 
 Status CheckReshapeBypass(const pb::ReshapeData& data) {
   if (!data.has_built() || data.released()) return Ok();
   return Error(Code::kFailedPrecondition,
-               "its change of hbase:meta may be under way: until the outcome is known, nothing else may be done with "
-               "these regions");
+               "its change of hbase:meta may be in progress; it must not end before the outcome is known");
 }
 
 Status OwnRegions(MasterEnv& env, pb::ReshapeData& data, ProcId pid, RegionState parents_state,
                   RegionState children_state) {
   for (pb::RegionView& view : *data.mutable_parents()) {
-    const std::string encoded = EncodedOf(view);
+    const std::string encoded = EncodedNameOfParent(view);
     const auto node = env.regions.Get(encoded);
     if (!node) return UnknownRegion(encoded);
     const bool mine = node->owner == pid;
@@ -134,7 +143,7 @@ Status OwnRegions(MasterEnv& env, pb::ReshapeData& data, ProcId pid, RegionState
     if (!env.regions.Own(encoded, pid)) return RegionInTransition(encoded, fmt::format("pid={}", node->owner));
     (void)env.regions.Update(encoded, [parents_state](RegionNode& shown) { shown.state = parents_state; });
     view = ToView(*env.regions.Get(encoded));
-    view.set_last_host(view.location());  // where the children are opened first
+    view.set_last_host(view.location());  // preferred server of the children
   }
   for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NodeOfChild(child, children_state, pid));
   data.set_begun(true);
@@ -147,14 +156,14 @@ void GiveBackRegions(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
     if (node && node->owner == pid) env.regions.Remove(child);
   }
   for (const pb::RegionView& view : data.parents()) {
-    const std::string encoded = EncodedOf(view);
+    const std::string encoded = EncodedNameOfParent(view);
     const auto node = env.regions.Get(encoded);
     if (!node || node->owner != pid) continue;
     (void)env.regions.Update(encoded, [](RegionNode& shown) { shown.state = RegionState::kOpen; });
     env.regions.Disown(encoded, pid);
-    // A crash procedure that has looked before left the region to this one. Should the master die before the assignment
-    // is durable, the next one finds the region left behind at its start.
-    const bool lost = node->location && env.servers.StandingOf(*node->location, false) == ServerStanding::kSettled;
+    // If the crash procedure looked before, it left the region to this procedure. If the master dies before the
+    // assignment is durable, the next master finds the unassigned region at its start.
+    const bool lost = node->location && env.servers.SettlementOf(*node->location, false) == SettlementState::kSettled;
     if (!lost || !env.regions.Own(encoded, pid)) continue;
     (void)env.regions.Update(encoded, [](RegionNode& shown) {
       shown.state = RegionState::kAbnormallyClosed;
@@ -167,34 +176,35 @@ void GiveBackRegions(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
 
 void RestoreReshape(MasterEnv& env, const pb::ReshapeData& data, ProcId pid, RegionState children_state) {
   if (!data.begun() || data.committed() || data.released()) return;
-  for (const pb::RegionView& view : data.parents()) env.regions.Restore(NodeOf(view, pid));
+  for (const pb::RegionView& view : data.parents()) env.regions.Restore(NodeOfParent(view, pid));
   for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NodeOfChild(child, children_state, pid));
 }
 
 std::vector<ProcedurePtr> FlushParents(const pb::ReshapeData& data) {
   std::vector<ProcedurePtr> orders;
   for (const pb::RegionView& view : data.parents())
-    orders.push_back(FlushRegion::Make(view.region(), view.location(), {}));
+    orders.push_back(FlushRegion::MakeOptional(view.region(), view.location(), kFlushPatience));
   return orders;
 }
 
 std::vector<ProcedurePtr> CloseParents(const pb::ReshapeData& data) {
   std::vector<ProcedurePtr> closes;
-  for (const RegionInfo& parent : ParentsOf(data)) closes.push_back(TransitRegionState::UnassignForReshape(parent));
+  const bool several = data.parents_size() > 1;
+  for (const RegionInfo& parent : ParentsOf(data))
+    closes.push_back(TransitRegionState::UnassignForReshape(parent, several));
   return closes;
 }
 
-bool TakeCloses(StepContext& ctx, pb::ReshapeData& data) {
+bool ReadCloseResults(StepContext& ctx, pb::ReshapeData& data) {
   MasterEnv& env = EnvOf(ctx);
-  std::map<std::string, pb::OrderResult> results;  // by encoded name: children come in any order
+  std::map<std::string, pb::OrderResult> results;  // by encoded name, because children end in any order
   for (const auto& child : ctx.children()) {
-    pb::OrderResult result;
-    (void)result.ParseFromString(child.result);
+    pb::OrderResult result = ReadOrderResult(child.result);
     results[result.encoded_region()] = std::move(result);
   }
   data.set_closed(true);
   for (pb::RegionView& view : *data.mutable_parents()) {
-    const std::string encoded = EncodedOf(view);
+    const std::string encoded = EncodedNameOfParent(view);
     const pb::OrderResult& result = results[encoded];
     const bool closed = result.outcome() == pb::CLOSED;
     const bool lost = result.outcome() == pb::SERVER_CRASHED;
@@ -205,7 +215,22 @@ bool TakeCloses(StepContext& ctx, pb::ReshapeData& data) {
     }
     if (result.has_transition()) view.set_transition(result.transition());
     const auto node = env.regions.Get(encoded);
-    // Ended by an operator: it is as that procedure has left or found it, and a server may have it.
+    if (result.has_reopened()) {  // the region is already open elsewhere, also after a restart of the master
+      view = result.reopened();
+      if (!node || node->owner != ctx.pid()) continue;
+      const RegionNode open = NodeOfParent(view, ctx.pid());
+      (void)env.regions.Update(encoded, [&open](RegionNode& shown) {
+        shown.state = open.state;
+        shown.location = open.location;
+        shown.last_host = open.last_host;
+        shown.open_sequence = open.open_sequence;
+        shown.transition = open.transition;
+        shown.open_number = open.open_number;
+        shown.schema_number = open.schema_number;
+      });
+      continue;
+    }
+    // An operator ended the child: the region is in the state that the child found or left, and a server may have it.
     if (!(closed || lost) || !node || node->owner != ctx.pid()) continue;
     const RegionState state = closed ? RegionState::kOffline : RegionState::kAbnormallyClosed;
     view.set_state(static_cast<std::uint32_t>(state));
@@ -224,10 +249,10 @@ std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::Resh
   MasterEnv& env = EnvOf(ctx);
   const auto table = TableOf(env, data);
   if (!table.ok()) return Retry{table.error(), std::nullopt};
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status made = env.files.MakeRegionDirectories(table->directory, EncodedChildren(data));
-  if (!made.ok()) return Retry{made.error(), std::nullopt};
-  return std::nullopt;
+  return ActUntilDone(ctx, fmt::format("making directories of new regions in data/{}", table->directory),
+                      [directory = table->directory, encoded = EncodedChildren(data)](ClusterFiles& files) {
+                        return files.MakeRegionDirectories(directory, encoded);
+                      });
 }
 
 std::optional<StepOutcome> ChooseBuilder(StepContext& ctx, pb::ReshapeData& data) {
@@ -250,10 +275,10 @@ std::optional<StepOutcome> ChooseBuilder(StepContext& ctx, pb::ReshapeData& data
 
 ProcedurePtr BuildChildren(StepContext& ctx, const pb::ReshapeData& data) {
   const auto table = EnvOf(ctx).tables.Get(FromData(data.parents(0).region()).table);
-  return BuildRegions::Make(ParentsOf(data), ChildrenOf(data), data.worker(), table ? table->descriptor : 0);
+  return BuildRegions::Make(ParentsOf(data), ChildrenOf(data), data.worker(), table ? table->schema_number : 0);
 }
 
-BuildVerdict TakeBuild(StepContext& ctx, pb::ReshapeData& data) {
+BuildVerdict ReadBuildResult(StepContext& ctx, pb::ReshapeData& data) {
   const pb::OrderResult result = ResultOfOrder(ctx);
   hbase::pb::BuildRegionsResult built;
   if (result.outcome() == pb::DONE && built.ParseFromString(result.payload())) {
@@ -265,15 +290,15 @@ BuildVerdict TakeBuild(StepContext& ctx, pb::ReshapeData& data) {
     data.set_why(built.not_clean());
     return BuildVerdict::kNotClean;
   }
-  RATCHET_LOG(kWarn, "pid={} {} built no regions: {} {}", ctx.pid(), data.worker(), result.error_class(),
+  RATCHET_LOG(kWarn, "pid={} {} could not build the new regions: {} {}", ctx.pid(), data.worker(), result.error_class(),
               result.error_message());
   data.add_avoid(data.worker());
   if (data.avoid_size() > kAvoided) data.mutable_avoid()->DeleteSubrange(0, data.avoid_size() - kAvoided);
   data.clear_worker();
-  if (result.outcome() != pb::FAILED) return BuildVerdict::kAgain;  // its death says nothing about the regions
+  if (result.outcome() != pb::FAILED) return BuildVerdict::kAgain;  // the server died; the regions may be fine
   data.set_failures(data.failures() + 1);
   if (data.failures() < kMostFailures) return BuildVerdict::kAgain;
-  data.set_why(fmt::format("{} servers in a row could not build the new regions, the last one: {}", data.failures(),
+  data.set_why(fmt::format("{} servers in a row could not build the new regions; last error: {}", data.failures(),
                            result.error_message()));
   return BuildVerdict::kNotClean;
 }
@@ -290,9 +315,9 @@ std::vector<ProcedurePtr> ReopenParents(MasterEnv& env, const pb::ReshapeData& d
   std::vector<ProcedurePtr> assigns;
   TransitRegionState::Options options;
   options.target = FormerServer(data);
-  for (const RegionInfo& parent : ParentsOf(data)) {
-    env.regions.Disown(parent.encoded_name(), pid);
-    assigns.push_back(TransitRegionState::Assign(parent, options));
+  for (const pb::RegionView& parent : data.parents()) {
+    env.regions.Disown(EncodedNameOfParent(parent), pid);
+    assigns.push_back(TransitRegionState::Assign(FromData(parent.region()), options));
   }
   return assigns;
 }

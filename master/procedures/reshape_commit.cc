@@ -1,4 +1,4 @@
-// The commit of a split, merge or truncation in hbase:meta, and how memory shows it.
+// Commits a split, merge or truncation in hbase:meta, and updates memory.
 #include "master/procedures/reshape.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace ratchet::master {
 namespace {
 
-// S103. Each region once, in the order in which it is met.
-void TakeOver(const std::vector<RegionInfo>& from, std::vector<RegionInfo>& into) {
+// S103 (merged parents are passed on): adds each region once, in its first position.
+void AppendMissing(const std::vector<RegionInfo>& from, std::vector<RegionInfo>& into) {
   if (RATCHET_MUTANT("master.forget_merged_parents")) return;
   for (const RegionInfo& region : from) {
     const auto same = [&](const RegionInfo& other) { return other.encoded_name() == region.encoded_name(); };
@@ -26,7 +26,7 @@ void TakeOver(const std::vector<RegionInfo>& from, std::vector<RegionInfo>& into
 
 MetaCommit ReplaceParents(const std::vector<RegionNode>& parents, RegionRow child) {
   MetaCommit commit;
-  for (const RegionNode& parent : parents) TakeOver(parent.merged_from, child.merged_from);
+  for (const RegionNode& parent : parents) AppendMissing(parent.merged_from, child.merged_from);
   for (const RegionNode& parent : parents) {
     RegionRow before;
     before.region = parent.info;
@@ -46,9 +46,9 @@ std::vector<RegionRow> ChildRows(const pb::ReshapeData& data) {
   for (const RegionInfo& child : ChildrenOf(data)) {
     RegionRow row;
     row.region = child;
-    row.state = RegionState::kOffline;  // wanted open, whatever becomes of this procedure
+    row.state = RegionState::kOffline;  // the child is opened even if this procedure ends here
     row.transition = kBuiltTransition;
-    row.born = data.built();
+    row.build_number = data.built();
     rows.push_back(std::move(row));
   }
   return rows;
@@ -56,21 +56,21 @@ std::vector<RegionRow> ChildRows(const pb::ReshapeData& data) {
 
 namespace {
 
-// A write of a procedure that an operator has ended was not heard of before. The regions' locks keep all others away
-// from these rows, so the commit goes on above its number.
-Status TakeRows(MasterEnv& env, const pb::ReshapeData& data, const MetaContents& contents) {
+// Adopts transition numbers that a late write of an ended procedure has raised. The regions' locks exclude other
+// writers of these rows, so the commit uses numbers above.
+Status AdoptTransitions(MasterEnv& env, const pb::ReshapeData& data, const MetaContents& contents) {
   std::map<std::string, std::uint64_t> rows;
   for (const RegionRow& row : contents.regions) rows[row.region.encoded_name()] = row.transition;
   for (const pb::RegionView& view : data.parents()) {
-    const std::string encoded = EncodedOf(view);
+    const std::string encoded = EncodedNameOfParent(view);
     const auto row = rows.find(encoded);
     if (row == rows.end()) {
-      return Error(Code::kUnavailable, fmt::format("region {} has no row in hbase:meta any more", encoded));
+      return Error(Code::kUnavailable, fmt::format("region {} no longer has a row in hbase:meta", encoded));
     }
-    env.regions.Take(encoded, row->second);
+    env.regions.Reserve(encoded, row->second);
     (void)env.regions.Update(encoded, [&](RegionNode& node) { node.transition = row->second; });
   }
-  return Error(Code::kUnavailable, "rows of the regions in hbase:meta were not as this master knew them");
+  return Error(Code::kUnavailable, "rows of the regions in hbase:meta differ from this master's memory");
 }
 
 }  // namespace
@@ -78,42 +78,43 @@ Status TakeRows(MasterEnv& env, const pb::ReshapeData& data, const MetaContents&
 std::optional<StepOutcome> CommitReshape(StepContext& ctx, const pb::ReshapeData& data, const MakeCommit& make) {
   if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
-  const auto outcome = ctx.Once<Result<CommitOutcome>>("commit", [&](std::function<void(Result<CommitOutcome>)> done) {
-    std::vector<RegionNode> parents;
-    for (const pb::RegionView& view : data.parents()) {
-      const auto node = env.regions.Get(EncodedOf(view));
-      parents.push_back(node ? *node : NodeOf(view, ctx.pid()));
-    }
-    env.meta.Commit(make(parents), std::move(done));
-  });
-  if (!outcome) return ctx.AwaitOnce();
+  const auto outcome =
+      ctx.AsyncCall<Result<CommitOutcome>>("commit", [&](std::function<void(Result<CommitOutcome>)> done) {
+        std::vector<RegionNode> parents;
+        for (const pb::RegionView& view : data.parents()) {
+          const auto node = env.regions.Get(EncodedNameOfParent(view));
+          parents.push_back(node ? *node : NodeOfParent(view, ctx.pid()));
+        }
+        env.meta.Commit(make(parents), std::move(done));
+      });
+  if (!outcome) return ctx.AwaitAsync();
   const bool known = outcome->ok() || RATCHET_MUTANT("master.assume_commit");
   if (!known) return Retry{outcome->error().Annotate("writing hbase:meta"), std::nullopt};
   if (!outcome->ok() || **outcome == CommitOutcome::kApplied) return std::nullopt;
-  const auto read = ctx.Once<Result<MetaContents>>(
+  const auto read = ctx.AsyncCall<Result<MetaContents>>(
       "rows", [&](std::function<void(Result<MetaContents>)> done) { env.meta.Scan(std::move(done)); });
-  if (!read) return ctx.AwaitOnce();
+  if (!read) return ctx.AwaitAsync();
   if (!read->ok()) return Retry{read->error().Annotate("reading hbase:meta"), std::nullopt};
-  return Retry{TakeRows(env, data, **read).error(), std::nullopt};
+  return Retry{AdoptTransitions(env, data, **read).error(), std::nullopt};
 }
 
 void ShowChildren(MasterEnv& env, const pb::ReshapeData& data) {
   for (RegionRow& row : ChildRows(data)) {
     RegionNode node = NodeOfChild(row.region, row.state, ProcId());
     node.transition = row.transition;
-    node.born = row.born;
+    node.build_number = row.build_number;
     env.regions.Restore(std::move(node));
   }
 }
 
 void ShowReplaced(MasterEnv& env, const pb::ReshapeData& data, std::vector<RegionInfo> merged_from) {
-  for (const RegionInfo& parent : ParentsOf(data)) {
-    if (const auto node = env.regions.Get(parent.encoded_name())) TakeOver(node->merged_from, merged_from);
+  for (const pb::RegionView& parent : data.parents()) {
+    if (const auto node = env.regions.Get(EncodedNameOfParent(parent))) AppendMissing(node->merged_from, merged_from);
   }
-  // A master that has loaded the committed row knows what it names, and no parent any more.
+  // A master that has loaded the committed row already knows the merged regions, and has no parent in memory.
   const std::string child = ChildrenOf(data).front().encoded_name();
-  if (const auto node = env.regions.Get(child)) TakeOver(node->merged_from, merged_from);
-  for (const RegionInfo& parent : ParentsOf(data)) env.regions.Remove(parent.encoded_name());
+  if (const auto node = env.regions.Get(child)) AppendMissing(node->merged_from, merged_from);
+  for (const pb::RegionView& parent : data.parents()) env.regions.Remove(EncodedNameOfParent(parent));
   ShowChildren(env, data);
   (void)env.regions.Update(child, [&](RegionNode& node) { node.merged_from = std::move(merged_from); });
 }

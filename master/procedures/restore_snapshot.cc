@@ -31,7 +31,7 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
   const auto regions = env.regions.OfTable(name);
   if (Status rest = AtRest(regions); !rest.ok()) return Retry{rest.error(), std::nullopt};  // without the lock
-  if (Status taken = TakeSnapshot(env, data_); !taken.ok()) return AgainUnlessFinal(taken.error());
+  if (auto outcome = ReadSnapshot(ctx, data_)) return std::move(*outcome);
   if (regions.size() + static_cast<std::size_t>(data_.copied_size()) + 1 > kMaxReplacedRows) {
     return Fail{IllegalRequest(
         fmt::format("table {} has {} regions and snapshot {} has {}: restoring changes at most {} rows "
@@ -41,17 +41,17 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   const auto had = static_cast<std::size_t>(
       std::count_if(regions.begin(), regions.end(), [](const RegionNode& node) { return HasItsRows(node.state); }));
   const auto has = static_cast<std::size_t>(data_.copied_size());
-  if (has > had) {  // as many more as the namespace may have
+  if (has > had) {  // the additional regions must fit the namespace's limit
     if (Status room = env.namespaces.Take(env, ctx.pid(), {name, false, has - had}); !room.ok())
       return Fail{room.error()};
   }
   data_.set_old_directory(table->directory);
   data_.set_directory(TableDirectoryName(name, ctx.pid()));
-  TakeTurn(env, data_, ctx.pid(), table->state);
+  RecordLockGrant(env, data_, ctx.pid(), table->state);
   return GoTo(State::kSetDisabled);
 }
 
-// The commit expects the table's row under exactly this number.
+// The later commit expects the table's row with exactly this transition number.
 StepOutcome RestoreSnapshot::SetDisabled(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 0)) return std::move(*outcome);
@@ -73,7 +73,7 @@ StepOutcome RestoreSnapshot::CopyRegions(StepContext& ctx) {
 }
 
 StepOutcome RestoreSnapshot::ConfirmRegions(StepContext& ctx) {
-  if (auto outcome = TakeCopies(ctx, data_)) return std::move(*outcome);
+  if (auto outcome = ReadCopyResults(ctx, data_)) return std::move(*outcome);
   return GoTo(State::kCopyRegions);
 }
 
@@ -92,6 +92,6 @@ StepOutcome RestoreSnapshot::PostOperation(StepContext& ctx) {
   return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
 }
 
-void RestoreSnapshot::OnRecovered(const procedure::EnvRef& env) { RestoreTurn(env.As<MasterEnv>(), data_, pid()); }
+void RestoreSnapshot::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -1,7 +1,7 @@
-// RestoreSnapshot: a disabled table gets what a snapshot holds, its descriptor and its regions' keys included, and
-// stays disabled. As a truncation, a new directory and new regions are made beside the old ones; one commit of
-// hbase:meta puts them in their place (S40, S41); then the old directory goes to the archive. Until that commit
-// everything can be undone.
+// RestoreSnapshot: replaces the content of a disabled table by a snapshot, including descriptor and region boundaries;
+// the table stays disabled. As in a truncation, a new directory with new regions is made, one commit of hbase:meta
+// replaces the old regions (S40: durable commit point; S41: atomic conditional commit), and then the old directory is
+// archived. Everything can be undone until that commit.
 #pragma once
 
 #include <array>

@@ -68,11 +68,11 @@ Result<TableDescriptor> ChangedDescriptor(const TableDescriptor& now, const Sche
   TableDescriptor table = now;
   if (change.kind == ChangeKind::kWhole) {
     if (change.asked.name != now.name) {
-      return IllegalRequest(fmt::format("the new descriptor is of table {}, not of {}", change.asked.name.ToString(),
-                                        now.name.ToString()));
+      return IllegalRequest(
+          fmt::format("the new descriptor names table {}, not {}", change.asked.name.ToString(), now.name.ToString()));
     }
     table = change.asked;
-    // HBase's master adds it; clients may leave it out.
+    // HBase's master adds this attribute; clients may omit it.
     if (const auto kept = now.attributes.find(kFileTrackerKey); kept != now.attributes.end())
       table.attributes.insert(*kept);
   } else if (IsOfTrackers(change.kind)) {
@@ -91,7 +91,7 @@ Result<TableDescriptor> ChangedDescriptor(const TableDescriptor& now, const Sche
   return table;
 }
 
-void TellFamiliesApart(const TableDescriptor& now, ProcId by, TableDescriptor& changed) {
+void SetFamilyIds(const TableDescriptor& now, ProcId by, TableDescriptor& changed) {
   changed.dropped = now.dropped;
   for (const FamilyDescriptor& family : now.families) {
     if (changed.Family(family.name) == nullptr) changed.dropped.insert(family.name);

@@ -1,7 +1,7 @@
-// What becomes of a table's descriptor by a client's request to change it. Pure.
+// Applies a client's change to a table's descriptor. Pure.
 //
-// Refusals carry HBase's classes: InvalidFamilyOperationException where a family is missing or is there already,
-// DoNotRetryIOException for what no table may have.
+// Errors have HBase's classes: InvalidFamilyOperationException for a family that is missing or exists already,
+// DoNotRetryIOException for an invalid setting.
 #pragma once
 
 #include <cstdint>
@@ -31,26 +31,26 @@ enum class ChangeKind : std::uint8_t {
 
 struct SchemaChange {
   ChangeKind kind = ChangeKind::kWhole;
-  // kWhole: the new descriptor; else: its name, and the one family. Trackers: two attributes and no family, so that a
-  // master before them, which takes the change for a whole descriptor, refuses it.
+  // kWhole: the new descriptor. Family changes: the table's name and one family. Tracker changes: two attributes and no
+  // family, so that an older master, which reads the change as a whole descriptor, refuses it.
   TableDescriptor asked;
 };
 
-// Changes of the store file tracker: the attribute kFileTrackerKey says which, this one of which family.
+// Changes of the store file tracker: the attribute kFileTrackerKey names the tracker, this attribute names the family.
 inline constexpr std::string_view kTrackerFamilyKey = "family";
-// `family`: none of it is of the table.
+// `family`: nullopt changes the tracker of the table.
 [[nodiscard]] SchemaChange TrackerChange(const TableName& table, const std::optional<std::string>& family,
                                          const std::string& tracker);
 
-// The descriptor after the change, checked; attributes that clients do not send stay as they are. `sanity_checks`: see
-// table_sanity.h.
+// Returns the changed descriptor after checks; attributes that clients do not send keep their values. `sanity_checks`:
+// see table_sanity.h.
 [[nodiscard]] Result<TableDescriptor> ChangedDescriptor(const TableDescriptor& now, const SchemaChange& change,
                                                         bool sanity_checks);
-// S49: `changed`, which procedure `by` makes out of `now`, knows which of its families are others than earlier ones of
-// their names. What a client has sent of this is overwritten.
-void TellFamiliesApart(const TableDescriptor& now, ProcId by, TableDescriptor& changed);
+// S49 (re-added family is new): records in `changed`, which procedure `by` makes from `now`, which families differ from
+// dropped families of the same name. Overwrites what a client has sent there.
+void SetFamilyIds(const TableDescriptor& now, ProcId by, TableDescriptor& changed);
 
-// For log lines and descriptions: "adds family g"
+// For log lines and descriptions, such as "adds family g".
 [[nodiscard]] std::string DescribeChange(const SchemaChange& change);
 
 }  // namespace ratchet::master

@@ -1,20 +1,21 @@
-// ServerCrash: takes over from a dead region server. From the moment its server is marked crashed, which comes before
-// it is submitted, no report of that server changes anything.
+// ServerCrash: takes over from a dead region server. The server is marked crashed before this procedure is
+// submitted; from then on the master ignores the reports of that server.
 //
-//   START           did it carry hbase:meta?
-//   FENCE           its logs are marked: nothing that it still acknowledges depends on them (S3)
-//   SEAL            every log synced and measured; the list is durable before any splitter reads them
-//   SPLIT_META_LOG  only if there is a log of meta: meta first, everything else needs it
-//   ASSIGN_META     if it was here
+//   START           checks whether the server carried hbase:meta
+//   FENCE           fences its logs: later acknowledgements of the server cannot depend on them (S3: durable
+//                   fence mark)
+//   SEAL            syncs and measures every log; the list is durable before any splitter reads the logs
+//   SPLIT_META_LOG  only if there is a log of meta: meta is recovered first, because all other steps need it
+//   ASSIGN_META     if the server carried it
 //   GET_REGIONS     waits until meta is loaded
 //   SPLIT_LOG       one SplitWal per file
-//   ASSIGN_REGIONS  only now are regions in transition interrupted, and the others assigned (earlier loses data)
-//   CLAIM_REPLICATION_QUEUES  where there are peers: a live server ships what is left in the logs
+//   ASSIGN_REGIONS  only now interrupts regions in transition and assigns the others (doing so earlier loses data)
+//   CLAIM_REPLICATION_QUEUES  if there are peers: a live server ships the rest of the logs
 //   RETIRE_LOGS, FINISH
 //
-// A server that was asked to stop (S73) ends like any other: what it left on record and its log directory are put away
-// here. Its regions are elsewhere and its logs are covered by then, so that nothing is assigned and nothing split; the
-// result says so, or what was left to do after all.
+// A server that was asked to stop (S73: orderly stop) ends like any other: this procedure removes its
+// record and its log directory. By then its regions are open elsewhere and manifests cover its logs, so usually nothing
+// is assigned or split. The result reports this, or the remaining work that was done.
 #pragma once
 
 #include <array>
@@ -84,6 +85,9 @@ class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, p
   [[nodiscard]] ServerName Server() const { return ServerFromData(data_.server()); }
   [[nodiscard]] std::vector<ProcedurePtr> Splits(bool meta) const;
   [[nodiscard]] std::string WhatWasDone() const;
+  // S119 (made logs are required)
+  [[nodiscard]] bool IsRegistered(StepContext& ctx) const;
+  [[nodiscard]] Error LogsMissing(const Error& error) const;
 };
 
 }  // namespace ratchet::master

@@ -14,9 +14,9 @@ Absorbed AbsorbServerAnswer(std::string_view message, const std::string& server,
   if (!read.ParseFromArray(message.data(), static_cast<int>(message.size())))
     return Absorbed::Stale("unreadable answer");
   if (read.server() != server) return Absorbed::Stale("the order went to " + server);
-  if (read.attempt() != attempt) return Absorbed::Stale(fmt::format("attempt {} is expected", attempt));
+  if (read.attempt() != attempt) return Absorbed::Stale(fmt::format("expected attempt {}", attempt));
   if (read.outcome() != pb::DONE && read.outcome() != pb::FAILED)
-    return Absorbed::Stale("no answer to this kind of order");
+    return Absorbed::Stale("not a valid answer to this kind of order");
   answer = std::move(read);
   return Absorbed::Taken();
 }
@@ -33,14 +33,28 @@ std::string ServerOrderResult(const pb::OrderAnswer& answer) {
 std::string ServerGoneResult(const std::string& server) {
   pb::OrderResult result;
   result.set_outcome(pb::SERVER_CRASHED);
-  result.set_error_message(server + " is not online any more");
+  result.set_error_message(server + " is no longer online");
   return result.SerializeAsString();
 }
 
-pb::OrderResult ResultOfOrder(StepContext& ctx) {
+std::string UnansweredResult(const std::string& server, std::uint32_t patience_ms) {
   pb::OrderResult result;
-  if (ctx.children().size() == 1) (void)result.ParseFromString(ctx.children().front().result);
+  result.set_outcome(pb::FAILED);
+  result.set_error_message(fmt::format("{} has not answered within {} ms", server, patience_ms));
+  return result.SerializeAsString();
+}
+
+pb::OrderResult ReadOrderResult(std::string_view bytes) {
+  pb::OrderResult result;
+  if (result.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return result;
+  result.Clear();
+  result.set_outcome(pb::FAILED);
+  result.set_error_message("the result of the child procedure cannot be read");
   return result;
+}
+
+pb::OrderResult ResultOfOrder(StepContext& ctx) {
+  return ctx.children().size() == 1 ? ReadOrderResult(ctx.children().front().result) : pb::OrderResult();
 }
 
 }  // namespace ratchet::master

@@ -1,5 +1,5 @@
-// What orders to a server have in common that neither give nor take a region (S47): to split a log, to flush, to build
-// regions. Remembered by the server by their own pid; settled by an answer, or abandoned.
+// Shared by orders that do not move a region (S47: orders without ownership): to split a log, to flush, to build
+// regions. The server remembers them by their own pid; an answer settles them, or they are abandoned.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace ratchet::master {
 
-// Folds the answer of `server` to attempt `attempt` in. `take` keeps the first one; later ones change nothing.
+// Parses the answer of `server` to attempt `attempt` into `answer`. The caller keeps only the first answer.
 [[nodiscard]] procedure::Absorbed AbsorbServerAnswer(std::string_view message, const std::string& server,
                                                      std::uint32_t attempt, std::optional<pb::OrderAnswer>& answer);
-// The same for data that keep the first answer beside the attempt.
+// Calls AbsorbServerAnswer and stores the first answer in `data`.
 template <class Data>
 [[nodiscard]] procedure::Absorbed AbsorbInto(Data& data, std::string_view message, const std::string& server) {
   std::optional<pb::OrderAnswer> answer;
@@ -26,21 +26,26 @@ template <class Data>
   if (answer && !data.has_answer()) *data.mutable_answer() = std::move(*answer);
   return absorbed;
 }
-// The whole step of such an order: its end with the answer or with the server's, or the order sent and its answer
-// awaited. `order` is filled but for its id.
+// The whole step of such an order: ends if the answer has arrived or the server is gone; otherwise sends the order and
+// awaits the answer. `order` is complete except for its id.
 template <class Data, class AnyOrder>
 [[nodiscard]] StepOutcome DispatchToServer(StepContext& ctx, const Data& data, AnyOrder order);
-// For the parent.
+// Serialized results for the parent.
 [[nodiscard]] std::string ServerOrderResult(const pb::OrderAnswer& answer);
 [[nodiscard]] std::string ServerGoneResult(const std::string& server);
-// The result of the one child that the last Spawn gave; without an outcome when an operator bypassed it.
+// Result of an order that is abandoned because the server lives and has not answered for `patience_ms` (S47).
+[[nodiscard]] std::string UnansweredResult(const std::string& server, std::uint32_t patience_ms);
+// Parses a child's result: without an outcome if an operator ended the child (no bytes), FAILED if the bytes are
+// invalid.
+[[nodiscard]] pb::OrderResult ReadOrderResult(std::string_view bytes);
+// Returns the result of the single child of the last Spawn; without an outcome if an operator bypassed it.
 [[nodiscard]] pb::OrderResult ResultOfOrder(StepContext& ctx);
 
 template <class Data, class AnyOrder>
 StepOutcome DispatchToServer(StepContext& ctx, const Data& data, AnyOrder order) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
+  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
   if (data.has_answer()) return Done{ServerOrderResult(data.answer())};
   if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data.server())};
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};

@@ -24,9 +24,9 @@ ProcedurePtr SetSwitches::Make(const std::vector<Switch>& switches, bool on) {
 procedure::LockSet SetSwitches::Locks() const { return {procedure::Exclusive(procedure::ResourceKey::Cluster())}; }
 
 Status SetSwitches::CheckInitial() const {
-  if (data_.name_size() == 0) return IllegalRequest("no switch is named");
+  if (data_.name_size() == 0) return IllegalRequest("the request names no switch");
   for (const std::string& name : data_.name()) {
-    if (!SwitchNamed(name)) return IllegalRequest(fmt::format("there is no switch {}", name));
+    if (!SwitchNamed(name)) return IllegalRequest(fmt::format("unknown switch {}", name));
   }
   return Ok();
 }

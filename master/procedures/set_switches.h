@@ -1,7 +1,7 @@
-// SetSwitches: switches something off or on for the whole cluster (master/state/switches.h).
+// SetSwitches: turns cluster-wide switches on or off (master/state/switches.h).
 //
-// Its result has a word for each switch that was named, in their order: "on" or "off", which it was before. Lock: the
-// cluster's, which no other procedure of the master takes.
+// Its result lists the previous value of each named switch, "on" or "off", in the order of the request. Lock: the lock
+// of the cluster, which no other procedure of the master takes.
 #pragma once
 
 #include <array>

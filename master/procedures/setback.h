@@ -1,5 +1,4 @@
-// What the data of a procedure tells about its last setback. A pure function of a view of the procedure; any thread may
-// call it.
+// The last setback of a procedure, from its data. A pure function of a view of the procedure; any thread may call it.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +10,15 @@
 
 namespace ratchet::master {
 
-// Why a procedure was last set back, also when its attempts have begun to count anew since: the refusals of a region's
-// opening are a loop over several steps. Nothing when it gets on.
+// Reason of a procedure's last setback. A step's attempts do not show it, because refused openings of a region, and
+// rounds of a flush or compaction of a table, are loops over several steps. Absent while the procedure makes progress.
 struct Setback {
   std::string error;
   std::uint32_t times = 0;
 };
 [[nodiscard]] std::optional<Setback> SetbackOf(const procedure::ProcedureInfo& info);
 
-// Of all the unfinished procedures of a tree, the one that was set back most often, with its pid: what keeps the tree.
+// The unfinished procedure of a tree with the most setbacks, with its pid: the cause of the tree's delay.
 struct TreeSetback {
   ProcId pid;
   Setback setback;

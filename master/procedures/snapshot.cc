@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,14 +11,14 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/model/codec.h"
-#include "master/env/cluster_files.h"
+#include "master/procedures/act_on_files.h"
 #include "master/procedures/copy_region.h"
+#include "master/procedures/snapshot_copy.h"
 #include "master/procedures/table_steps.h"
 #include "master/state/errors.h"
 #include "master/state/key_ranges.h"
 #include "master/state/master_options.h"
 #include "master/state/region_directory.h"
-#include "master/state/schema_reader.h"
 #include "master/state/server_directory.h"
 #include "master/state/table_directory.h"
 #include "procedure/executor.h"
@@ -25,9 +26,9 @@
 namespace ratchet::master {
 namespace {
 
-// So that the procedure's record, which is written with each step, stays small enough.
+// Bounds the procedure's record, which is written with each step.
 constexpr std::size_t kMaxRegions = 20'000;
-// Rounds in a row in which a server says that it cannot copy a region.
+// Maximum number of rounds in a row in which a server reports that it cannot copy a region.
 constexpr std::uint32_t kMostRoundsThatFail = 5;
 
 std::optional<SnapshotHold> HoldThat(const MasterEnv& env, const std::function<bool(const SnapshotHold&)>& is_it) {
@@ -59,14 +60,15 @@ Status NotHeld(const MasterEnv& env, const TableName& table) {
   const auto hold = SnapshotOf(env, table);
   if (!hold || RATCHET_MUTANT("snapshot.no_hold")) return Ok();
   return IllegalRequest(
-      fmt::format("snapshot {} of table {} is being taken by pid={}: its regions stay as they are "
-                  "until that has ended; ask again then, or abort it",
+      fmt::format("pid={2} is taking snapshot {0} of table {1}: its regions cannot be split or merged until it has "
+                  "ended; retry then, or abort it",
                   hold->name, table.ToString(), hold->pid));
 }
 
 Status CheckSnapshot(const MasterEnv& env, const TableName& table, const std::string& name, ProcId self) {
   RATCHET_TRY(CheckSnapshotName(name));
-  if (table.IsSystem()) return IllegalRequest(fmt::format("table {} is the system's: no snapshot", table.ToString()));
+  if (table.IsSystem())
+    return IllegalRequest(fmt::format("table {} is a system table, which has no snapshots", table.ToString()));
   const auto node = env.tables.Get(table);
   if (!node) return SnapshotFailed(fmt::format("Table '{}' doesn't exist, can't take snapshot.", table.ToString()));
   if (IsBetween(node->state)) {
@@ -76,8 +78,7 @@ Status CheckSnapshot(const MasterEnv& env, const TableName& table, const std::st
   for (const auto& hold : {SnapshotOf(env, table), SnapshotNamed(env, name)}) {
     if (!hold || hold->pid == self) continue;
     return SnapshotFailed(
-        fmt::format("pid={} is taking snapshot {} of table {}: one at a time for a table, and for a "
-                    "name",
+        fmt::format("pid={} is already taking snapshot {} of table {}; only one can run for a table or a name",
                     hold->pid, hold->name, hold->table.ToString()));
   }
   return Ok();
@@ -93,7 +94,9 @@ ProcedurePtr Snapshot::Make(const TableName& table, const hbase::pb::SnapshotDes
 
 hbase::pb::SnapshotDescription Snapshot::Description() const {
   hbase::pb::SnapshotDescription description;
-  (void)description.ParseFromString(data_.description());
+  if (!description.ParseFromString(data_.description()))
+    // parks the procedure (S79: invalid record is parked)
+    throw std::invalid_argument("unreadable description of a snapshot");
   return description;
 }
 
@@ -112,27 +115,28 @@ std::string Snapshot::Describe() const {
 
 procedure::LockSet Snapshot::Locks() const {
   if (data_.released()) return {};
-  return {procedure::Exclusive(procedure::ResourceKey::Table(Table().ToString()))};
+  return {procedure::Exclusive(TableKey(Table()))};
 }
 
-// Under the table's lock no split and no merge is between its first state and its commit, or its giving up.
+// While the table's lock is held, no split or merge is between its first state and its commit or rollback.
 StepOutcome Snapshot::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   hbase::pb::SnapshotDescription description = Description();
-  env.snapshots.Hold(HoldOf());  // the name, too, from before others are looked for
+  env.snapshots.Hold(HoldOf());  // also reserves the name, before the search for other snapshots
   if (Status sound = CheckSnapshot(env, Table(), description.name(), ctx.pid()); !sound.ok())
     return Fail{sound.error()};
-  const auto there = FindSnapshot(env.files, description.name());
-  if (there.ok()) return Fail{SnapshotExists(description.name())};
-  if (there.error().code() != Code::kNotFound) return AgainUnlessFinal(there.error());
-  if (Status read = RefreshSchema(env, Table()); !read.ok()) return AgainUnlessFinal(read.error());
+  auto there = FindForStep(ctx, description.name());
+  if (there.wait) return *std::move(there.wait);
+  if (there.result->ok()) return Fail{SnapshotExists(description.name())};
+  if (there.result->error().code() != Code::kNotFound) return AgainUnlessFinal(there.result->error());
+  if (auto outcome = ReadNewestSchema(ctx, Table())) return std::move(*outcome);
   const auto table = env.tables.Get(Table());
   if (!table || table->schema == nullptr) return Fail{TableNotFound(Table())};
   std::vector<RegionNode> regions = env.regions.OfTable(Table());
   std::erase_if(regions, [](const RegionNode& node) { return !HasItsRows(node.state); });
   if (regions.size() > kMaxRegions) {
-    return Fail{SnapshotFailed(fmt::format("table {} has {} regions: a snapshot takes at most {}", Table().ToString(),
+    return Fail{SnapshotFailed(fmt::format("table {} has {} regions; the limit of a snapshot is {}", Table().ToString(),
                                            regions.size(), kMaxRegions))};
   }
   if (const auto problems = RangeProblems(Table(), regions, 1); !problems.empty())
@@ -142,7 +146,7 @@ StepOutcome Snapshot::Prepare(StepContext& ctx) {
   hbase::pb::TableSchema schema;
   ToProto(*table->schema, schema);
   data_.set_schema(schema.SerializeAsString());
-  data_.set_schema_number(table->descriptor);
+  data_.set_schema_number(table->schema_number);
   data_.set_table_directory(table->directory);
   data_.set_directory(SnapshotDirectoryName(description.name(), ctx.pid()));
   data_.set_disabled(table->state == TableState::kDisabled);
@@ -153,23 +157,21 @@ StepOutcome Snapshot::Prepare(StepContext& ctx) {
 }
 
 StepOutcome Snapshot::WriteInfo(StepContext& ctx) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   std::vector<std::string> encoded;
   for (const pb::SnapshotPartData& part : data_.parts()) encoded.push_back(FromData(part.region()).encoded_name());
-  const Status made = EnvOf(ctx).files.CreateSnapshotLayout(data_.directory(), encoded);
-  if (!made.ok()) {
-    if (made.error().code() == Code::kNoSpace || made.error().code() == Code::kInvalidArgument)
-      return GiveUp(ctx, made.error());
-    return Retry{made.error(), std::nullopt};
+  auto made = MakeSnapshotLayout(ctx, data_.directory(), std::move(encoded));
+  if (made.wait) return *std::move(made.wait);
+  if (!made.result->ok()) {
+    const Error& why = made.result->error();
+    if (why.code() == Code::kNoSpace || why.code() == Code::kInvalidArgument) return GiveUp(ctx, why);
+    return Retry{why, std::nullopt};
   }
   data_.set_released(true);
   return GoTo(RegionsState());
 }
 
 StepOutcome Snapshot::GiveUp(StepContext& ctx, const Error& why) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status gone = EnvOf(ctx).files.ArchiveSnapshot(data_.directory(), ctx.epoch());
-  if (!gone.ok()) return Retry{gone.error(), std::nullopt};
+  if (auto outcome = ArchiveForStep(ctx, data_.directory())) return std::move(*outcome);
   return Fail{why};
 }
 
@@ -179,12 +181,13 @@ Status Snapshot::CheckTable(const MasterEnv& env) const {
     return SnapshotFailed(fmt::format("table {} was deleted, truncated or restored while its snapshot was being taken",
                                       Table().ToString()));
   }
-  if (table->descriptor == data_.schema_number()) return Ok();
+  if (table->schema_number == data_.schema_number()) return Ok();
   return SnapshotFailed(
-      fmt::format("table {} was altered while its snapshot was being taken: take it again", Table().ToString()));
+      fmt::format("table {} was altered while its snapshot was being taken: retry", Table().ToString()));
 }
 
-// S46. An order for each region that is open, or closed on purpose; all others are waited for.
+// S46 (source of a snapshot part): gives an order for each region that is open, or closed on purpose; waits for all
+// others.
 StepOutcome Snapshot::TakeRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
@@ -232,17 +235,17 @@ StepOutcome Snapshot::ConfirmRegions(StepContext& ctx) {
     part->second->set_files(made.files);
     part->second->set_bytes(made.bytes);
   }
-  // A region that is at rest, and is not ready, stays so until it is opened: its server died when it was to be closed
-  // for good, and the table's descriptor could not be read.
+  // A closed region that is not ready stays so until it is opened: its server died during the final close, and the
+  // table's descriptor could not be read.
   const auto unready = EnvOf(ctx).regions.Get(round.not_ready);
   const bool stays = unready && unready->state == RegionState::kClosed && !unready->owner.valid();
   data_.set_failures(round.refused || stays ? data_.failures() + 1 : 0);
   if (data_.failures() >= kMostRoundsThatFail) {
     const char* instead =
-        stays ? "; have it opened (ratchet assign, or enable the table), and take the snapshot again" : "";
+        stays ? "; open the region (ratchet assign, or enable the table), then retry the snapshot" : "";
     return GiveUp(ctx, SnapshotFailed(round.why + instead));
   }
-  // Asked again after a pause, where the region is by then.
+  // Repeats the orders after a pause, at the servers that have the regions then.
   if (!round.why.empty() && ctx.attempt() == 1) {
     return Retry{Error(Code::kUnavailable, round.why),
                  BackoffDelay(EnvOf(ctx).options.retry, 2 + data_.failures(), ctx.prng())};
@@ -251,7 +254,6 @@ StepOutcome Snapshot::ConfirmRegions(StepContext& ctx) {
 }
 
 StepOutcome Snapshot::Consolidate(StepContext& ctx) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   hbase::pb::SnapshotParts parts;
   if (!parts.mutable_schema()->ParseFromString(data_.schema()))
     return GiveUp(ctx, SnapshotFailed("unreadable table schema"));
@@ -263,19 +265,25 @@ StepOutcome Snapshot::Consolidate(StepContext& ctx) {
     part->set_files(taken.files());
     part->set_bytes(taken.bytes());
   }
-  const Status put = EnvOf(ctx).files.PutSnapshotFile(data_.directory(), kSnapshotParts, parts.SerializeAsString());
-  if (!put.ok() && (put.error().code() == Code::kNotFound || put.error().code() == Code::kNoSpace))
-    return GiveUp(ctx, SnapshotFailed(put.error().message()));
-  if (!put.ok()) return Retry{put.error(), std::nullopt};
+  auto put = PutForStep(ctx, data_.directory(), kSnapshotParts, parts.SerializeAsString());
+  if (put.wait) return *std::move(put.wait);
+  if (!put.result->ok()) {
+    const Error& why = put.result->error();
+    if (why.code() == Code::kNotFound || why.code() == Code::kNoSpace)
+      return GiveUp(ctx, SnapshotFailed(why.message()));
+    return Retry{why, std::nullopt};
+  }
   return GoTo(State::kVerify);
 }
 
-// What is on the storage covers the table's keys once, and the table is the one that it began with.
+// Checks that the parts on the storage cover the table's keys once, and that the table is still the same.
 StepOutcome Snapshot::Verify(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   if (Status same = CheckTable(env); !same.ok()) return GiveUp(ctx, same.error());
-  const auto parts = PartsOf(env.files, data_.directory());
+  auto read = PartsForStep(ctx, data_.directory());
+  if (read.wait) return *std::move(read.wait);
+  const auto& parts = *read.result;
   if (!parts.ok()) return GiveUp(ctx, parts.error());
   std::vector<RegionNode> taken;
   for (const auto& part : parts->part()) {
@@ -293,7 +301,6 @@ StepOutcome Snapshot::Verify(StepContext& ctx) {
 }
 
 StepOutcome Snapshot::Complete(StepContext& ctx) {
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   hbase::pb::SnapshotDescription description = Description();
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
@@ -304,9 +311,9 @@ StepOutcome Snapshot::Complete(StepContext& ctx) {
   description.set_regions(static_cast<std::uint32_t>(data_.parts_size()));
   description.set_files(files);
   description.set_bytes(bytes);
-  const Status put =
-      EnvOf(ctx).files.PutSnapshotFile(data_.directory(), kSnapshotComplete, description.SerializeAsString());
-  if (!put.ok()) return Retry{put.error(), std::nullopt};
+  auto put = PutForStep(ctx, data_.directory(), kSnapshotComplete, description.SerializeAsString());
+  if (put.wait) return *std::move(put.wait);
+  if (!put.result->ok()) return Retry{put.result->error(), std::nullopt};
   RATCHET_LOG(kInfo, "pid={} snapshot {} of table {} is complete: {} regions, {} files, {} bytes", ctx.pid(),
               description.name(), Table().ToString(), data_.parts_size(), files, bytes);
   return GoTo(State::kPostOperation);

@@ -1,14 +1,14 @@
-// Snapshot: what a table holds, kept under a name (S45, S46; docs/lifecycle.md). Each region contributes a part, which
-// has names of its own for the region's files: nothing is copied, and what becomes of the table does not matter any
-// more.
+// Snapshot: takes a snapshot of a table (S45: snapshot hold; S46 (source of a snapshot part); docs/lifecycle.md). Each
+// region contributes a part, which has its own names for the region's files: no data is copied, and later changes of
+// the table do not affect the snapshot.
 //
-// It is no cut through the table at one moment: each region's part holds everything that was acknowledged before the
-// request (SKIPFLUSH: everything that was in files), and rows are whole.
+// It is not a consistent cut of the table at one moment: each part holds all writes that were acknowledged before the
+// request (SKIPFLUSH: all writes that were in files), and rows are whole.
 //
-// No step has an undo, because what has one keeps its locks (S16), and the lock must go before a region is waited for
-// (S43): the crash procedure that opens the region waits for that lock otherwise. A snapshot that fails has archived
-// its directory before; of one that an operator has ended, SnapshotAdmin::CleanUp does it. The hold ends with the
-// procedure.
+// No step has an undo: a step with an undo keeps its locks (S16: parent keeps child locks), but the lock must be
+// released before the procedure waits for a region (S43: no locks while regions may wait), because the crash
+// procedure that opens the region needs it. The procedure archives its directory before it fails; if an operator ends
+// it, SnapshotAdmin::CleanUp does so. The hold ends with the procedure.
 #pragma once
 
 #include <array>
@@ -55,7 +55,7 @@ class Snapshot final : public procedure::StateMachineProcedure<Snapshot, pb::Sna
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // Of its name, table, type, creation time, owner and time to live.
+  // Uses name, table, type, creation time, owner and time to live of the description.
   static ProcedurePtr Make(const TableName& table, const hbase::pb::SnapshotDescription& description);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
@@ -72,25 +72,25 @@ class Snapshot final : public procedure::StateMachineProcedure<Snapshot, pb::Sna
   StepOutcome Verify(StepContext& ctx);
   StepOutcome Complete(StepContext& ctx);
   StepOutcome PostOperation(StepContext& ctx);
-  // The directory goes to the archive, and the procedure fails.
+  // Archives the directory, and fails the procedure.
   StepOutcome GiveUp(StepContext& ctx, const Error& why);
 
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
   [[nodiscard]] hbase::pb::SnapshotDescription Description() const;
   [[nodiscard]] SnapshotHold HoldOf() const;
   [[nodiscard]] State RegionsState() const { return data_.disabled() ? State::kClosedRegions : State::kOnlineRegions; }
-  // The table is still the one that was found.
+  // Returns Ok if the table is still the one that was found at the start.
   [[nodiscard]] Status CheckTable(const MasterEnv& env) const;
 };
 
-// Its procedure has not ended.
+// Returns true if the snapshot's procedure has not ended.
 [[nodiscard]] bool SnapshotRuns(const MasterEnv& env, ProcId pid);
-// S45. The unfinished snapshot that holds the table, or that is being taken under this name.
+// S45: return the unfinished snapshot that holds the table, or that is being taken under this name.
 [[nodiscard]] std::optional<SnapshotHold> SnapshotOf(const MasterEnv& env, const TableName& table);
 [[nodiscard]] std::optional<SnapshotHold> SnapshotNamed(const MasterEnv& env, const std::string& name);
-// Ok: none holds the table. Otherwise what a split or a merge is refused with.
+// Returns Ok if no snapshot holds the table; otherwise the error for a split or merge.
 [[nodiscard]] Status NotHeld(const MasterEnv& env, const TableName& table);
-// What a snapshot of the table may begin with; without a look at the storage.
+// Checks whether a snapshot of the table may begin; does not access the storage.
 [[nodiscard]] Status CheckSnapshot(const MasterEnv& env, const TableName& table, const std::string& name,
                                    ProcId self = ProcId());
 

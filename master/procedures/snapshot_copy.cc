@@ -13,12 +13,11 @@
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
 #include "master/state/server_directory.h"
-#include "master/state/snapshot_book.h"
 
 namespace ratchet::master {
 namespace {
 
-// Rounds in a row in which a server says that it cannot copy a region.
+// Maximum number of rounds in a row in which a server reports that it cannot copy a region.
 constexpr std::uint32_t kMostCopyFailures = 5;
 
 }  // namespace
@@ -41,16 +40,47 @@ std::string DescribeCopy(const pb::TableData& data) {
          RegionsLeftText(CopiesLeft(data));
 }
 
-Status TakeSnapshot(MasterEnv& env, pb::TableData& data) {
-  RATCHET_ASSIGN(const CompleteSnapshot snapshot, FindSnapshot(env.files, data.snapshot()));
-  RATCHET_ASSIGN(const hbase::pb::SnapshotParts parts, PartsOf(env.files, snapshot.directory));
+Acted<Result<CompleteSnapshot>> FindForStep(StepContext& ctx, const std::string& name) {
+  return ActOnFiles(ctx, "looking for snapshot " + name,
+                    [name](ClusterFiles& files) { return FindSnapshot(files, name); });
+}
+
+Acted<Result<hbase::pb::SnapshotParts>> PartsForStep(StepContext& ctx, const std::string& directory) {
+  return ActOnFiles(ctx, fmt::format("reading snapshots/{}/{}", directory, kSnapshotParts),
+                    [directory](ClusterFiles& files) { return PartsOf(files, directory); });
+}
+
+Acted<Status> MakeSnapshotLayout(StepContext& ctx, const std::string& directory,
+                                 std::vector<std::string> encoded_regions) {
+  return ActOnFiles(ctx, "making snapshots/" + directory,
+                    [directory, encoded = std::move(encoded_regions)](ClusterFiles& files) {
+                      return files.CreateSnapshotLayout(directory, encoded);
+                    });
+}
+
+Acted<Status> PutForStep(StepContext& ctx, const std::string& directory, const std::string& file, std::string content) {
+  return ActOnFiles(ctx, fmt::format("writing snapshots/{}/{}", directory, file),
+                    [directory, file, content = std::move(content)](ClusterFiles& files) {
+                      return files.PutSnapshotFile(directory, file, content);
+                    });
+}
+
+std::optional<StepOutcome> ArchiveForStep(StepContext& ctx, const std::string& directory) {
+  return ActUntilDone(
+      ctx, fmt::format("moving snapshots/{} to the archive", directory),
+      [directory, epoch = ctx.epoch()](ClusterFiles& files) { return files.ArchiveSnapshot(directory, epoch); });
+}
+
+namespace {
+
+Status SetParts(pb::TableData& data, const std::string& directory, const hbase::pb::SnapshotParts& parts) {
   auto descriptor = FromProto(parts.schema());
   if (!descriptor.ok()) return SnapshotDamaged(descriptor.error().message());
   descriptor->name = TableOf(data);
   hbase::pb::TableSchema schema;
   ToProto(*descriptor, schema);
   data.set_schema(schema.SerializeAsString());
-  data.set_snapshot_directory(snapshot.directory);
+  data.set_snapshot_directory(directory);
   data.clear_split_keys();
   data.clear_copied();
   for (const auto& part : parts.part()) {
@@ -68,6 +98,20 @@ Status TakeSnapshot(MasterEnv& env, pb::TableData& data) {
   return Ok();
 }
 
+}  // namespace
+
+std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data) {
+  auto snapshot = FindForStep(ctx, data.snapshot());
+  if (snapshot.wait) return std::move(snapshot.wait);
+  if (!snapshot.result->ok()) return AgainUnlessFinal(snapshot.result->error());
+  const std::string& directory = (*snapshot.result)->directory;
+  auto parts = PartsForStep(ctx, directory);
+  if (parts.wait) return std::move(parts.wait);
+  if (!parts.result->ok()) return AgainUnlessFinal(parts.result->error());
+  if (Status set = SetParts(data, directory, **parts.result); !set.ok()) return AgainUnlessFinal(set.error());
+  return std::nullopt;
+}
+
 std::optional<StepOutcome> OrderCopies(StepContext& ctx, const pb::TableData& data, std::vector<ProcedurePtr>& orders) {
   MasterEnv& env = EnvOf(ctx);
   auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
@@ -77,13 +121,13 @@ std::optional<StepOutcome> OrderCopies(StepContext& ctx, const pb::TableData& da
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const pb::CopiedRegion& copied = data.copied(static_cast<int>(i));
     if (copied.built() != 0) continue;
-    const ServerName& server = online[(i + data.failures()) % online.size()];  // another one after a failure
+    const ServerName& server = online[(i + data.failures()) % online.size()];  // another server after a failure
     orders.push_back(CloneRegion::Make(copied, regions[i], server.ToString(), data));
   }
   return std::nullopt;
 }
 
-std::optional<StepOutcome> TakeCopies(StepContext& ctx, pb::TableData& data) {
+std::optional<StepOutcome> ReadCopyResults(StepContext& ctx, pb::TableData& data) {
   std::map<std::string, pb::CopiedRegion*> copied;
   for (pb::CopiedRegion& one : *data.mutable_copied()) copied[FromData(one.part()).encoded_name()] = &one;
   const CopyRound round = CopiesOf(ctx);
@@ -95,8 +139,10 @@ std::optional<StepOutcome> TakeCopies(StepContext& ctx, pb::TableData& data) {
     data.set_failures(0);
     return std::nullopt;
   }
-  // A snapshot that was deleted meanwhile does not come back.
-  const auto there = FindSnapshot(EnvOf(ctx).files, data.snapshot());
+  // A snapshot that was deleted meanwhile cannot reappear, so the procedure fails.
+  auto found = FindForStep(ctx, data.snapshot());
+  if (found.wait) return std::move(found.wait);
+  const auto& there = *found.result;
   const bool gone =
       there.ok() ? there->directory != data.snapshot_directory() : there.error().code() == Code::kNotFound;
   if (gone)
@@ -104,7 +150,8 @@ std::optional<StepOutcome> TakeCopies(StepContext& ctx, pb::TableData& data) {
   if (round.refused) data.set_failures(data.failures() + 1);
   if (data.failures() >= kMostCopyFailures) return Fail{SnapshotCopyFailed(round.why)};
   if (ctx.attempt() > 1) return std::nullopt;
-  return Retry{Error(Code::kUnavailable, round.why), BackoffDelay(EnvOf(ctx).options.retry, 2, ctx.prng())};
+  return Retry{Error(Code::kUnavailable, round.why),
+               BackoffDelay(EnvOf(ctx).options.retry, 2 + data.failures(), ctx.prng())};
 }
 
 }  // namespace ratchet::master

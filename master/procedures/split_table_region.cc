@@ -27,7 +27,7 @@ ProcedurePtr SplitTableRegion::Make(const RegionInfo& parent, const std::string&
 }
 
 Status SplitTableRegion::CheckInitial() const {
-  if (data_.parents_size() != 1) return IllegalRequest("a split has one parent");
+  if (data_.parents_size() != 1) return IllegalRequest("a split must have exactly one parent");
   const RegionInfo parent = Parent();
   const std::string& key = data_.split_key();
   if (parent.IsMeta()) return IllegalRequest("hbase:meta cannot be split");
@@ -63,8 +63,8 @@ procedure::LockSet SplitTableRegion::Locks() const {
   return data_.has_split_key() ? ReshapeLocks(data_, Daughters()) : procedure::LockSet();
 }
 
-// The server flushes the region first, so that the answer takes everything into account. Without locks; a key that is
-// found here is durable before they are taken.
+// The server flushes the region first, so that its answer considers all data. Runs without locks; the split key is
+// durable before the locks are taken.
 StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
   if (data_.has_split_key()) {
     data_.set_located(true);
@@ -82,10 +82,9 @@ StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
       data_.set_split_key(row);
       return Await{std::nullopt, Millis(0)};  // from here on with locks
     }
-    const std::string why = result.outcome() == pb::DONE
-                                ? "its files hold too few rows, or were written before versions "
-                                  "that note rows: compact it, or name a split key"
-                                : result.error_message();
+    const std::string why = result.outcome() == pb::DONE ? "its files have too few rows, or were written by a version "
+                                                           "that does not record rows: compact it, or give a split key"
+                                                         : result.error_message();
     return Fail{IllegalRequest(fmt::format("no split key was found for region {}: {}", encoded, why))};
   }
   const auto node = EnvOf(ctx).regions.Get(encoded);
@@ -127,7 +126,7 @@ Status SplitTableRegion::GiveBack(StepContext& ctx) {
   return Ok();
 }
 
-// So that the close is short; what it comes to does not matter.
+// Flushes, so that the close is short; the result does not matter.
 StepOutcome SplitTableRegion::PreOperation(StepContext& /*ctx*/) {
   return SpawnThen(State::kCloseParent, FlushParents(data_));
 }
@@ -138,7 +137,7 @@ StepOutcome SplitTableRegion::CloseParent(StepContext& /*ctx*/) {
 
 StepOutcome SplitTableRegion::CheckClosed(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(TakeCloses(ctx, data_) ? State::kCreateDaughters : State::kGiveUp);
+  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateDaughters : State::kGiveUp);
 }
 
 StepOutcome SplitTableRegion::CreateDaughters(StepContext& ctx) {
@@ -152,7 +151,7 @@ StepOutcome SplitTableRegion::WriteManifests(StepContext& ctx) {
 }
 
 StepOutcome SplitTableRegion::ConfirmManifests(StepContext& ctx) {
-  switch (TakeBuild(ctx, data_)) {
+  switch (ReadBuildResult(ctx, data_)) {
     case BuildVerdict::kBuilt: return GoTo(State::kUpdateMeta);
     case BuildVerdict::kAgain: return GoTo(State::kWriteManifests);
     case BuildVerdict::kNotClean: break;
@@ -166,7 +165,7 @@ MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {
   before.region = Parent();
   before.transition = parent.transition;
   RegionRow after = before;
-  after.region.split = after.region.offline = true;  // clients skip such a row
+  after.region.split = after.region.offline = true;  // clients skip rows with these flags
   after.state = RegionState::kSplit;
   after.transition = parent.transition + 1;
   after.daughters = Daughters();
@@ -191,9 +190,9 @@ StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
     node.info.split = node.info.offline = true;
   });
   ShowChildren(env, data_);
-  env.namespaces.Release(pid());  // they are counted from here on
+  env.namespaces.Release(pid());  // from here on the daughters themselves are counted
   env.regions.Disown(parent, pid());
-  RATCHET_LOG(kInfo, "pid={} region {} is split at '{}' into {} and {}", ctx.pid(), parent,
+  RATCHET_LOG(kInfo, "pid={} split region {} at '{}' into {} and {}", ctx.pid(), parent,
               PrintableText(data_.split_key(), "\\'"), Daughters()[0].encoded_name(), Daughters()[1].encoded_name());
   data_.set_committed(true);
   return GoTo(State::kOpenChildren);
@@ -209,14 +208,14 @@ StepOutcome SplitTableRegion::PostOperation(StepContext& /*ctx*/) { return Done{
 
 StepOutcome SplitTableRegion::GiveUp(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  RATCHET_LOG(kWarn, "pid={} the split of {} is given up: {}", ctx.pid(), Parent().encoded_name(), data_.why());
+  RATCHET_LOG(kWarn, "pid={} rolls back the split of {}: {}", ctx.pid(), Parent().encoded_name(), data_.why());
   data_.set_released(true);
   return SpawnThen(State::kRemoveDaughters, ReopenParents(EnvOf(ctx), data_, pid()));
 }
 
 StepOutcome SplitTableRegion::RemoveDaughters(StepContext& ctx) {
   if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
-  return EndFailed{Error(Code::kAborted, fmt::format("the split of region {} was given up, and it is open again: {}",
+  return EndFailed{Error(Code::kAborted, fmt::format("the split of region {} was rolled back, and it is open again: {}",
                                                      Parent().encoded_name(), data_.why()))};
 }
 

@@ -1,9 +1,9 @@
-// SplitTableRegion: two daughters take the place of one region. HBase's states; docs/lifecycle.md has the protocol.
+// SplitTableRegion: replaces one region by two daughters. HBase's states; docs/lifecycle.md has the protocol.
 //
-//   FIND_SPLIT_POINT -> PREPARE ... CLOSE_PARENT_REGION -> CHECK_CLOSED_REGIONS -> CREATE_DAUGHTER_REGIONS ->
-//   WRITE_DAUGHTER_MANIFESTS
-//     -> CONFIRM_DAUGHTER_MANIFESTS -> UPDATE_META (the commit point) -> OPEN_CHILD_REGIONS -> POST_OPERATION
-//   a close that is not clean, a build that cannot be done: GIVE_UP -> REMOVE_DAUGHTER_REGIONS, and it ends failed
+//   FIND_SPLIT_POINT -> PREPARE ... CLOSE_PARENT_REGION -> CHECK_CLOSED_REGIONS -> CREATE_DAUGHTER_REGIONS
+//     -> WRITE_DAUGHTER_MANIFESTS -> CONFIRM_DAUGHTER_MANIFESTS -> UPDATE_META (the commit point)
+//     -> OPEN_CHILD_REGIONS -> POST_OPERATION
+//   After an unclean close, or if the build cannot be done: GIVE_UP -> REMOVE_DAUGHTER_REGIONS, and it fails.
 #pragma once
 
 #include <array>
@@ -59,11 +59,11 @@ class SplitTableRegion final : public procedure::StateMachineProcedure<SplitTabl
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // `split_key`: the first row of the second daughter, inside the parent's range. Empty: the parent's server says where
-  // it would make two regions of about the same size.
+  // `split_key`: the first row of the second daughter, inside the parent's range. Empty: the parent's server chooses a
+  // key that makes two regions of about the same size.
   static ProcedurePtr Make(const RegionInfo& parent, const std::string& split_key);
 
-  // None before the split key is known: the daughters' names follow from it.
+  // Empty before the split key is known, because the daughters' names depend on it.
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return data_.located(); }
   [[nodiscard]] Status CheckInitial() const override;
@@ -88,7 +88,7 @@ class SplitTableRegion final : public procedure::StateMachineProcedure<SplitTabl
   Status GiveBack(StepContext& ctx);
 
   [[nodiscard]] RegionInfo Parent() const { return FromData(data_.parents(0).region()); }
-  // Their ids come from the pid, so they never come back.
+  // Their ids come from the pid, so they are never reused.
   [[nodiscard]] std::vector<RegionInfo> Daughters() const;
   [[nodiscard]] MetaCommit CommitOf(const RegionNode& parent) const;
 };

@@ -1,9 +1,14 @@
 #include "master/procedures/split_wal.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
+#include "common/base/accepted_mark.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/server_order.h"
 #include "master/state/master_options.h"
@@ -25,21 +30,15 @@ pb::SealedLogData ToData(const SealedLog& log) {
   data.set_crc32c(log.crc32c);
   data.set_last_sequence(log.last_sequence);
   data.set_meta(log.meta);
+  if (log.missing) data.set_missing(true);
   return data;
 }
 
 SealedLog FromData(const pb::SealedLogData& data) {
-  return {data.name(), data.length(), data.crc32c(), data.last_sequence(), data.meta()};
+  return {data.name(), data.length(), data.crc32c(), data.last_sequence(), data.meta(), data.missing()};
 }
 
 // ---- SplitWal -------------------------------------------------------------------------------------------------------
-
-namespace {
-
-constexpr std::uint32_t kFailuresOfTrouble = 3;   // servers that have died or refused
-constexpr std::uint32_t kAttemptsOfTrouble = 11;  // one more is above what status tolerates (10)
-
-}  // namespace
 
 ProcedurePtr SplitWal::Make(const ServerName& dead_server, const pb::SealedLogData& log) {
   pb::SplitWalData data;
@@ -61,13 +60,44 @@ void SplitWal::OnRecovered(const procedure::EnvRef& env) {
   env.As<MasterEnv>().split_workers.Claim(pid(), ServerFromData(data_.worker()));
 }
 
+// S119 (made logs are required): returns nullopt if the log exists and its seal is in the data, or if it has no
+// entries.
+std::optional<StepOutcome> SplitWal::AwaitMissingLog(StepContext& ctx) {
+  using Sealed = Result<std::vector<SealedLog>>;
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  const auto sealed = ctx.AsyncCall<Sealed>("a check for the missing log", [&](std::function<void(Sealed)> done) {
+    EnvOf(ctx).files.SealLogs(ServerFromData(data_.server()), {true, data_.log().meta()}, std::move(done));
+  });
+  if (!sealed) return ctx.AwaitAsync();
+  if (!sealed->ok()) return Retry{sealed->error(), std::nullopt};
+  const auto& logs = sealed->value();
+  const auto found =
+      std::find_if(logs.begin(), logs.end(), [this](const SealedLog& log) { return log.name == data_.log().name(); });
+  if (found == logs.end()) return Done{};  // the log is back without a record, or manifests cover it
+  if (!found->missing) {
+    *data_.mutable_log() = ToData(*found);
+    RATCHET_LOG(kInfo, "pid={} missing log {} of {} has reappeared; splitting it", ctx.pid(), found->name,
+                data_.server());
+    return std::nullopt;
+  }
+  const std::string place = fmt::format("wals/{}-splitting/{}", data_.server(), data_.log().name());
+  return Retry{Error(Code::kUnavailable,
+                     fmt::format("log {} is missing: its server made it, and no manifest covers it. Restore the file; "
+                                 "to continue without its rows, create the empty file wals/{}-splitting/{}",
+                                 place, data_.server(), AcceptedMark(data_.log().name()))),
+               std::nullopt};
+}
+
 StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
+  if (data_.log().missing()) {
+    if (auto wait = AwaitMissingLog(ctx)) return std::move(*wait);
+  }
   auto free = ctx.TakeTicket(SplitWorkers::FreeEvent());
   std::vector<ServerName> avoid;
   for (const std::string& server : data_.avoid()) avoid.push_back(ServerFromData(server));
   const auto worker = env.split_workers.Acquire(pid(), env.servers.Online(), avoid, data_.log().meta());
-  // The event comes when a server has finished a split, and when one comes online.
+  // The event fires when a server has finished a split, and when a server comes online.
   if (!worker) return Await{std::move(free), Millis(500)};
   data_.set_worker(worker->ToString());
   return GoTo(State::kDispatchToWorker);
@@ -85,16 +115,13 @@ StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
   const std::uint32_t failures = data_.failures() + 1;
   const Error why(Code::kUnavailable, fmt::format("{} did not split {}: {} {}", data_.worker(), data_.log().name(),
                                                   result.error_class(), result.error_message()));
-  // A worker that died says nothing about the log; one that refused does.
-  if (result.outcome() == pb::FAILED) {
-    // A log that several have refused is an operator's concern: attempts are counted up to where status calls it stuck,
-    // before the pause during which it shows why.
-    const std::uint32_t last = failures < kFailuresOfTrouble ? 1 : kAttemptsOfTrouble;
-    if (ctx.attempt() < last) return Retry{why, Millis(0)};
-    if (ctx.attempt() == last) return Retry{why, BackoffDelay(env.options.retry, failures, ctx.prng())};
-  }
+  // A refusal of a worker indicates a problem with the log; the death of a worker does not. SetbackOf shows the
+  // recorded failures as stuck, because each try is a step of its own.
+  if (result.outcome() == pb::FAILED && ctx.attempt() == 1)
+    return Retry{why, BackoffDelay(env.options.retry, failures, ctx.prng())};
   RATCHET_LOG(kWarn, "pid={} {}", ctx.pid(), why.ToString());
   data_.set_failures(failures);
+  data_.set_last_refusal(why.message());
   data_.add_avoid(data_.worker());
   constexpr int kRemembered = 4;
   if (data_.avoid_size() > kRemembered) data_.mutable_avoid()->DeleteSubrange(0, data_.avoid_size() - kRemembered);
@@ -126,7 +153,8 @@ Absorbed SplitWalRemote::Absorb(std::string_view message) {
   return absorbed;
 }
 
-// The regions that were on the dead server, as far as is known: edits of others are in files already (S22).
+// Sends the known regions of the dead server: edits of other regions are already in store files (S22: close drains,
+// flushes, checks).
 SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
   MasterEnv& env = EnvOf(ctx);
   SplitLogOrder order;
@@ -153,7 +181,7 @@ SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
 StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName worker = ServerFromData(data_.worker());
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(worker));
+  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(worker));
   if (data_.has_answer()) {
     RATCHET_LOG(kInfo, "Received report {} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}",
                 OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe());

@@ -1,10 +1,11 @@
-// SplitWal: has one log file of a dead server split by a live one; tries others until one has done it.
-// SplitWalRemote: one such attempt: an order to one server, settled by its answer or by its death (what a split leaves
-// behind is published under one final name per log and region, so a second splitter need not wait for the first one's
-// fence; S26).
+// SplitWal: has one log file of a dead server split by a live server; tries other servers until one succeeds.
+// SplitWalRemote: one attempt, an order to one server. The server's answer or its death settles the attempt. A split
+// publishes its results under one final name for each log and region. So a second splitter need not wait for the fence
+// of the first (S26: split up to the seal).
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "master/env/orders.h"
@@ -36,6 +37,7 @@ class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::Spl
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
+  std::optional<StepOutcome> AwaitMissingLog(StepContext& ctx);
   StepOutcome AcquireWorker(StepContext& ctx);
   StepOutcome DispatchToWorker(StepContext& ctx);
   StepOutcome ReleaseWorker(StepContext& ctx);

@@ -16,9 +16,7 @@ namespace ratchet::master {
 
 TableName TableOf(const pb::TableData& data) { return {data.ns(), data.qualifier()}; }
 
-procedure::LockSet TableLock(const pb::TableData& data) {
-  return {procedure::Exclusive(procedure::ResourceKey::Table(TableOf(data).ToString()))};
-}
+procedure::LockSet TableLock(const pb::TableData& data) { return {procedure::Exclusive(TableKey(TableOf(data)))}; }
 
 pb::TableData NewTableData(const TableName& table) {
   pb::TableData data;
@@ -27,15 +25,16 @@ pb::TableData NewTableData(const TableName& table) {
   return data;
 }
 
-void TakeTurn(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found, bool deletes) {
-  data.set_transition(env.tables.TakeTurn(TableOf(data), pid, deletes));
+void RecordLockGrant(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found, bool deletes) {
+  data.set_transition(env.tables.RecordLockGrant(TableOf(data), pid, deletes));
   if (found) data.set_found_state(static_cast<std::uint32_t>(*found));
 }
 
-void RestoreTurn(MasterEnv& env, const pb::TableData& data, ProcId pid, bool deletes) {
-  // An earlier version recorded no number: it had begun when it had let its lock go, and derived it from its pid.
+void RestoreLockGrant(MasterEnv& env, const pb::TableData& data, ProcId pid, bool deletes) {
+  // Records of an earlier version have no number, because that version derived the number from the pid. Such a
+  // procedure has had its lock grant if it has released its lock.
   if (data.transition() == 0 && !data.lets_go()) return;
-  env.tables.RestoreTurn(TableOf(data), {pid, ChangeNumber(data, pid, 0), deletes});
+  env.tables.RestoreLockGrant(TableOf(data), {pid, ChangeNumber(data, pid, 0), deletes});
 }
 
 std::uint64_t ChangeNumber(const pb::TableData& data, ProcId pid, std::uint64_t change) {
@@ -49,16 +48,16 @@ std::optional<std::string> TakenOver(const MasterEnv& env, const pb::TableData& 
   if (!table) return fmt::format("{}table {} was deleted meanwhile", kTakenOver, name);
   const std::uint64_t first = ChangeNumber(data, pid, 0);
   if (table->transition >= first && table->transition < first + kTableChanges) return std::nullopt;
-  const auto turn = env.tables.LastTurn(TableOf(data));
+  const auto grant = env.tables.LastLockGrant(TableOf(data));
   return fmt::format("{}table {} is {}{}", kTakenOver, name, TableStateText(table->state),
-                     turn && turn->pid != pid ? fmt::format(" since the turn of pid={}", turn->pid) : "");
+                     grant && grant->pid != pid ? fmt::format(" since pid={} got its lock", grant->pid) : "");
 }
 
 bool MayTakeOver(const MasterEnv& env, const pb::TableData& data, const TableNode& table) {
   if (!IsBetween(table.state) || data.takes_over() != table.directory) return false;
-  const auto turn = env.tables.LastTurn(table.name);
-  return !turn || !turn->deletes ||
-         env.executor->GetResult(turn->pid).status != procedure::ProcedureResult::Status::kRunning;
+  const auto grant = env.tables.LastLockGrant(table.name);
+  return !grant || !grant->deletes ||
+         env.executor->GetResult(grant->pid).status != procedure::ProcedureResult::Status::kRunning;
 }
 
 pb::TableData NewTableData(const TableNode& table) {
@@ -90,9 +89,9 @@ std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& 
 
 bool IsLeftBehind(const MasterEnv& env, const TableNode& table) {
   if (!IsBetween(table.state)) return false;
-  const auto turn = env.tables.LastTurn(table.name);
-  if (!turn) return true;  // it had ended before this master began
-  return env.executor->GetResult(turn->pid).status != procedure::ProcedureResult::Status::kRunning;
+  const auto grant = env.tables.LastLockGrant(table.name);
+  if (!grant) return true;  // that procedure ended before this master started
+  return env.executor->GetResult(grant->pid).status != procedure::ProcedureResult::Status::kRunning;
 }
 
 bool IsLeftBehind(const MasterEnv& env, const RegionNode& region) {
@@ -107,11 +106,11 @@ bool IsLeftBehind(const MasterEnv& env, const RegionNode& region) {
       if (region.state == RegionState::kClosed || IsSplitOrMerged(region.state)) return false;
       break;
     case TableState::kEnabling:
-    case TableState::kDisabling: return false;  // what makes it so looks after its regions
+    case TableState::kDisabling: return false;  // DisableTable handles its regions
   }
   if (!region.location) return true;
   return env.servers.PhaseOf(*region.location).has_value() &&
-         env.servers.StandingOf(*region.location, /*meta=*/false) != ServerStanding::kAwait;
+         env.servers.SettlementOf(*region.location, /*meta=*/false) != SettlementState::kAwait;
 }
 
 bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state) {
@@ -134,7 +133,7 @@ std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table) {
   for (const RegionNode& node : env.regions.OfTable(table)) {
     const bool done = node.state == RegionState::kClosed || !HasItsRows(node.state);
     if (done && (!node.owner.valid() || IsBeingMade(node.state))) continue;
-    // One that keeps trying to open a region of a disabled table looks at the table's state at once.
+    // Wakes a procedure that keeps trying to open a region, so that it checks the table's state at once.
     if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);
     unassigns.push_back(TransitRegionState::UnassignForTable(node.info));
   }

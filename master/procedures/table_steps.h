@@ -1,15 +1,15 @@
-// What create, enable, disable and delete table have in common.
+// Shared by the procedures that create, enable, disable and delete tables.
 //
-// They hold an exclusive lock on their table from the first step, also while they wait or retry, so that what PREPARE
-// found stays true; let go while children move its regions, which crash procedures may have to assign meanwhile; and
-// hold it again for the last change of that state, which others may see in hbase:meta before the step knows that it is
-// made.
+// They hold an exclusive lock on their table from the first step, also while they wait or retry, so that the findings
+// of PREPARE stay valid. They release it while children move the table's regions, which crash procedures may have to
+// assign meanwhile. They hold it again for the final state change, because other parts may see that change in
+// hbase:meta before the step knows that it was made.
 //
-// Procedures are granted the lock in the order of their turns, which after a pause is not the order of their pids.
-// Nothing that decides between two of them comes from a pid: the numbers of a row's changes are taken at the turn
-// (S69). A table in ENABLING or DISABLING may be disabled or deleted by a later turn, so that no state is a trap; the
-// procedure that it takes the table over from notices when it holds the lock again, changes nothing, and says so in its
-// result (S70).
+// The order of lock grants decides. After a pause this order differs from the order of pids. So the
+// numbers of a row's changes are reserved at the grant, not derived from a pid (S69: lock-grant order decides). A
+// procedure with a later lock grant may disable or delete a table in ENABLING or DISABLING, so that no state is a trap.
+// The procedure that loses the table notices this when it holds the lock again, changes nothing, and reports it in its
+// result (S70: take over a table in transition).
 #pragma once
 
 #include <functional>
@@ -28,48 +28,51 @@ namespace ratchet::master {
 [[nodiscard]] procedure::LockSet TableLock(const pb::TableData& data);
 [[nodiscard]] pb::TableData NewTableData(const TableName& table);
 
-// The table's turn of procedure `pid`, in the step that checks whether it may go on. `found`: the table's state; none:
-// it is being made.
-void TakeTurn(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found, bool deletes = false);
-// For Procedure::OnRecovered.
-void RestoreTurn(MasterEnv& env, const pb::TableData& data, ProcId pid, bool deletes = false);
-// The number of the `change`-th change of procedure `pid`.
+// Records the lock grant of procedure `pid`, in the step that checks whether it may continue. `found`: the table's
+// state; nullopt while the table is being created.
+void RecordLockGrant(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found,
+                     bool deletes = false);
+// Restores the procedure's lock grant after a restart; called by Procedure::OnRecovered.
+void RestoreLockGrant(MasterEnv& env, const pb::TableData& data, ProcId pid, bool deletes = false);
+// Returns the number of the `change`-th change of procedure `pid`.
 [[nodiscard]] std::uint64_t ChangeNumber(const pb::TableData& data, ProcId pid, std::uint64_t change);
-// A later turn has changed the table, or it is gone: this one has nothing left to do, and its result says why.
+// Returns the result of a procedure that has nothing left to do, because a procedure with a later lock grant has
+// changed the table, or the table no longer exists.
 [[nodiscard]] std::optional<std::string> TakenOver(const MasterEnv& env, const pb::TableData& data, ProcId pid);
-// The first words of that result.
+// Prefix of that result.
 inline constexpr std::string_view kTakenOver = "taken over: ";
-// The result of a deletion that began between two states.
+// Result of a DeleteTable that began in ENABLING or DISABLING.
 inline constexpr std::string_view kDisabledFirst = "disabled first";
 [[nodiscard]] constexpr bool IsBetween(TableState state) {
   return state == TableState::kEnabling || state == TableState::kDisabling;
 }
-// The data of a request to disable or delete the table as it is now.
+// Returns the data of a request to disable or delete the table in its current state.
 [[nodiscard]] pb::TableData NewTableData(const TableNode& table);
-// At its turn: the table is between two states, as it was when the request was made, and nothing is deleting it.
+// Checked at the lock grant: returns true if the table is in ENABLING or DISABLING, was so at the request, and is not
+// being deleted.
 [[nodiscard]] bool MayTakeOver(const MasterEnv& env, const pb::TableData& data, const TableNode& table);
 
-// The row that says `state`, as the `change`-th change of the procedure.
+// Returns the edit that sets the table's row to `state`, with the transition number `number`.
 [[nodiscard]] MetaEdit TableEdit(const TableNode& table, TableState state, std::uint64_t number);
-// The same in memory, after it is in meta.
+// Sets the same in memory, after meta has it.
 void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t number);
-// Writes the row, then shows it. Nothing once done. Fails when the table is gone: a write of a deletion that an
-// operator ended was under way when PREPARE looked, and a new master has read what it did. Behind the point of no
-// return: TakenOver, first.
+// Writes the row, then updates memory. Returns nullopt when done. Fails if the table is gone: PREPARE ran while a write
+// of an ended deletion was in progress, and a new master has read its result. After the point of no return call
+// TakenOver first.
 [[nodiscard]] std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                                        std::uint64_t change);
-// Whether the procedure that has made the table ENABLING or DISABLING has ended without going on to the next state,
-// because an operator bypassed it: then no other part will, unless a later turn takes the table over.
+// Returns true if an operator bypassed the procedure that made the table ENABLING or DISABLING: the table then stays in
+// that state until a later procedure takes it over.
 [[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const TableNode& table);
-// A region that is not as its table's state asks for, that no procedure owns, and whose server's crash procedure does
-// not take it. Closed in an enabled table is what an operator has asked for.
+// Returns true if the region contradicts its table's state, no procedure owns it, and no crash procedure will handle
+// it. A region closed by an operator in an enabled table is not left behind.
 [[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const RegionNode& region);
 [[nodiscard]] bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state);
-// The same for undo functions. Ok also when the table is not known.
+// SetTableState for undo functions. Returns Ok also if the table is unknown.
 [[nodiscard]] Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                     std::uint64_t change);
-// One transition for each region of the table that is not closed yet, or that another transition owns. What keeps
-// trying to open one of them is woken, to see that the table is going.
+// Returns one transition for each region of the table that is not closed, or that another transition owns. Wakes
+// procedures that keep trying to open one of the regions, so that they notice that the table is being disabled.
 [[nodiscard]] std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table);
 
 }  // namespace ratchet::master

@@ -1,14 +1,15 @@
-// TransitRegionState: takes one region from where it is to where it is wanted, whatever dies meanwhile.
+// TransitRegionState: moves one region from its current state to the requested one, also if servers or masters die
+// meanwhile.
 //
 //   ASSIGN     candidate -> OPEN -> CONFIRM_OPENED
 //   UNASSIGN   CLOSE -> CONFIRM_CLOSED
 //   MOVE, REOPEN   CLOSE -> CONFIRM_CLOSED -> candidate -> OPEN -> CONFIRM_OPENED
 //
-// It owns the region from its first step to its end (region lock, let go only between tries after many refusals) and
-// never fails: a refused opening is tried elsewhere, with growing delays, shown as FAILED_OPEN; a server that dies is
-// waited for until its logs are split. Without a row in hbase:meta it ends (S93). An interrupted close is opened again
-// first, so that recovered edits are replayed. The region of a table that is being disabled is given up after several
-// refusals instead of blocking the disabling.
+// It owns the region from its first step to its end and never fails. It releases the region lock only between tries
+// after many refusals. A refused opening is retried on other servers with growing delays, shown as FAILED_OPEN. If a
+// server dies, the procedure waits until its logs are split. Without a row in hbase:meta it ends (S93: transition
+// without a row ends). An interrupted close is opened again first, so that recovered edits are replayed. The region of
+// a table that is being disabled is given up after several refusals instead of blocking DisableTable.
 #pragma once
 
 #include <array>
@@ -43,28 +44,36 @@ class TransitRegionState final
   struct Options {
     std::optional<ServerName> target = std::nullopt;
     bool retain = false;          // prefer the server that had it last
-    bool force_new_plan = false;  // anywhere but there
+    bool force_new_plan = false;  // any other server
   };
   static ProcedurePtr Assign(const RegionInfo& region, const Options& options);
   static ProcedurePtr Unassign(const RegionInfo& region);
-  // A part of disabling the region's table: begins only while the table is being disabled or is disabled (S94).
+  // Part of disabling the region's table: begins only while the table is being disabled or is disabled (S94: disable
+  // checks the table state).
   static ProcedurePtr UnassignForTable(const RegionInfo& region);
   static ProcedurePtr Move(const RegionInfo& region, const std::optional<ServerName>& target);
   static ProcedurePtr Reopen(const RegionInfo& region);
-  // A part of a split or a merge, which owns the region, hands it over and takes it back. Ends when the region is
-  // closed or its server is lost; the result is a pb::OrderResult (CLOSED or SERVER_CRASHED, with the transition
-  // number).
-  static ProcedurePtr UnassignForReshape(const RegionInfo& region);
-  // A part of altering the region's table: only while the region is open with a descriptor below `number` (S48).
+  // Part of a split or merge, which owns the region and lends it to this procedure. Ends when the region is closed or
+  // its server is lost; the result is a pb::OrderResult (CLOSED or SERVER_CRASHED, with the transition number).
+  // `reopen`: a lost region is opened before the procedure ends, so that it does not wait for the closes of others.
+  // This is tried once: without a server, or if the server refuses or dies, the procedure ends as without `reopen`.
+  static ProcedurePtr UnassignForReshape(const RegionInfo& region, bool reopen);
+  // Part of altering the region's table: has no effect unless the region is open with a descriptor below `number` (S48:
+  // schema pinned in the order).
   static ProcedurePtr ReopenBelow(const RegionInfo& region, std::uint64_t number);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  // Except between two tries for a candidate. After many refusals no server has the region and no order is unsettled:
-  // it lets go, so that its table can be disabled. A procedure that finds the region owned by such a one lets go too,
-  // so that the owner can go on.
+  // Locks are held except between two tries for a candidate. After many refusals no server has the region and no order
+  // is unsettled, so the procedure releases the lock and its table can be disabled. A procedure that finds the region
+  // owned by another one also releases its lock, so that the owner can continue.
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::string DescribeStart(const procedure::EnvRef& env) const override;
+  // HBase's metrics of assignment: TransitionCounts::OfProcess.
+  void OnSubmitted() const override;
+  void OnFinished(const procedure::FinishInfo& info) const override;
   void OnRecovered(const procedure::EnvRef& env) override;
+  void OnRecoveredUnread(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome GetAssignCandidate(StepContext& ctx);
@@ -73,7 +82,7 @@ class TransitRegionState final
   StepOutcome Close(StepContext& ctx);
   StepOutcome ConfirmClosed(StepContext& ctx);
 
-  // Each returns nothing to go on, or what the step has to return.
+  // Each returns nullopt to continue, or the outcome that the step must return.
   std::optional<StepOutcome> Begin(StepContext& ctx);
   [[nodiscard]] std::optional<StepOutcome> RequireServing(StepContext& ctx, const ServerName& server);
   std::optional<StepOutcome> LeaveServer(StepContext& ctx);
@@ -87,18 +96,22 @@ class TransitRegionState final
   [[nodiscard]] std::string ReshapeResult(pb::OrderOutcome outcome) const;
   StepOutcome EndNeedless(StepContext& ctx, const RegionNode& node, std::string why);
   std::optional<StepOutcome> WithoutRow(StepContext& ctx,
-                                        RegionState state);  // the write of `state` has found none
+                                        RegionState state);  // the write of `state` has found no row
 
+  void NoteIssued(StepContext& ctx);
+  [[nodiscard]] std::uint64_t IssuedIn(RegionState state) const;
+  void PutMetaLocation(StepContext& ctx) const;
   StepOutcome ChooseServer(StepContext& ctx);
   StepOutcome Opened(StepContext& ctx, const pb::OrderResult& result);
   StepOutcome OpenRefused(StepContext& ctx, const pb::OrderResult& result);
   StepOutcome LostServer(StepContext& ctx);
+  StepOutcome EndLost(StepContext& ctx);
   std::optional<StepOutcome> LetGoOpen(StepContext& ctx, const ServerName& server);
   StepOutcome AskWhatItIs(StepContext& ctx);
   StepOutcome FinishClosed(StepContext& ctx);
 
   [[nodiscard]] RegionNode NodeFromData() const;
-  void Show(MasterEnv& env) const;  // memory = data
+  void Show(MasterEnv& env) const;  // copies data_ to memory
   void ShowIfBehind(MasterEnv& env) const;
   [[nodiscard]] bool IsMetaRegion() const;
   [[nodiscard]] std::string Encoded() const;

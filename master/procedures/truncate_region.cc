@@ -49,7 +49,7 @@ StepOutcome TruncateRegion::Prepare(StepContext& ctx) {
   return GoTo(State::kPreOperation);
 }
 
-// So that the close is short.
+// Flushes, so that the close is short.
 StepOutcome TruncateRegion::PreOperation(StepContext& /*ctx*/) {
   return SpawnThen(State::kMakeOffline, FlushParents(data_));
 }
@@ -68,12 +68,12 @@ StepOutcome TruncateRegion::MakeOffline(StepContext& /*ctx*/) {
 
 StepOutcome TruncateRegion::CheckClosed(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(TakeCloses(ctx, data_) ? State::kCreateRegion : State::kGiveUp);
+  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateRegion : State::kGiveUp);
 }
 
 StepOutcome TruncateRegion::CreateRegion(StepContext& ctx) {
   if (auto outcome = MakeChildDirectories(ctx, data_)) return std::move(*outcome);
-  data_.set_built(0);  // no build has made it: it begins empty; and the commit may be under way from here on
+  data_.set_built(0);  // no build made the region: it begins empty. From here on the commit may be in progress
   return GoTo(State::kUpdateMeta);
 }
 
@@ -83,7 +83,7 @@ StepOutcome TruncateRegion::UpdateMeta(StepContext& ctx) {
   });
   if (outcome) return std::move(*outcome);
   ShowReplaced(EnvOf(ctx), data_, {});
-  RATCHET_LOG(kInfo, "pid={} region {} is empty: it is {} now", ctx.pid(), Old().encoded_name(),
+  RATCHET_LOG(kInfo, "pid={} replaced region {} by the empty region {}", ctx.pid(), Old().encoded_name(),
               Fresh().encoded_name());
   data_.set_committed(true);
   return GoTo(State::kRemove);
@@ -105,17 +105,16 @@ StepOutcome TruncateRegion::PostOperation(StepContext& /*ctx*/) { return Done{};
 
 StepOutcome TruncateRegion::GiveUp(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  RATCHET_LOG(kWarn, "pid={} the truncation of region {} is given up: {}", ctx.pid(), Old().encoded_name(),
-              data_.why());
+  RATCHET_LOG(kWarn, "pid={} rolls back the truncation of region {}: {}", ctx.pid(), Old().encoded_name(), data_.why());
   data_.set_released(true);
   return SpawnThen(State::kRemoveNew, ReopenParents(EnvOf(ctx), data_, pid()));
 }
 
 StepOutcome TruncateRegion::RemoveNew(StepContext& ctx) {
   if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
-  return EndFailed{Error(Code::kAborted,
-                         fmt::format("the truncation of region {} was given up, and it is open again with its rows: {}",
-                                     Old().encoded_name(), data_.why()))};
+  return EndFailed{Error(
+      Code::kAborted, fmt::format("the truncation of region {} was rolled back, and it is open again with its rows: {}",
+                                  Old().encoded_name(), data_.why()))};
 }
 
 void TruncateRegion::OnRecovered(const procedure::EnvRef& env) {

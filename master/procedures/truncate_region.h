@@ -1,7 +1,7 @@
-// TruncateRegion: an empty region takes the place of an open one. HBase's states, and the protocol of a merge
-// (docs/lifecycle.md) without anything that is built: the region is closed, one commit of hbase:meta puts a new region
-// with the same keys in its place, its directory goes to the archive, the new region is opened. A close that is not
-// clean leads to GIVE_UP: the region is opened again with all of its rows.
+// TruncateRegion: replaces an open region by an empty one. HBase's states, and the protocol of a merge
+// (docs/lifecycle.md) without a build: closes the region, replaces it in one commit of hbase:meta by a new region with
+// the same keys, archives its directory, opens the new region. An unclean close leads to GIVE_UP: the region is opened
+// again with all of its rows.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ class TruncateRegion final : public procedure::StateMachineProcedure<TruncateReg
   Status GiveBack(StepContext& ctx);
 
   [[nodiscard]] RegionInfo Old() const { return FromData(data_.parents(0).region()); }
-  // The same keys under a new id: no name comes back (S37).
+  // Returns a region with the same keys and a new id, because names are never reused (S37: numbered build output).
   [[nodiscard]] RegionInfo Fresh() const;
 };
 

@@ -8,11 +8,11 @@
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
 #include "master/env/cluster_files.h"
+#include "master/procedures/act_on_files.h"
 #include "master/procedures/new_table.h"
 #include "master/procedures/replace_table.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
-#include "master/state/schema_reader.h"
 
 namespace ratchet::master {
 
@@ -33,7 +33,7 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const TableName name = TableOf(data_);
   if (name.IsMeta()) return Fail{IllegalRequest("hbase:meta cannot be truncated")};
-  if (Status read = RefreshSchema(env, name); !read.ok()) return AgainUnlessFinal(read.error());
+  if (auto outcome = ReadNewestSchema(ctx, name)) return std::move(*outcome);
   const auto table = env.tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
@@ -57,11 +57,11 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   data_.set_schema(schema.SerializeAsString());
   data_.set_old_directory(table->directory);
   data_.set_directory(TableDirectoryName(name, ctx.pid()));
-  TakeTurn(env, data_, ctx.pid(), table->state);
+  RecordLockGrant(env, data_, ctx.pid(), table->state);
   return GoTo(State::kSetDisabled);
 }
 
-// The commit expects the table's row under exactly this number.
+// The later commit expects the table's row with exactly this transition number.
 StepOutcome TruncateTable::SetDisabled(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 0)) return std::move(*outcome);
@@ -102,6 +102,6 @@ StepOutcome TruncateTable::PostOperation(StepContext& ctx) {
   return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
 }
 
-void TruncateTable::OnRecovered(const procedure::EnvRef& env) { RestoreTurn(env.As<MasterEnv>(), data_, pid()); }
+void TruncateTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -1,6 +1,6 @@
-// Takes a disabled table's rows away, and enables it. A new directory and new regions are made beside the old ones; one
-// commit of hbase:meta puts them in their place (S40, S41); then the old directory goes to the archive. Until that
-// commit everything can be undone.
+// TruncateTable: removes all rows of a disabled table, and enables it. It makes a new directory with new regions, one
+// commit of hbase:meta replaces the old regions (S40: durable commit point; S41: atomic conditional commit), and then
+// the old directory is archived. Everything can be undone until that commit.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ class TruncateTable final : public procedure::StateMachineProcedure<TruncateTabl
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  // `preserve_splits`: the new regions have the old ones' keys; false: one region.
+  // `preserve_splits`: true keeps the region boundaries; false makes one region.
   static ProcedurePtr Make(const TableName& table, bool preserve_splits);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }

@@ -10,16 +10,23 @@
 #include <fmt/core.h>
 
 #include "common/base/exit_codes.h"
+#include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/service_manager.h"
 #include "common/base/thread_name.h"
+#include "common/io/cluster_id.h"
 #include "common/io/fatal.h"
+#include "common/io/root_history.h"
+#include "common/rpc/exceptions.h"
+#include "common/zk/refused_start.h"
 #include "common/zk/server_liveness.h"
 #include "master/control/master_logic.h"
+#include "master/env/file_actions.h"
 #include "master/files/archive_cleaner.h"
 #include "master/files/directory_tools.h"
 #include "master/files/fence_command.h"
 #include "master/files/file_retirer.h"
+#include "master/files/file_threads.h"
 #include "master/files/posix_cluster_files.h"
 #include "master/files/stray_logs.h"
 #include "master/history/history_book.h"
@@ -28,8 +35,10 @@
 #include "master/procedures/register.h"
 #include "master/process/cleaner_run.h"
 #include "master/process/ended_listener.h"
+#include "master/process/logic_options.h"
 #include "master/process/owner_note.h"
 #include "master/process/periodic_thread.h"
+#include "master/process/root_directory.h"
 #include "master/process/system_places.h"
 #include "master/process/task_thread.h"
 #include "master/process/zk_live_servers.h"
@@ -38,6 +47,7 @@
 #include "master/state/quota_rows.h"
 #include "procedure/lock_procedure.h"
 #include "procedure/store/epoch_claim.h"
+#include "procedure/store/root_guard.h"
 #include "procedure/store/wal_store.h"
 #include "procedure/workers/worker_pool.h"
 
@@ -49,44 +59,30 @@ constexpr Millis kOwnerPeriod{250};
 constexpr Millis kSweepPeriod{3'000};
 constexpr Millis kBalancerPeriod{1'000};
 constexpr Millis kComparePeriod{60'000};
-constexpr int kComparePause = 50;  // times as long as the last comparison took, where that is longer than the period
+constexpr int kComparePause = 50;  // multiple of the last comparison's duration, if this exceeds the period
 constexpr Millis kLongestComparePause{10 * 60'000};
 constexpr Millis kLiveServersPatience{30'000};
-constexpr std::size_t kMostSlowWork = 16;  // that waits; there is one of each kind at a time
+constexpr std::size_t kMostSlowWork = 16;  // queued tasks; one of each kind at a time
+// Number of threads for actions on files; one more is kept for hbase:meta and crash procedures. The number of actions
+// that hang at the same time must reach it before those of other tables wait.
+constexpr std::size_t kFileThreads = 8;
+constexpr std::size_t kMostFileActions = 10'000;  // queued; a procedure has at most one
 
-MasterOptions LogicOptions(const MasterConfig& config) {
-  MasterOptions options;
-  options.seed = RandomSeed();
-  options.order_resend = config.order_resend;
-  options.retry.cap = config.retry_max;
-  options.table_sanity_checks = config.table_sanity_checks;
-  options.reconciler.janitor_interval = config.catalog_janitor_interval;
-  options.auto_split = config.auto_split;
-  options.retain_wait = config.retain_wait;
-  options.quota_table_at_start = config.quota_table_at_start;
-  options.balancer = config.balancer;
-  if (config.balancer_kind == "stochastic") options.balancer.kind = BalancerKind::kStochastic;
-  options.normalizer = config.normalizer;
-  options.replication_wait = config.replication_wait;
-  options.snapshot_export_dir = config.snapshot_export_dir;
-  return options;
-}
+// Runs the file actions of steps.
+class FileActionThreads final : public FileActions {
+ public:
+  [[nodiscard]] bool Run(std::function<void()> action, bool urgent) override {
+    return threads_.Run({std::move(action), {}, urgent});
+  }
+  void Stop() { threads_.Stop(); }
+
+ private:
+  FileThreads threads_{{"file-action", kFileThreads, kMostFileActions}};
+};
 
 }  // namespace
 
-int ExitCodeFor(const Error& error) {
-  switch (error.code()) {
-    case Code::kFenced: return exit_code::kFenced;
-    case Code::kCorruption: return exit_code::kStoreDamaged;
-    case Code::kIo:
-    case Code::kNoSpace: return exit_code::kRootUnusable;
-    case Code::kUnavailable: return exit_code::kZooKeeperUnreachable;
-    case Code::kTimeout: return exit_code::kStorageHangs;  // S102: comes again, and tries again
-    default: return exit_code::kInternal;
-  }
-}
-
-// Declared in the order in which they depend on each other; destroyed in reverse.
+// The parts are declared in the order of their dependencies, and destroyed in reverse.
 struct ActiveMaster::Parts {
   Parts(const Deps& deps, std::unique_ptr<procedure::WalStore> the_store, std::unique_ptr<PosixClusterFiles> the_files)
       : store(std::move(the_store)),
@@ -107,8 +103,11 @@ struct ActiveMaster::Parts {
     options.run_limits.per_server = static_cast<std::uint32_t>(deps.config.steps_per_server);
     options.run_limits.per_peer = static_cast<std::uint32_t>(deps.config.steps_per_peer);
     options.seed = RandomSeed();
-    options.owner = "master";  // of what the master submits by itself
+    options.owner = "master";  // owner of procedures that the master submits itself
     options.retry.cap = deps.config.retry_max;
+    options.result_ttl = deps.config.result_ttl;
+    options.acked_ttl = deps.config.acked_result_ttl;
+    options.evict_interval = deps.config.result_eviction_interval;
     options.on_store_failure = [on_end = deps.on_end](const Error& error) {
       on_end(ExitCodeFor(error), "procedure store: " + error.ToString());
     };
@@ -124,6 +123,13 @@ struct ActiveMaster::Parts {
     executor->AddListener(ended);
     logic.env().quota_table = &quotas;
     logic.env().namespace_table = &namespaces;
+    logic.env().went_back = [on_end = deps.on_end, raw = store.get()](const Error& error) {
+      // A later owner may have given the number that is not known here.
+      const Status owner = raw->Check();
+      if (!owner.ok()) return on_end(ExitCodeFor(owner.error()), "the ownership check: " + owner.error().ToString());
+      on_end(exit_code::kWentBack, error.message());
+    };
+    logic.env().file_actions = &file_actions;
     logic.env().slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
     cleaner = std::make_unique<ArchiveCleaner>(
         files->archive(), deps.clock, [this] { return store->Check(); },
@@ -141,15 +147,16 @@ struct ActiveMaster::Parts {
   std::unique_ptr<procedure::WorkerPool> workers;
   MasterLogic logic;
   std::unique_ptr<procedure::Executor> executor;
+  FileActionThreads file_actions;  // its actions use the parts above
   std::shared_ptr<EndedListener> ended;
-  std::unique_ptr<io::Directory> history_directory;  // until the book takes it
+  std::unique_ptr<io::Directory> history_directory;  // until the history book takes ownership
   std::unique_ptr<HistoryBook> history;
   std::unique_ptr<ArchiveCleaner> cleaner;
   std::unique_ptr<FileRetirer> retirer;
   std::unique_ptr<StrayLogs> stray_logs;
   std::unique_ptr<PeriodicThread> cleaner_thread;
   std::unique_ptr<PeriodicThread> survey_thread;
-  TaskThread slow_work{"slow-work", kMostSlowWork};  // S88
+  TaskThread slow_work{"slow-work", kMostSlowWork};  // S88 (slow storage work on its own thread)
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
 };
@@ -161,7 +168,8 @@ ActiveMaster::~ActiveMaster() { Stop(); }
 Status ActiveMaster::RunStep(ActivationStep step, const std::function<Status()>& run) {
   const std::string name(ActivationStepName(step));
   deps_.gate.BeginStep(name);
-  const Status done = run();
+  const Status may = HitFault("master.activation", name);
+  const Status done = may.ok() ? run() : may;
   if (!done.ok()) {
     deps_.gate.EndStep("FAILED: " + done.error().ToString());
     return done.error().Annotate(name);
@@ -170,13 +178,15 @@ Status ActiveMaster::RunStep(ActivationStep step, const std::function<Status()>&
   return Ok();
 }
 
-// What the shell does when a step has ended; returns what the status shows of it.
+// Runs the shell's work after a step; returns a text for `ratchet status`.
 std::string ActiveMaster::AfterStep(ActivationStep step) {
   if (step == ActivationStep::kClaimStore) {
     ConnectParts();
     if (own_client_) {
       const Status noted = NoteClaim(*root_, parts_->executor->epoch(), *own_client_);
-      if (!noted.ok()) RATCHET_LOG(kWarn, "a later master will have to wait: {}", noted.error().ToString());
+      if (!noted.ok())
+        RATCHET_LOG(kWarn, "Cannot note the storage client; a later master may have to wait: {}",
+                    noted.error().ToString());
     }
     for (const std::string& problem : parts_->executor->LoadProblems()) RATCHET_LOG(kWarn, "store: {}", problem);
     return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(),
@@ -194,7 +204,7 @@ std::string ActiveMaster::AfterStep(ActivationStep step) {
   return {};
 }
 
-// Needs the epoch, so it comes between the claim and everything that sends.
+// Needs the epoch, so it runs after the claim and before any part sends.
 void ActiveMaster::ConnectParts() {
   Parts& parts = *parts_;
   const Epoch epoch = parts.executor->epoch();
@@ -231,7 +241,7 @@ void ActiveMaster::ConnectParts() {
 
 Evict ActiveMaster::Eviction() const {
   return [&clock = deps_.clock, &config = deps_.config](const io::StorageClient& client) -> Status {
-    if (config.fence_command.empty()) return Ok();  // the storage's own time-out decides
+    if (config.fence_command.empty()) return Ok();  // the storage's own time-out applies
     return RunFenceCommand(clock, config.fence_command, client, config.fence_command_timeout);
   };
 }
@@ -240,12 +250,13 @@ bool ActiveMaster::NotesClients() const {
   return !deps_.config.fence_command.empty() || !deps_.config.storage_client.empty();
 }
 
-// S102, before the claim, and before anything is opened that the earlier master's client may hold for itself.
+// S102 (evict before fencing): before the claim, and before a file is opened that the earlier master's client may
+// hold exclusively.
 Result<std::vector<std::string>> ActiveMaster::EvictEarlierOwner(io::Directory& root) {
   if (!NotesClients()) return std::vector<std::string>();
   if (!deps_.config.storage_client.empty())
     own_client_ = io::StorageClient{deps_.config.storage_client, io::ClientIdAt(deps_.config.root)};
-  deps_.gate.BeginStep("making the storage give up the earlier master's client");
+  deps_.gate.BeginStep("evicting the earlier master's storage client");
   auto evicted = EvictEarlierOwners(root, own_client_, Eviction());
   deps_.gate.EndStep(evicted.ok() ? "done" : "FAILED: " + evicted.error().ToString());
   return evicted;
@@ -254,18 +265,22 @@ Result<std::vector<std::string>> ActiveMaster::EvictEarlierOwner(io::Directory& 
 Status ActiveMaster::MakeParts() {
   RATCHET_ASSIGN(root_, deps_.disk.OpenOrMake(deps_.config.root));
   RATCHET_ASSIGN(const std::vector<std::string> names, EvictEarlierOwner(*root_));
+  RATCHET_TRY(io::CheckRootPast(*root_));  // S114 (no start without the past): before any file is made
+  RATCHET_ASSIGN(DirectoryPtr own_root, deps_.disk.OpenOrMake(deps_.config.root));
+  RATCHET_ASSIGN(auto guard, procedure::RootGuard::Open(std::move(own_root)));
   RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root_, kProceduresFolder));
   RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root_, kQuarantineFolder));
   if (NotesClients()) {
-    RATCHET_ASSIGN(const Epoch highest, procedure::HighestClaim(*procedures));
-    RATCHET_TRY(PrepareClaim(*root_, names, highest, own_client_));
+    RATCHET_ASSIGN(const Epoch in_store, procedure::HighestClaim(*procedures));
+    RATCHET_ASSIGN(const Epoch in_root, procedure::HighestClaim(*root_));
+    RATCHET_TRY(PrepareClaim(*root_, names, std::max(in_store, in_root), own_client_));
   }
   procedure::WalStoreOptions options;
   options.segment_bytes = deps_.config.store_segment_bytes;
   options.segment_age = deps_.config.store_segment_age;
   options.owner = deps_.gate.self().ToString();
-  auto store =
-      std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options);
+  auto store = std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options,
+                                                     std::move(guard));
   RATCHET_ASSIGN(auto files,
                  PosixClusterFiles::Open(deps_.disk, deps_.config.root, [raw = store.get()] { return raw->Check(); }));
   if (!deps_.config.fence_command.empty()) files->SetEviction(Eviction());
@@ -283,22 +298,35 @@ Status ActiveMaster::Activate() {
   return Ok();
 }
 
-// Ends by itself: meta must come, because no crash can have been missed.
+// Always ends: meta comes online eventually, because no crash was missed.
 void ActiveMaster::LoadMeta() {
-  deps_.gate.BeginStep(std::string(ActivationStepName(ActivationStep::kLoadMeta)));
+  const std::string name(ActivationStepName(ActivationStep::kLoadMeta));
+  deps_.gate.BeginStep(name);
+  if (const Status may = HitFault("master.activation", name); !may.ok()) return FailOn(may.error(), name);
   parts_->logic.activation().LoadMeta([this](const Status& loaded) {
     if (!loaded.ok()) return FailOn(loaded.error(), "loading hbase:meta");
     deps_.gate.EndStep(
         fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(), parts_->logic.regions().size()));
     deps_.gate.Ready();
+    deps_.session.Post([&session = deps_.session, paths = deps_.paths] {
+      IgnoreResult(zk::ForgetRefusedStart(session, paths), "shown only while no master is active");
+    });
     parts_->history->Add(MakeFailover(deps_.gate, parts_->executor->epoch()));
     RATCHET_LOG(kInfo, "activation: ready, epoch {}", parts_->executor->epoch());
-    TellServiceManager(fmt::format("STATUS=active master, epoch {}", parts_->executor->epoch()));
+    NotifyServiceManager(fmt::format("STATUS=active master, epoch {}", parts_->executor->epoch()));
   });
 }
 
 void ActiveMaster::FailOn(const Error& error, const std::string& where) {
   if (parts_ != nullptr && parts_->stopping.load()) return;
+  // S114: the server of hbase:meta refuses this epoch, and no later one is claimed in this root.
+  if (rpc::IsClass(error, rpc::exception::kStale) && parts_ != nullptr && parts_->store->Check().ok()) {
+    return deps_.on_end(exit_code::kWentBack,
+                        fmt::format("{}: the root is an older copy: a region server knows a later epoch than {}, the "
+                                    "highest one that was claimed here ({}): put the newest procedures/ and numbers/ "
+                                    "back",
+                                    where, parts_->executor->epoch(), error.message()));
+  }
   deps_.on_end(ExitCodeFor(error), where + ": " + error.ToString());
 }
 
@@ -316,14 +344,14 @@ void ActiveMaster::StartChores() {
   ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler().Sweep(); });
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.balancer().Tick(); });
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_keeper().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_keeper().Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_manager().Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_manager().Tick(); });
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.namespace_table().Tick(); });
   ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
     const TimePoint begun = deps_.clock.Now();
     if (!parts_->logic.ready() || begun < next->load()) return;
     parts_->logic.reconciler().CompareWithMeta([&clock = deps_.clock, begun, next](const Status& compared) {
-      const TimePoint ended = clock.Now();  // it has read all of hbase:meta
+      const TimePoint ended = clock.Now();  // the comparison has read all of hbase:meta
       if (compared.ok())
         *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
     });
@@ -345,8 +373,33 @@ void ActiveMaster::StartChores() {
   parts_->logic.env().run_cleaner = [thread = parts_->cleaner_thread.get()](std::function<void(bool)> done) {
     return thread->RunSoon(std::move(done));
   };
-  parts_->survey_thread = std::make_unique<PeriodicThread>("survey", kSweepPeriod,
-                                                           [&logic = parts_->logic] { logic.reconciler().Survey(); });
+  parts_->survey_thread = std::make_unique<PeriodicThread>("survey", kSweepPeriod, [this, &logic = parts_->logic] {
+    logic.reconciler().Survey();
+    KeepClusterId();
+  });
+}
+
+// A cluster without cluster.id continues, but none of its processes could start again, because --root looks like the
+// root of another cluster.
+void ActiveMaster::KeepClusterId() {
+  const std::string& own = deps_.gate.cluster_id();
+  const auto id = io::ReadClusterId(*root_);
+  std::string problem;
+  if (id.ok() && *id != own) {
+    problem = fmt::format("cluster.id below {} names cluster {}, but this is cluster {}", deps_.config.root, *id, own);
+  } else if (!id.ok() && id.error().code() != Code::kNotFound) {
+    problem = fmt::format("cannot read cluster.id below {}, which must contain {}: {}", deps_.config.root, own,
+                          id.error().message());
+  } else if (!id.ok() && parts_->store->Check().ok()) {  // the root belongs to this master
+    const auto written = EnsureClusterId(*root_, own);
+    if (written.ok()) {
+      RATCHET_LOG(kWarn, "cluster.id below {} was lost; rewritten: {}", deps_.config.root, own);
+    } else {
+      problem = fmt::format("cluster.id below {}, which must contain {}, is lost: {}", deps_.config.root, own,
+                            written.error().message());
+    }
+  }
+  deps_.gate.SetProblem(OwnProblem::kClusterId, problem);
 }
 
 void ActiveMaster::CheckOwner() {
@@ -354,13 +407,14 @@ void ActiveMaster::CheckOwner() {
   if (const Status owner = parts_->store->Check(); !owner.ok()) FailOn(owner.error(), "the ownership check");
 }
 
-// A server registers in ZooKeeper before it reports to the master, so one that was online here before the list was read
-// and is not in the list has lost its registration.
+// A server registers in ZooKeeper before it reports to the master, so a server that was online here before the list was
+// read, and is not in the list, has lost its registration.
 void ActiveMaster::CompareWithLiveServers() {
   const std::vector<ServerName> online = parts_->logic.servers().Online();
   const std::vector<ServerName> registering = parts_->logic.server_manager().Registering();
   const auto live = zk::ReadLiveServers(deps_.session, deps_.paths);
-  if (!live.ok() && live.error().code() != Code::kNotFound) return;  // disconnected: go on, the fences guard the data
+  // disconnected: continue, because the fences protect the data
+  if (!live.ok() && live.error().code() != Code::kNotFound) return;
   std::set<ServerName> names;
   if (live.ok()) names.insert(live->begin(), live->end());
   for (const ServerName& server : online) {
@@ -386,6 +440,7 @@ void ActiveMaster::Stop() {
   parts_->slow_work.Stop();
   if (parts_->cleaner_thread != nullptr) parts_->cleaner_thread->Stop();
   parts_->executor->Stop();
+  parts_->file_actions.Stop();
   if (parts_->history != nullptr) parts_->history->Stop();
   parts_->dispatcher.Stop();
   parts_->files->Stop();

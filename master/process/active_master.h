@@ -1,9 +1,9 @@
-// Everything that exists only while this process is the active master: the claimed store, the executor, the logic, and
-// its hands (dispatcher, hbase:meta, files). Built when elected.
+// The parts that exist only while this process is the active master: the claimed store, the executor, the logic, and
+// its interfaces (dispatcher, hbase:meta, files). Built when elected.
 //
-// Life: construct -> Activate (blocks until the workers run) -> ... -> Stop -> destroy. Activate runs on main's thread;
-// `on_end` may come from any thread, more than once: the process must end then, and change nothing more (a
-// deposed master is harmless).
+// Life: construct -> Activate (blocks until the workers run) -> ... -> Stop -> destroy. Activate runs on main's thread.
+// `on_end` may be called from any thread, more than once: the process must then end without further changes (a deposed
+// master is harmless).
 #pragma once
 
 #include <functional>
@@ -25,9 +25,6 @@
 
 namespace ratchet::master {
 
-// With which the process ends after an error of the store, of the activation or of a CHECK.
-[[nodiscard]] int ExitCodeFor(const Error& error);
-
 class TraceFile;
 
 class ActiveMaster {
@@ -42,8 +39,8 @@ class ActiveMaster {
     Timers& timers;
     MasterGate& gate;
     std::function<void(int exit_code, const std::string& why)> on_end;
-    std::function<void()> look_soon;                           // has CheckOwner called, where it may wait for storage
-    std::shared_ptr<procedure::ProcedureListener> listener{};  // of all procedures; may be null
+    std::function<void()> look_soon;  // schedules CheckOwner on a thread that may wait for the storage
+    std::shared_ptr<procedure::ProcedureListener> listener{};  // gets all procedures; may be null
     TraceFile* trace = nullptr;                                // may be null
   };
   explicit ActiveMaster(Deps deps);
@@ -51,18 +48,20 @@ class ActiveMaster {
   ActiveMaster(const ActiveMaster&) = delete;
   ActiveMaster& operator=(const ActiveMaster&) = delete;
 
-  // Start-up steps 1 to 5, then begins with step 6, which ends by itself (MasterGate::Ready).
+  // Runs start-up steps 1 to 5, then begins step 6, which ends asynchronously (MasterGate::Ready).
   [[nodiscard]] Status Activate();
-  // No step runs, nothing is sent and the store is closed when it returns.
+  // When it returns, no step runs, no message is sent, and the store is closed.
   void Stop();
 
-  // A master that was paused beyond its successor's claim finds out here at the latest, and leaves. May wait for
-  // storage.
+  // Ends a master that was paused until after its successor's claim, if no other check found this before. May wait for
+  // the storage.
   void CheckOwner();
-  // For the chores: expires servers that ZooKeeper no longer lists. On the session's thread.
+  // Rewrites <root>/cluster.id if it is lost, and reports if it is wrong. Waits for the storage.
+  void KeepClusterId();
+  // Periodic task: expires servers that ZooKeeper no longer lists. Runs on the session's thread.
   void CompareWithLiveServers();
   [[nodiscard]] std::vector<ServerName> OnlineServers() const;
-  // The whole cluster is being stopped: no region is moved off a server that leaves (S73).
+  // Call when the whole cluster is being stopped: regions are then not moved off leaving servers (S73: orderly stop).
   void LetServersLeave();
   [[nodiscard]] std::optional<ServerName> MetaLocation() const;
 
@@ -71,7 +70,7 @@ class ActiveMaster {
   [[nodiscard]] Status MakeParts();
   [[nodiscard]] Evict Eviction() const;
   [[nodiscard]] bool NotesClients() const;
-  // What the root holds; nothing where no client is noted.
+  // Returns the names in the root; empty if no client is noted.
   [[nodiscard]] Result<std::vector<std::string>> EvictEarlierOwner(io::Directory& root);
   void ConnectParts();
   void LoadMeta();
@@ -82,9 +81,9 @@ class ActiveMaster {
   void StartChores();
 
   const Deps deps_;
-  std::unique_ptr<io::Directory> root_;  // for notes of clients; null until the store is claimed
+  std::unique_ptr<io::Directory> root_;  // for the notes of storage clients; null until the store is claimed
   std::optional<io::StorageClient> own_client_;
-  std::shared_ptr<Parts> parts_;  // chores hold it weakly
+  std::shared_ptr<Parts> parts_;  // periodic tasks hold it weakly
 };
 
 }  // namespace ratchet::master

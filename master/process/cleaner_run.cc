@@ -7,7 +7,7 @@ namespace ratchet::master {
 void RunCleaner(StrayLogs& stray_logs, FileRetirer& retirer, ArchiveCleaner& cleaner) {
   const auto stray = stray_logs.RunOnce();
   if (!stray.ok())
-    RATCHET_LOG(kWarn, "Looking for logs of servers that never registered: {}", stray.error().ToString());
+    RATCHET_LOG(kWarn, "Cannot check the logs of servers that never registered: {}", stray.error().ToString());
   if (stray.ok())
     for (const ServerName& server : *stray)
       RATCHET_LOG(kInfo, "Retired the logs of {}, which never registered", server.ToString());

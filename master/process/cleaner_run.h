@@ -1,5 +1,5 @@
-// One run of the cleaner's two stages and of the search for logs of servers that never registered, with a line in the
-// log for each file. Walking all regions and removing a large tree take long: not on a thread with timers.
+// One run of the cleaner's two stages and of the search for logs of servers that never registered. Logs a line for each
+// file. Visiting all regions and removing a large tree take long, so do not call it on a timer thread.
 #pragma once
 
 #include "master/files/archive_cleaner.h"

@@ -22,10 +22,10 @@ void EndedListener::OnFinished(const procedure::ProcedureInfo& info) {
 }
 
 std::vector<ratchet::pb::EndedProcedure> EndedBefore(const procedure::Executor& executor, Epoch epoch) {
-  constexpr std::size_t kMost = 20'000;  // a list of more would hold up the executor
+  constexpr std::size_t kMost = 20'000;  // a longer list would delay the executor
   std::vector<ratchet::pb::EndedProcedure> ended;
   if (const std::size_t all = executor.Count().all; all > kMost) {
-    RATCHET_LOG(kInfo, "history: with {} procedures in memory it is not looked for those that it lacks", all);
+    RATCHET_LOG(kInfo, "history: skipping the search for missing entries, because {} procedures are in memory", all);
     return ended;
   }
   for (procedure::ProcedureInfo& info : executor.List()) {

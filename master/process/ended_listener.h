@@ -1,4 +1,4 @@
-// Hands each procedure that ends to the history and to the trace file.
+// Passes each procedure that ends to the history and to the trace file.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ namespace ratchet::master {
 
 class EndedListener final : public procedure::ProcedureListener {
  public:
-  // `trace`: null without a trace file; outlives the listener.
+  // `trace`: null without a trace file; must outlive the listener.
   EndedListener(std::string master, TraceFile* trace) : master_(std::move(master)), trace_(trace) {}
-  // Before the workers start. `book` outlives the executor.
+  // Call before the workers start. `book` must outlive the executor.
   void Begin(Epoch epoch, HistoryBook* book);
 
   void OnFinished(const procedure::ProcedureInfo& info) override;
@@ -32,7 +32,7 @@ class EndedListener final : public procedure::ProcedureListener {
   std::atomic<std::uint64_t> epoch_{0};
 };
 
-// What earlier masters may not have had the time to write into the history: of roots whose results are kept.
+// Returns ended procedures that earlier masters may not have written to the history: the roots whose results are kept.
 [[nodiscard]] std::vector<ratchet::pb::EndedProcedure> EndedBefore(const procedure::Executor& executor, Epoch epoch);
 
 }  // namespace ratchet::master

@@ -5,10 +5,10 @@
 namespace ratchet::master {
 
 rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port, const std::string& cluster_key) {
-  constexpr int kMetaThreads = 2;  // for where hbase:meta is; nothing in them waits
+  constexpr int kMetaThreads = 2;  // for the location of hbase:meta; never block
   rpc::ServerOptions options;
   options.name = "master-rpc";
-  options.host = config.host;
+  options.host = config.bind.empty() ? config.host : config.bind;
   options.port = config.listen_port == 0 ? port : static_cast<std::uint16_t>(config.listen_port);
   const auto length = static_cast<std::size_t>(config.queue_length);
   const auto queue = [&options, length](rpc::QueueClass of, std::int64_t threads) {
@@ -19,6 +19,7 @@ rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
   queue(rpc::QueueClass::kTransition, config.report_handlers);
   queue(rpc::QueueClass::kMeta, kMetaThreads);
   queue(rpc::QueueClass::kMemberMeta, 1);
+  options.max_request_messages = static_cast<std::size_t>(config.max_request_messages);
   options.cluster_key = cluster_key;
   return options;
 }

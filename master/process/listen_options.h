@@ -1,4 +1,4 @@
-// Where a master listens, and how many threads and waiting requests it has for each kind. Pure.
+// Listen addresses of a master, and its threads and queue sizes for each kind of request. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ratchet::master {
 
-// `port`: the one of this master's name.
+// `port`: the port in this master's name.
 [[nodiscard]] rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
                                                const std::string& cluster_key);
 

@@ -10,20 +10,21 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/exit_latch.h"
+#include "common/base/fault_env.h"
 #include "common/base/log.h"
 #include "common/base/log_level.h"
-#include "common/base/proving.h"
+#include "common/base/resource_failure.h"
+#include "common/base/self_restart.h"
 #include "common/base/service_manager.h"
 #include "common/base/settings_reload.h"
-#include "common/base/start_again.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
 #include "common/io/dead_mount.h"
 #include "common/io/storage_proof.h"
 #include "master/process/master_config.h"
 #include "master/process/master_process.h"
+#include "master/process/root_check.h"
 #include "master/process/step_list.h"
 #include "master/process/store_replay.h"
 #include "master/state/server_version.h"
@@ -32,13 +33,13 @@ namespace ratchet::master {
 namespace {
 
 int Run(int argc, char* const* argv) {
-  EndWithoutResources("ratchet-master");
+  HandleResourceFailure("ratchet-master");
   SetThreadName("main");
   const SystemClock clock;
-  const StartAgain again(clock, argv);
+  const SelfRestart self_restart(clock, argv);
   ExitLatch exit;
   std::atomic<bool> stop_asked{false};
-  std::atomic<Settings*> reloadable{nullptr};  // once they are in force
+  std::atomic<Settings*> reloadable{nullptr};  // set after the settings are applied
   std::optional<StopSignals> signals;
   signals.emplace(
       [&exit, &stop_asked](const char* name) {
@@ -47,7 +48,7 @@ int Run(int argc, char* const* argv) {
       },
       [&reloadable] {
         ReopenLogOnRequest();
-        if (Settings* const now = reloadable) IgnoreResult(ReloadSettings(*now, "SIGHUP"), "it is in the log");
+        if (Settings* const now = reloadable) IgnoreResult(ReloadSettings(*now, "SIGHUP"), "see the log");
       });
 
   Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
@@ -71,6 +72,15 @@ int Run(int argc, char* const* argv) {
     std::fputs(ToText(*report, config.json ? ReplayFormat::kJson : ReplayFormat::kText).c_str(), stdout);
     return report->findings.empty() ? exit_code::kOk : exit_code::kInconclusive;
   }
+  if (config.check_root) {
+    const auto checks = CheckRootDirectory(config.root);
+    if (!checks.ok()) {
+      std::fprintf(stderr, "ratchet-master: --check-root: %s\n", checks.error().message().c_str());
+      return exit_code::kRootUnusable;
+    }
+    std::fputs(CheckText(*checks).c_str(), stdout);
+    return AnyRefused(*checks) ? exit_code::kWentBack : exit_code::kOk;
+  }
   if (config.root.empty() || config.zookeeper.empty()) {
     std::fputs("ratchet-master: --root and --zookeeper are required\n", stderr);
     return exit_code::kUsage;
@@ -88,39 +98,41 @@ int Run(int argc, char* const* argv) {
   io::WatchMount(config.root);
   io::StorageProof::SetPolicy(io::ProofPolicyOf(config.storage_proof));
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
-  if (const Status taken = TakeProvingEnvironment(config.allow_fault_points); !taken.ok()) {
+  if (const Status taken = ArmFaultsFromEnvironment(config.allow_fault_points); !taken.ok()) {
     RATCHET_LOG(kError, "Start: {}", taken.error().message());
     std::fprintf(stderr, "ratchet-master: %s\n", taken.error().message().c_str());
     return exit_code::kUsage;
   }
 
-  EndWithoutResourcesBy([&again, &stop_asked, &config](const ExitReason& reason) {
+  SetResourceFailureHandler([&self_restart, &stop_asked, &config](const ExitReason& reason) {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
     FlushLog();
-    if (!stop_asked && again.Follows(reason, config.start_again)) again.Go(reason);
+    if (!stop_asked && self_restart.Follows(reason, config.start_again)) self_restart.Go(reason);
   });
-  const auto end_at_once = [&again, &stop_asked, &config](const ExitReason& reason) {
-    if (config.start_again && !stop_asked) again.Go(reason);
+  const auto end_at_once = [&self_restart, &stop_asked, &config](const ExitReason& reason) {
+    if (config.start_again && !stop_asked) self_restart.Go(reason);
     ::_exit(reason.code);
   };
-  MasterProcess process(config, exit, ProcessLife{again.past(), end_at_once, config.allow_fault_points});
-  ExitReason reason = again.AwaitTurn(exit) ? process.Run() : exit.Wait();
+  MasterProcess process(config, exit,
+                        ProcessLife{self_restart.history(), end_at_once, config.allow_fault_points, BuildVersion()});
+  ExitReason reason = self_restart.AwaitDelay(exit) ? process.Run() : exit.Wait();
   reason.code = io::CodeBesideMount(CodeOfEnd(reason));
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stopped: {}", reason.why);
-    TellServiceManager("STOPPING=1");
+    NotifyServiceManager("STOPPING=1");
   } else {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
     std::fprintf(stderr, "ratchet-master: %s\n", reason.why.c_str());
   }
-  if (again.Follows(reason, config.start_again)) {
+  if (self_restart.Follows(reason, config.start_again)) {
     process.LeaveZooKeeper();
     FlushLog();
-    signals.reset();  // a stop that is asked for from here on waits for the next incarnation
-    if (!stop_asked) again.Go(reason);
-    RATCHET_LOG(kError, "This process does not come again: {}", stop_asked ? "a stop was asked for" : "exec failed");
+    signals.reset();  // a stop that is requested from here on waits for the next incarnation
+    if (!stop_asked) self_restart.Go(reason);
+    RATCHET_LOG(kError, "This process does not restart itself: {}",
+                stop_asked ? "a stop was requested" : "exec failed");
   }
-  // No destructors: whatever still runs must not act on a half-dismantled master.
+  // Runs no destructors, because running threads must not use a partly destroyed master.
   FlushLog();
   ::_exit(reason.code);
 }

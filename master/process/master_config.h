@@ -21,16 +21,18 @@ struct MasterConfig {
   std::string zk_parent = "/hbase";
   Millis zk_session{2000};
   Millis zk_connect_timeout{30'000};
-  std::string host = "127.0.0.1";  // where others reach this master; also the address to listen on
+  std::string host = "127.0.0.1";  // address at which other processes reach this master
+  std::string bind;                // addresses or names to listen on; empty: the addresses of `host`
   std::int64_t port = 16000;
   std::int64_t listen_port = 0;    // 0: `port`
-  std::int64_t info_port = 16010;  // of the page and of metrics; 0: any free one, -1: none
+  std::int64_t info_port = 16010;  // port of the page and the metrics; 0: any free port, -1: none
   std::string info_host = "127.0.0.1";
-  std::function<std::string()> settings{};  // all in force, as --print-config prints them
-  std::function<Status()> reload{};         // reads what may change live anew; an error has changed nothing
+  Millis refused_page{10'000};              // time for which the page of a refused master shows the cause
+  std::function<std::string()> settings{};  // returns all current values, as --print-config prints them
+  std::function<Status()> reload{};         // reloads the settings that may change live; after an error none is changed
   std::string log_file;
   std::string log_level = "info";
-  std::string storage_client;  // empty: none that could be evicted
+  std::string storage_client;  // empty: no client that could be evicted
   std::string fence_command;
   Millis fence_command_timeout{30'000};
   std::string storage_proof = "detect";
@@ -38,8 +40,10 @@ struct MasterConfig {
   bool allow_fault_points = false;
   bool publish_client_znodes = false;
   bool adopt_zookeeper = false;
+  bool early_detection = true;
   bool list_steps = false;  // print the procedures' steps and end
-  std::string replay;       // hold this store's records against the step tables and end
+  bool check_root = false;  // print every check of the root and end
+  std::string replay;       // check this store's records against the step tables and end
   bool json = false;
 
   bool start_paused = false;
@@ -50,18 +54,23 @@ struct MasterConfig {
   std::string oldest_server_version = "0.1";
 
   std::int64_t workers = 16;
-  std::int64_t steps_per_table = 0;  // at a time; 0: no limit
+  std::int64_t steps_per_table = 0;  // concurrent steps; 0: no limit
   std::int64_t steps_per_server = 0;
   std::int64_t steps_per_peer = 0;
-  std::int64_t handlers = 8;         // of requests and views
-  std::int64_t report_handlers = 8;  // of region servers' reports
+  std::int64_t handlers = 8;         // threads for requests and views
+  std::int64_t report_handlers = 8;  // threads for region servers' reports
   std::int64_t queue_length = 1000;
+  std::int64_t max_request_messages = 500'000;
   DispatchOptions dispatch;
   MetaTableOptions meta;
   Live<Millis> order_resend{Millis{10'000}};
   Millis retry_max{2'000};
+  Millis result_ttl{15 * 60'000};       // retention of an ended procedure's result
+  Millis acked_result_ttl{5 * 60'000};  // retention after the client has acknowledged the result
+  Millis result_eviction_interval{30'000};
+  Millis region_state_grace{1'000};
   Live<Millis> retain_wait{Millis{3'000}};
-  Live<Millis> catalog_janitor_interval{Millis{0}};  // 0: at every look of the reconciler
+  Live<Millis> catalog_janitor_interval{Millis{0}};  // 0: at every sweep of the reconciler
   Live<Millis> cleaner_interval{Millis{60'000}};
   AutoSplitOptions auto_split;
   BalancerOptions balancer;
@@ -73,17 +82,17 @@ struct MasterConfig {
   std::uint64_t store_segment_bytes = 16u << 20;
   Millis store_segment_age{3'600'000};
   HistoryLimits history;
-  std::string trace_file;  // empty: none is written
+  std::string trace_file;  // empty: no trace file
   Live<std::uint64_t> trace_file_bytes{64u << 20};
-  Live<Millis> sync_timeout{Millis{10'000}};  // 0: never withdraws
+  Live<Millis> sync_timeout{Millis{10'000}};  // 0: the master never withdraws
 };
 
-// Binds every member to its setting; `config` must outlive the parsing. `dispatch` holds sizes as std::size_t: they are
-// copied from the integers by Finish.
+// Binds every member to its setting; `config` must outlive the parsing. Finish copies integers to the std::size_t sizes
+// of MasterConfig::dispatch.
 class MasterSettings {
  public:
   MasterSettings(Settings& settings, MasterConfig& config);
-  // After parsing.
+  // Call after parsing.
   void Finish();
 
  private:

@@ -9,27 +9,41 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/base/service_manager.h"
+#include "common/base/went_back.h"
 #include "common/io/cluster_key.h"
 #include "common/io/disk.h"
+#include "common/io/root_numbers.h"
 #include "common/io/storage_watch.h"
+#include "common/model/codec.h"
 #include "common/model/name_rules.h"
-#include "common/model/proto/admin.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/await_listening.h"
 #include "common/rpc/channel_pool.h"
+#include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/server.h"
+#include "common/rpc/server_probe.h"
 #include "common/zk/cluster_place.h"
 #include "common/zk/master_election.h"
+#include "common/zk/refused_start.h"
+#include "common/zk/server_liveness.h"
 #include "common/zk/session_closer.h"
 #include "common/zk/session_start.h"
 #include "common/zk/zk_session.h"
+#include "master/control/master_logic.h"
 #include "master/files/directory_tools.h"
 #include "master/page/master_page.h"
+#include "master/page/refused_page.h"
 #include "master/process/active_master.h"
+#include "master/process/active_watch.h"
 #include "master/process/client_znodes.h"
+#include "master/process/death_watch.h"
 #include "master/process/listen_options.h"
+#include "master/process/logic_options.h"
 #include "master/process/own_root.h"
+#include "master/process/refusal.h"
+#include "master/process/send_stop.h"
 #include "master/process/step_list.h"
 #include "master/process/trace_file.h"
 #include "master/service/load_book.h"
@@ -37,16 +51,26 @@
 
 namespace ratchet::master {
 namespace {
-constexpr const char* kVersion = "ratchet 0.1";
 constexpr Millis kConnectSlice{2'000};
 constexpr Millis kStandbyPoll{1'000};
 constexpr Millis kCompareTimeout{5'000};
+constexpr Millis kReachTimeout{2'000};
+constexpr Millis kProbePatience{100};
+constexpr Millis kPulseTimeout{1'000};
+constexpr Millis kSecondOpinionTimeout{1'000};
+constexpr Millis kLookAtPlaceAgain{200};
 constexpr Millis kLeaveZooKeeper{2'000};
 }  // namespace
 
 struct MasterProcess::Impl {
   Impl(MasterConfig the_config, ExitLatch& the_exit, ProcessLife the_life)
       : config(std::move(the_config)), life(std::move(the_life)), exit(the_exit) {}
+
+  ~Impl() {
+    if (active_watch != nullptr) active_watch->Stop();  // its thread uses the election, which ends before it
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   const MasterConfig config;
   const ProcessLife life;
@@ -61,12 +85,14 @@ struct MasterProcess::Impl {
   std::unique_ptr<MasterGate> gate;
   LoadBook loads;
   std::unique_ptr<ServiceEnv> service_env;
+  std::unique_ptr<DeathWatch> deaths;  // null: ZooKeeper alone decides
   std::unique_ptr<rpc::RpcServer> server;
   std::unique_ptr<zk::ZkSession> session;
   std::unique_ptr<MasterPage> page;
   std::unique_ptr<TraceFile> trace;
   std::unique_ptr<zk::SessionCloser> closer;
   zk::ZkPaths paths;
+  std::unique_ptr<ActiveWatch> active_watch;  // null: ZooKeeper alone decides
   std::unique_ptr<zk::MasterElection> election;
   std::unique_ptr<ClientZnodes> znodes;
   std::unique_ptr<ActiveMaster> active;
@@ -76,7 +102,7 @@ struct MasterProcess::Impl {
   CondVar changed;
   bool elected GUARDED_BY(mutex) = false;
   std::vector<ServerName> backups GUARDED_BY(mutex);
-  std::optional<TimePoint> zookeeper_lost GUARDED_BY(mutex);  // since when it has not answered
+  std::optional<TimePoint> zookeeper_lost GUARDED_BY(mutex);  // time of the last answer
 
   void End(int code, const std::string& why) {
     exit.Request(code, why);
@@ -85,27 +111,47 @@ struct MasterProcess::Impl {
   }
 
   bool FailRoot(const Error& error) {
-    End(exit_code::kRootUnusable, fmt::format("--root {}: {}", config.root, error.ToString()));
+    const std::string text = IsWentBack(error) ? error.message() : error.ToString();
+    const std::string why = fmt::format("--root {}: {}", config.root, text);
+    if (IsWentBack(error)) {
+      // An elected master ends at once, so that another master may try; the page of that master shows the note.
+      if (page == nullptr) {
+        NoteRefusal(config, session.get(), why);
+        if (config.refused_page.count() > 0)
+          RefusedPage({config.info_host, config.info_port}, why).Await(config.refused_page, exit);
+      }
+    }
+    End(IsWentBack(error) ? exit_code::kWentBack : exit_code::kRootUnusable, why);
     return false;
   }
 
-  bool TakeRoot() {
+  bool OpenRoot() {
     auto opened = LookAtRoot(config.root);
     if (!opened.ok()) return FailRoot(opened.error());
     root = std::move(*opened);
     return true;
   }
 
-  // S72, before anything is claimed, fenced or registered: does this root belong to this place in ZooKeeper?
-  bool TakePlace() {
+  // S72 (root and ZooKeeper node belong together): checks that this root belongs to this place in ZooKeeper, before any
+  // claim, fence or registration.
+  bool ClaimPlace() {
+    const TimePoint deadline = clock.Now() + zk::kIdReturnsWithin;
     while (!exit.requested().has_value()) {
-      const auto failure = TakePlaceFor(root, *session, paths, config.adopt_zookeeper);
+      const auto failure = ClaimPlaceFor(root, *session, paths, config.adopt_zookeeper);
       cluster_id = root.state.cluster_id;
       if (!failure.has_value()) return true;
       if (failure->of_root) return FailRoot(failure->error);
       if (failure->error.code() == Code::kUnavailable) {
         IgnoreResult(session->WaitConnected(kConnectSlice), "the next try decides");
         continue;
+      }
+      // A running master rewrites an id that was removed.
+      if (failure->error.code() == Code::kFailedPrecondition && clock.Now() < deadline) {
+        const auto returns = zk::IdMayReturn(*session, paths);
+        if (returns.ok() && *returns) {
+          static_cast<void>(exit.WaitFor(kLookAtPlaceAgain));
+          continue;
+        }
       }
       FailPlace(failure->error);
     }
@@ -120,8 +166,8 @@ struct MasterProcess::Impl {
         error.message());
   }
 
-  // S77, only once the root is known to belong to its place. `fresh`: what is written where there is no key yet.
-  bool TakeKey(const std::string& fresh) {
+  // S77 (members only): call only after ClaimPlace. `fresh`: the key to write if there is none yet.
+  bool EnsureKey(const std::string& fresh) {
     auto key = io::EnsureClusterKey(*root.directory, fresh);
     if (!key.ok()) return FailRoot(key.error());
     cluster_key = std::move(*key);
@@ -138,29 +184,34 @@ struct MasterProcess::Impl {
   }
 
   bool StartServer() {
-    // One spelling everywhere: it becomes part of names.
+    // The host is spelled in one way everywhere, because it becomes part of names.
     self = ServerName{LowerCaseHost(config.host), static_cast<std::uint16_t>(config.port),
                       static_cast<std::uint64_t>(clock.WallMillis())};
     if (const Status host = CheckHost(self.host); !host.ok()) {
       End(exit_code::kUsage, host.error().Annotate("--host").ToString());
       return false;
     }
-    gate = std::make_unique<MasterGate>(self, cluster_id, kVersion, clock);
+    gate = std::make_unique<MasterGate>(self, cluster_id, fmt::format("ratchet {}", life.version), clock);
     service_env.reset(new ServiceEnv{*gate, loads, config.root, [this] { return Backups(); },
                                      [this](const std::string& why) { End(exit_code::kOk, why); },
                                      [this](const std::string& why) { StopCluster(why); }});
     service_env->timers = timers.get();
-    service_env->past = life.past;
+    service_env->past = life.history;
     service_env->fault_points_allowed = life.fault_points_allowed;
     service_env->zookeeper_lost = [this] { return ZooKeeperLost(); };
     service_env->own_storage_hangs = [this] { return OwnStorageHangs(); };
+    service_env->reach = [this](const ServerName& asked, std::function<void(Status)> done) {
+      Reach(asked, std::move(done));
+    };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
     service_env->clock_limits = config.clocks;
     service_env->reload = config.reload;
     service_env->oldest_server_version = config.oldest_server_version;
     rpc::ServerOptions options = ListenOptions(config, self.port, cluster_key);
+    if (config.early_detection) WatchForDeaths(options);
     options.cluster_id = [this] { return std::optional<std::string>(cluster_id); };
     server = std::make_unique<rpc::RpcServer>(std::move(options));
+    service_env->client_versions = [this] { return server->stats().client_versions; };
     server->Add(MakeMasterService(*service_env));
     server->Add(MakeRegionServerStatusService(*service_env));
     server->Add(MakeClientMetaService(*service_env));
@@ -168,10 +219,12 @@ struct MasterProcess::Impl {
     server->Add(MakeLockService(*service_env));
     server->Add(MakeRatchetService(*service_env));
     server->Add(MakeMasterAdminService(*service_env));
-    if (const Status started = server->Start(); !started.ok()) {
-      End(exit_code::kPortTaken, started.error().ToString());
+    const Status started = rpc::AwaitListening(*server, config.zk_connect_timeout, clock, exit);
+    if (!started.ok()) {
+      End(rpc::ExitCodeWithoutAddress(started.error()), started.error().ToString());
       return false;
     }
+    server->LogAddresses(self.Address());
     page = std::make_unique<MasterPage>(MasterPageDeps{{config.info_host, config.info_port},
                                                        *service_env,
                                                        *server,
@@ -181,8 +234,71 @@ struct MasterProcess::Impl {
                                                        config.settings,
                                                        [] { return ListSteps(StepListFormat::kJson); }});
     RATCHET_LOG(kInfo, "Master {} of cluster {} listens, root {}", self.ToString(), cluster_id, config.root);
-    TellServiceManager("READY=1\nSTATUS=listens, is not the active master");
+    NotifyServiceManager("READY=1\nSTATUS=listens, is not the active master");
     return true;
+  }
+
+  void WatchForDeaths(rpc::ServerOptions& options) {
+    DeathWatch::Deps deps{clock};
+    deps.online = [this] {
+      const auto parts = gate->Admit(Need::kWorkers);
+      return parts.ok() ? parts->logic->servers().Online() : std::vector<ServerName>();
+    };
+    deps.probe = Prober();
+    deps.ask = AskOthers();
+    deps.expire = [this](const ServerName& dead, const std::string& why) {
+      if (const auto parts = gate->Admit(Need::kWorkers); parts.ok()) parts->logic->server_manager().Expire(dead, why);
+    };
+    deaths = std::make_unique<DeathWatch>(std::move(deps));
+    service_env->heard_from = [this](const ServerName& from, std::uint64_t connection) {
+      deaths->HeardFrom(from, connection);
+    };
+    options.connection_ended = [this](std::uint64_t connection) { deaths->ConnectionEnded(connection); };
+  }
+
+  void WatchTheActiveMaster() {
+    ActiveWatch::Deps deps{clock};
+    deps.reaches = [this](const ServerName& asked) {
+      rpc::CallOptions options;
+      options.timeout = kPulseTimeout;
+      const auto reply = channels->CallSync(methods::kGetServerInfo, {asked.host, asked.port}, {}, std::move(options));
+      if (reply.ok()) return true;
+      const std::string_view what = reply.error().remote_class();
+      return what != rpc::kNotSent && what != rpc::kConnectionLost;
+    };
+    deps.probe = Prober();
+    deps.region_servers = [this] {
+      auto registered = zk::ReadLiveServers(*session, paths);
+      return registered.ok() ? *std::move(registered) : std::vector<ServerName>();
+    };
+    deps.ask = AskOthers();
+    deps.remove = [this](const ServerName& dead, const std::string& why) {
+      RATCHET_LOG(kWarn, "the active master {} is gone: {}", dead.ToString(), why);
+      election->RemoveDead(dead);
+    };
+    active_watch = std::make_unique<ActiveWatch>(std::move(deps));
+  }
+
+  std::function<rpc::ProbeFinding(const ServerName&)> Prober() {
+    return [this](const ServerName& asked) { return rpc::ProbeServer(*channels, asked, kProbePatience); };
+  }
+
+  AskForOpinion AskOthers() {
+    return [this](const ServerName& other, const ServerName& suspect) { return SecondOpinion(other, suspect); };
+  }
+
+  Result<rpc::ProbeVerdict> SecondOpinion(const ServerName& other, const ServerName& suspect) {
+    hbase::pb::ProbeServerRequest request;
+    ToProto(suspect, *request.mutable_server());
+    rpc::CallOptions options;
+    options.timeout = kSecondOpinionTimeout;
+    RATCHET_ASSIGN(const auto reply,
+                   channels->CallSync(methods::kProbeServer, {other.host, other.port}, request, std::move(options)));
+    switch (reply.message.verdict()) {
+      case hbase::pb::ProbeServerResponse::GONE: return rpc::ProbeVerdict::kGone;
+      case hbase::pb::ProbeServerResponse::ALIVE: return rpc::ProbeVerdict::kAlive;
+      default: return rpc::ProbeVerdict::kNoFinding;
+    }
   }
 
   bool ConnectZooKeeper() {
@@ -196,11 +312,25 @@ struct MasterProcess::Impl {
     return connected.ok() || FailSession(connected.error());
   }
   bool FailSession(const Error& error) {
-    End(zk::ExitCodeWithoutSession(error), error.ToString());  // nothing new where an end was asked for
+    End(zk::ExitCodeWithoutSession(error), error.ToString());  // has no effect after an earlier End
     return false;
   }
 
-  // A standby of another --root must not wait here: elected, it would find region servers that are not its own.
+  // Requests the name of the process at the server's address, and compares the names.
+  void Reach(const ServerName& asked, std::function<void(Status)> done) {
+    rpc::CallOptions options;
+    options.timeout = kReachTimeout;
+    channels->Call(methods::kGetServerInfo, {asked.host, asked.port}, {}, std::move(options),
+                   [asked, done = std::move(done)](const auto& reply) {
+                     if (!reply.ok()) return done(reply.error());
+                     const auto name = FromProto(reply->message.server_info().server_name());
+                     if (name.ok() && *name == asked) return done(Ok());
+                     done(Error(Code::kUnavailable, fmt::format("another server answers there: {}",
+                                                                name.ok() ? name->ToString() : "one without a name")));
+                   });
+  }
+
+  // A standby of another --root must not wait here, because after its election it would find foreign region servers.
   void CompareClusters(const ServerName& other) {
     rpc::CallOptions options;
     options.timeout = kCompareTimeout;
@@ -210,8 +340,8 @@ struct MasterProcess::Impl {
                      const std::string& theirs = reply->message.cluster_id();
                      if (theirs == cluster_id) return;
                      End(exit_code::kWrongCluster,
-                         fmt::format("the active master {} is of cluster {}, --root {} of cluster {}", other.ToString(),
-                                     theirs, config.root, cluster_id));
+                         fmt::format("the active master {} belongs to cluster {}, --root {} to cluster {}",
+                                     other.ToString(), theirs, config.root, cluster_id));
                    });
   }
 
@@ -227,6 +357,7 @@ struct MasterProcess::Impl {
     });
     zk::MasterElection::Callbacks callbacks;
     callbacks.on_elected = [this] {
+      if (active_watch != nullptr) active_watch->Follow(std::nullopt);
       MutexLock lock(mutex);
       elected = true;
       changed.NotifyAll();
@@ -236,21 +367,44 @@ struct MasterProcess::Impl {
       RATCHET_LOG(kInfo, "Active master: {}", who.has_value() ? who->ToString() : "none");
       if (gate->role() == MasterRole::kStandby) gate->SetActiveMaster(who);
       if (who.has_value() && *who != self) CompareClusters(*who);
+      if (active_watch != nullptr) active_watch->Follow(who != self ? who : std::nullopt);
     };
+    callbacks.on_obstacle = [this](const std::string& why) { gate->SetProblem(OwnProblem::kElection, why); };
     election = std::make_unique<zk::MasterElection>(*session, paths, zk::MasterNode{self, page->shown_port()},
                                                     std::move(callbacks));
+    if (config.early_detection) WatchTheActiveMaster();
     election->Start();
+    session->Post([this] {
+      IgnoreResult(zk::ForgetOwnRefusedStart(*session, paths, RefusalStart(config)), "shown until a master leads");
+    });
   }
 
-  // Blocks until elected (true) or asked to end.
+  // S114 (no start without the past): the status and the page of this master show the refusal of another one. On the
+  // session's thread.
+  void LookForRefusal() {
+    if (const auto problem = RefusalProblem(*session, paths)) gate->SetProblem(OwnProblem::kRefusedStart, *problem);
+  }
+
+  // Blocks until elected (returns true) or asked to end.
   bool AwaitElection() {
     MutexLock lock(mutex);
     while (!elected && !exit.requested().has_value()) changed.WaitFor(mutex, kStandbyPoll);
     return elected && !exit.requested().has_value();
   }
 
-  // As long as this session lives, the place is the one that was compared at the start; only other clients' writes can
-  // have changed it (S72).
+  // The id may be removed when the active master dies; without it no process can start again.
+  void KeepPlaceAsStandby() {
+    if (exit.requested().has_value() || gate->role() != MasterRole::kStandby) return;
+    session->Post([this] {
+      if (gate->role() != MasterRole::kStandby) return;
+      LookForRefusal();
+      IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/false), "looked at again in a second");
+    });
+    timers->After(kStandbyPoll, [this] { KeepPlaceAsStandby(); });
+  }
+
+  // During this session the place is the one that was checked at the start; only writes of other clients can have
+  // changed it (S72).
   bool StillMyPlace() {
     while (!exit.requested().has_value()) {
       const Status kept = zk::KeepPlace(*session, paths, cluster_id, /*active=*/false);
@@ -261,21 +415,21 @@ struct MasterProcess::Impl {
     return false;
   }
 
-  // A standby may have waited for years. Region servers that were started meanwhile show what the file says now; a file
-  // that was lost is written again with what the running processes have.
+  // A standby may have waited for years. Region servers that were started meanwhile have the current key of the file; a
+  // lost file is rewritten with the key of the running processes.
   bool StillTheKey() {
     const std::string mine = cluster_key;
-    if (!TakeKey(mine)) return false;
+    if (!EnsureKey(mine)) return false;
     if (cluster_key == mine) return true;
-    End(exit_code::kRootUnusable,
-        fmt::format("{}/{} has changed since this master started; start it again", config.root, io::kClusterKeyFile));
+    End(exit_code::kRootUnusable, fmt::format("{}/{} has changed since this master started; restart this master",
+                                              config.root, io::kClusterKeyFile));
     return false;
   }
 
   void Activate() {
     gate->Elected();
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
-    TellServiceManager("STATUS=elected, starts up as the active master");
+    NotifyServiceManager("STATUS=elected, starts up as the active master");
     if (!StillMyPlace() || !StillTheKey()) return;
     if (!config.trace_file.empty())
       trace = std::make_unique<TraceFile>(config.trace_file, cluster_id, config.trace_file_bytes);
@@ -287,25 +441,29 @@ struct MasterProcess::Impl {
     Refresh();
     WatchStorage();
     const Status activated = active->Activate();
-    if (!activated.ok()) End(ExitCodeFor(activated.error()), "activation failed: " + activated.error().ToString());
+    if (activated.ok()) return;
+    if (IsWentBack(activated.error())) return static_cast<void>(FailRoot(activated.error()));
+    End(ExitCodeFor(activated.error()), "activation failed: " + activated.error().ToString());
   }
 
-  // False: the session did not close in time. Needs no storage.
+  // Returns false if the session did not close in time. Needs no storage.
   bool LeaveZooKeeper() { return closer == nullptr || closer->Close(kLeaveZooKeeper); }
 
-  // Nothing in what is called here waits for storage, but the look.
+  // No callback waits for the storage, except the check itself.
   void WatchStorage() {
     io::StorageWatchParts parts;
     parts.look = [this] { active->CheckOwner(); };
     parts.permitted = [this](Millis age) {
       if (Backups().empty()) return false;
-      // While it activates, no server reports to it. A standby has shown its storage at its own start: this one, come
-      // again, cannot be a standby before its storage answers, so that no two masters hand the office to and fro.
+      // During the activation no server reports to this master. A standby has proven its storage at its own start.
+      // After a restart this process cannot become a standby before its storage answers, so two masters cannot pass the
+      // role back and forth.
       if (gate->role() == MasterRole::kActivating) return true;
       const TimePoint now = clock.Now();
       return service_env->storage.AnswersSince(now - age, now);
     };
-    parts.leave = [this] { static_cast<void>(LeaveZooKeeper()); };  // what is left of the session goes with the process
+    // the end of the process ends the rest of the session
+    parts.leave = [this] { static_cast<void>(LeaveZooKeeper()); };
     parts.end = [this](const std::string& why) { End(exit_code::kStorageHangs, why); };
     parts.last_resort = [this](const std::string& why) {
       if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
@@ -326,7 +484,7 @@ struct MasterProcess::Impl {
     return oldest.has_value() && *oldest >= kStorageProblem ? oldest : std::nullopt;
   }
 
-  // Every second, on the session's thread: which other masters are there, and what clients may read.
+  // Every second, on the session's thread: reads the other masters, and updates the nodes for clients.
   void Refresh() {
     session->Post([this] {
       const auto read = zk::ReadBackupMasters(*session, paths);
@@ -334,10 +492,15 @@ struct MasterProcess::Impl {
         MutexLock lock(mutex);
         backups = *read;
       }
+      LookForRefusal();
       const bool is_active = gate->role() == MasterRole::kActive;
       if (is_active)
         IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/true), "looked at again in a second");
-      if (config.publish_client_znodes && is_active) znodes->Publish(active->MetaLocation());
+      if (!is_active) return;
+      if (config.publish_client_znodes)
+        znodes->Publish(active->MetaLocation());
+      else
+        znodes->Withdraw();
     });
     timers->After(kStandbyPoll, [this] {
       if (!exit.requested().has_value()) Refresh();
@@ -349,26 +512,22 @@ struct MasterProcess::Impl {
     return backups;
   }
 
-  // Shutdown: every region server first, then this master; standbys notice and stay.
+  // Shutdown: every region server first, then this master. Standbys keep running.
   void StopCluster(const std::string& why) {
-    hbase::pb::StopServerRequest request;
-    request.set_reason(why);
     active->LetServersLeave();
-    for (const ServerName& target : active->OnlineServers()) {
-      channels->Call(methods::kStopServer, {target.host, target.port}, request, {}, [target](const auto& reply) {
-        if (!reply.ok()) RATCHET_LOG(kWarn, "{} was not told to stop: {}", target.ToString(), reply.error().ToString());
-      });
-    }
+    SendStopRequests(*channels, active->OnlineServers(), why);
     timers->After(Millis{500}, [this, why] { End(exit_code::kOk, why); });
   }
 
-  // Steps end, nothing is sent any more, the store is closed; only then the next master is let in.
+  // Ends steps, stops sending and closes the store before it releases the election.
   void StopInOrder() {
     gate->Stopping();
     if (page != nullptr) page->Stop();
     if (storage != nullptr) storage->Stop();
+    if (deaths != nullptr) deaths->Stop();
+    if (active_watch != nullptr) active_watch->Stop();
     if (active != nullptr) active->Stop();
-    trace.reset();  // after what adds to it
+    trace.reset();  // after the parts that add to it
     server->Stop();
     channels->Stop();
     if (election != nullptr) election->Stop();
@@ -382,17 +541,20 @@ MasterProcess::MasterProcess(MasterConfig config, ExitLatch& exit, ProcessLife l
 MasterProcess::~MasterProcess() = default;
 
 void MasterProcess::LeaveZooKeeper() {
-  if (!impl_->LeaveZooKeeper()) RATCHET_LOG(kWarn, "The ZooKeeper session does not close; it ends with its time-out");
+  if (!impl_->LeaveZooKeeper()) RATCHET_LOG(kWarn, "The ZooKeeper session did not close; it ends after its time-out");
 }
 
 ExitReason MasterProcess::Run() {
   Impl& impl = *impl_;
-  if (impl.TakeRoot() && impl.ConnectZooKeeper() && impl.TakePlace() && impl.TakeKey(io::NewClusterKey()) &&
+  if (impl.OpenRoot() && impl.ConnectZooKeeper() && impl.ClaimPlace() && impl.EnsureKey(io::NewClusterKey()) &&
       impl.OpenChannels() && impl.StartServer()) {
     impl.StandForElection();
+    impl.KeepPlaceAsStandby();
     if (impl.AwaitElection()) impl.Activate();
   }
   ExitReason reason = impl.exit.Wait();
+  if (reason.code == exit_code::kWentBack && impl.page != nullptr)
+    NoteRefusal(impl.config, impl.session.get(), reason.why);
   if (reason.code == exit_code::kOk && impl.server != nullptr) impl.StopInOrder();
   return reason;
 }

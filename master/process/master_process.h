@@ -1,15 +1,15 @@
-// The process ratchet-master: root directory, RPC server, ZooKeeper, election; then the active master, until there is a
-// reason to end.
+// The process ratchet-master: root directory, RPC server, ZooKeeper, election; then the active master until the end of
+// the process.
 //
-// Exit codes: common/base/exit_codes.h. A clean stop (SIGTERM, StopMaster) lets running steps end and gives the
-// election back; every other end leaves without touching anything.
+// Exit codes: common/base/exit_codes.h. A clean stop (SIGTERM, StopMaster) finishes running steps and releases the
+// election; every other end makes no changes.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "common/base/exit_latch.h"
-#include "common/base/start_again.h"
+#include "common/base/self_restart.h"
 #include "master/process/master_config.h"
 
 namespace ratchet::master {
@@ -20,9 +20,9 @@ class MasterProcess {
   MasterProcess(MasterConfig config, ExitLatch& exit, ProcessLife life = {});
   ~MasterProcess();
 
-  // Blocks until the process is to end; returns why. After a clean reason everything is stopped in order.
+  // Blocks until the process must end; returns the reason. After a clean reason all parts are stopped in order.
   [[nodiscard]] ExitReason Run();
-  // Before the process comes again: no part waits for the end of the old session. Bounded, whatever hangs.
+  // Call before the process restarts, so that no part waits for the end of the old session. Bounded in time.
   void LeaveZooKeeper();
 
  private:

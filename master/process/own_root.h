@@ -1,5 +1,5 @@
-// What a master does with --root before it is elected: looks at it, and finds out whether it belongs to its place in
-// ZooKeeper (S72). One thread.
+// A master's checks of --root before its election: whether it is usable, and whether it belongs to its place in
+// ZooKeeper (S72: root and ZooKeeper node belong together). One thread.
 #pragma once
 
 #include <memory>
@@ -19,18 +19,18 @@ struct OwnRoot {
   RootState state;
 };
 
-// Changes nothing: whether this root belongs to ZooKeeper's place shows later.
+// Changes nothing, because it is not known yet whether this root belongs to ZooKeeper's place.
 [[nodiscard]] Result<OwnRoot> LookAtRoot(const std::string& path);
 
-// Where, not what, went wrong.
+// Error, with its origin.
 struct PlaceFailure {
   Error error;
-  bool of_root = false;  // the root could not be read or written; else it is about the place in ZooKeeper
+  bool of_root = false;  // true: the root could not be read or written; false: an error of the place in ZooKeeper
 };
 
-// Compares root and place, gives a new root its id and a new place its root's. Empty: they belong together, and
-// `root.state.cluster_id` is the id of both.
-[[nodiscard]] std::optional<PlaceFailure> TakePlaceFor(OwnRoot& root, zk::ZkSession& session, const zk::ZkPaths& paths,
-                                                       bool adopt_zookeeper);
+// Compares root and place, gives a new root an id and a new place its root's id. Returns nullopt if they belong
+// together; then `root.state.cluster_id` is the id of both.
+[[nodiscard]] std::optional<PlaceFailure> ClaimPlaceFor(OwnRoot& root, zk::ZkSession& session, const zk::ZkPaths& paths,
+                                                        bool adopt_zookeeper);
 
 }  // namespace ratchet::master

@@ -31,7 +31,7 @@ std::optional<std::uint64_t> EpochOf(std::string_view name) {
 Result<std::vector<std::string>> EvictEarlierOwners(io::Directory& root, const std::optional<io::StorageClient>& own,
                                                     const Evict& evict) {
   RATCHET_ASSIGN(std::vector<std::string> names, root.List());
-  std::set<Epoch, std::greater<>> epochs;  // the last owner first
+  std::set<Epoch, std::greater<>> epochs;  // newest owner first
   for (const std::string& name : names) {
     if (const auto epoch = EpochOf(name)) epochs.insert(Epoch(*epoch));
   }
@@ -50,7 +50,7 @@ Status PrepareClaim(io::Directory& root, const std::vector<std::string>& names, 
   for (const std::string& name : names) {
     const auto epoch = EpochOf(name);
     if (!epoch || *epoch >= highest.value()) continue;
-    const Status forgotten = root.Unlink(name);  // another master may have been faster
+    const Status forgotten = root.Unlink(name);  // another master may have removed it
     if (!forgotten.ok() && forgotten.error().code() != Code::kNotFound) return forgotten;
   }
   return own ? NoteClaim(root, highest.Next(), *own) : Ok();

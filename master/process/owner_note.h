@@ -1,8 +1,8 @@
-// Which storage client each claimer of the procedure store had, as names of empty files in the root itself, and the
-// eviction of an earlier owner before the next claim (S102).
+// Notes the storage client of each claimer of the procedure store, as names of empty files in the root itself, and
+// evicts an earlier owner before the next claim (S102: evict before fencing).
 //
-// In the root, because its listing waits for no client: many use the root, so that none holds it for itself. A folder
-// that the dead master alone has changed would be held back until the storage's own time-out.
+// The notes are in the root, because its listing waits for no client: many clients use the root, so none holds it
+// exclusively. The listing of a folder that only the dead master changed would wait for the storage's own time-out.
 #pragma once
 
 #include <functional>
@@ -19,17 +19,17 @@ namespace ratchet::master {
 
 using Evict = std::function<Status(const io::StorageClient&)>;
 
-// Before anything but the root's names is looked at: evicts every client that is noted, but never `own`. Each of them
-// has claimed, or was about to; one that lost lives on as a standby at most, and comes again. An error of `evict` is
-// returned: no claim. The answer: the names in the root, which is listed once for a claim.
+// Evicts every noted client except `own`. Call before any access to the root other than its listing. Each noted client
+// has claimed, or was about to; a loser is at most a standby, and restarts. An error of `evict` is returned and
+// prevents the claim. Returns the names in the root, which is listed once for a claim.
 [[nodiscard]] Result<std::vector<std::string>> EvictEarlierOwners(io::Directory& root,
                                                                   const std::optional<io::StorageClient>& own,
                                                                   const Evict& evict);
-// After it, with these names, and before the claim that follows `highest`: forgets what is noted for epochs before
-// that, and notes `own` for the next one.
+// Call after EvictEarlierOwners with its names, before the claim that follows `highest`. Removes the notes of earlier
+// epochs, and notes `own` for the next epoch.
 [[nodiscard]] Status PrepareClaim(io::Directory& root, const std::vector<std::string>& names, Epoch highest,
                                   const std::optional<io::StorageClient>& own);
-// Another master was faster, so that `claimed` is a later one than was noted.
+// Corrects the note if other masters claimed epochs meanwhile, so that `claimed` is later than noted.
 [[nodiscard]] Status NoteClaim(io::Directory& root, Epoch claimed, const io::StorageClient& own);
 
 }  // namespace ratchet::master

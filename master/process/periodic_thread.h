@@ -1,4 +1,4 @@
-// A thread of its own for work that comes back and may take long, so that no timer waits for it.
+// A thread for periodic work that may take long, so that no timer waits for it.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace ratchet::master {
 
 class PeriodicThread {
  public:
-  // `work` runs every `interval`, counted from the end of the run before, and never twice at a time.
+  // Runs `work` every `interval`, counted from the end of the previous run, and never twice at a time.
   PeriodicThread(std::string name, Live<Millis> interval, std::function<void()> work);
   ~PeriodicThread();  // Stop()
   PeriodicThread(const PeriodicThread&) = delete;
   PeriodicThread& operator=(const PeriodicThread&) = delete;
-  // Waits for a run that is under way.
+  // Waits for a running `work`.
   void Stop();
-  // Runs the work now, or after the run that is under way, and calls `done` after it on this thread; with false when
-  // the thread stops before. False, and nothing is called: kMostWaiting wait already, or it has stopped.
+  // Runs the work now, or after the current run, and then calls `done` on this thread, with false if the thread stops
+  // before. Returns false, and calls nothing, if kMostWaiting callers wait already or the thread has stopped.
   [[nodiscard]] bool RunSoon(std::function<void(bool ran)> done);
   static constexpr std::size_t kMostWaiting = 64;
 

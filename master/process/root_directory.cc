@@ -20,7 +20,7 @@ constexpr long kNfsMagic = 0x6969;
 
 Status CheckFileSystem(const std::string& root) {
   struct statfs info {};
-  if (::statfs(root.c_str(), &info) != 0) return Ok();  // whatever is wrong shows itself at the first use
+  if (::statfs(root.c_str(), &info) != 0) return Ok();  // the first use reports the error
   if (static_cast<long>(info.f_type) == kNfsMagic) {
     return Error(Code::kFailedPrecondition,
                  fmt::format("{} is on NFS, whose caches hide one machine's marks from another; use a local disk or a "
@@ -35,7 +35,7 @@ Result<std::unique_ptr<io::Directory>> OpenRoot(io::Disk& disk, const std::strin
   auto root = disk.Open(path);
   if (!root.ok() && root.error().code() == Code::kNotFound) {
     return Error(Code::kNotFound,
-                 fmt::format("there is no directory {}; make it first, if this is the right name", path));
+                 fmt::format("directory {} does not exist; create it first, if the name is right", path));
   }
   return root;
 }
@@ -52,7 +52,7 @@ Result<RootState> ReadRootState(io::Directory& root) {
 
 namespace {
 
-// S44: a split gives the daughters names of their own for the parent's files.
+// S44 (own name for each file): a split makes hard links to the parent's files for the daughters.
 Status ProbeLink(io::Directory& root, const std::string& name) {
   if (RATCHET_MUTANT("root.no_link_probe")) return Ok();
   const std::string folder = name + ".d";
@@ -63,8 +63,8 @@ Status ProbeLink(io::Directory& root, const std::string& name) {
   RATCHET_TRY(root.RemoveDir(folder));
   if (linked.ok()) return Ok();
   return Error(Code::kFailedPrecondition,
-               fmt::format("a file below {} cannot have a second name in another directory ({}): regions share files "
-                           "when they are split, so --root needs a file system with hard links",
+               fmt::format("cannot make a hard link to a file below {} in another directory ({}): split regions share "
+                           "files, so --root needs a file system with hard links",
                            root.path(), linked.error().message()));
 }
 
@@ -80,7 +80,7 @@ Status ProbeWritable(io::Directory& root, std::uint64_t seed, const Clock& clock
   RATCHET_TRY(root.MakeDir(folder));
   RATCHET_ASSIGN(const std::unique_ptr<io::Directory> trials, root.OpenDir(folder));
   const Status tried = io::TryStorageShortly(*trials, clock);
-  const Status removed = root.RemoveDir(folder);  // of a storage that is unfit, something may be left
+  const Status removed = root.RemoveDir(folder);  // on unfit storage, entries may be left
   return tried.ok() ? removed : tried;
 }
 
@@ -95,7 +95,8 @@ std::string NewClusterId(std::uint64_t seed) {
 Result<std::string> EnsureClusterId(io::Directory& root, const std::string& fresh) {
   RATCHET_ASSIGN(const bool there, root.Exists(io::kClusterIdFile));
   if (!there) {
-    // Complete under a name of our own, then published by a link, which only one of several can make.
+    // Writes a complete file under a unique name, then publishes it by a link, which only one of several masters can
+    // make.
     const std::string draft = fmt::format("{}.{}", io::kClusterIdFile, fresh);
     RATCHET_TRY(io::WriteFileAtomically(root, draft, fresh + "\n"));
     const Status linked = root.Link(draft, io::kClusterIdFile);

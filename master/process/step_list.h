@@ -1,4 +1,4 @@
-// Every procedure type and its steps, from the step tables: what a sweep over all steps enumerates.
+// Lists every procedure type and its steps, from the step tables, for sweeps over all steps.
 #pragma once
 
 #include <string>

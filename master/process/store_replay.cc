@@ -22,7 +22,7 @@ Result<procedure::ReplayReport> ReplayStore(const std::string& path) {
     return Error(Code::kCorruption,
                  fmt::format("{}: {} (ratchet-wal verify)", directory->path(), contents.damage.front().ToString()));
   if (contents.chain.empty())
-    return Error(Code::kNotFound, fmt::format("{} holds no procedure store", directory->path()));
+    return Error(Code::kNotFound, fmt::format("{} has no procedure store", directory->path()));
   procedure::ProcedureRegistry registry;
   RegisterMasterProcedures(registry);
   registry.Register<procedure::LockProcedure>();
@@ -56,8 +56,8 @@ std::string ToText(const procedure::ReplayReport& report, ReplayFormat format) {
   const std::size_t all = report.parked + report.told_wrongly;
   if (all > report.findings.size()) text += fmt::format("... and {} more\n", all - report.findings.size());
   text += fmt::format("{} records ({} unfinished) with {} steps: ", report.records, report.unfinished, report.steps);
-  if (all == 0) return text + "this program goes on with all of them\n";
-  return text + fmt::format("{} would be parked, {} would be told wrongly\n", report.parked, report.told_wrongly);
+  if (all == 0) return text + "this program can resume all of them\n";
+  return text + fmt::format("{} would be parked, {} would be reported wrongly\n", report.parked, report.told_wrongly);
 }
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// `ratchet-master --replay DIR`: whether this program would go on with every procedure of a store.
+// `ratchet-master --replay DIR`: checks whether this program can resume every procedure of a store.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace ratchet::master {
 
 enum class ReplayFormat { kText, kJson };
 
-// The store of a cluster's root directory, or the directory of a store itself. It may be in use: nothing is changed.
-// An error: it cannot be read, or it is damaged, so that what it holds is not known.
+// The store of a cluster's root directory, or the directory of a store itself. It may be in use, because nothing is
+// changed. Error: it cannot be read, or is damaged, so its content is unknown.
 [[nodiscard]] Result<procedure::ReplayReport> ReplayStore(const std::string& path);
-// Ends with a newline. JSON: one object.
+// The text ends with a newline; JSON is one object.
 [[nodiscard]] std::string ToText(const procedure::ReplayReport& report, ReplayFormat format);
 
 }  // namespace ratchet::master

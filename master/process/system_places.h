@@ -1,4 +1,4 @@
-// Where the regions of a system table are, as the table's reader wants to know it.
+// Locations of the regions of a system table, in the form that the table's reader needs.
 #pragma once
 
 #include <vector>

@@ -22,7 +22,7 @@ bool TaskThread::Run(std::function<void()> work) {
       return true;
     }
   }
-  RATCHET_LOG(kWarn, "{} pieces of work wait for the thread {}: another one is refused", most_waiting_, name_);
+  RATCHET_LOG(kWarn, "thread {1} refuses a task, because {0} tasks are waiting", most_waiting_, name_);
   return false;
 }
 

@@ -1,4 +1,4 @@
-// A thread of its own for work that is asked for and may take long, one piece after the other, with a bounded line.
+// A thread for requested work that may take long, one task after the other, with a bounded queue.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ namespace ratchet::master {
 // Thread-safe.
 class TaskThread {
  public:
-  // At most `most_waiting` pieces wait.
+  // `most_waiting`: maximum number of queued tasks.
   TaskThread(std::string name, std::size_t most_waiting);
   ~TaskThread();  // Stop()
   TaskThread(const TaskThread&) = delete;
   TaskThread& operator=(const TaskThread&) = delete;
-  // False: the line is full, which the log says, or it was stopped.
+  // Returns false if the queue is full, which is logged, or the thread was stopped.
   [[nodiscard]] bool Run(std::function<void()> work);
-  // Waits for the piece that is under way; what waits is dropped.
+  // Waits for the running task, and drops queued ones.
   void Stop();
 
  private:

@@ -42,7 +42,7 @@ void TraceFile::Write(const std::string& line) {
   if (size_ > 0 && size_ + line.size() + 1 > bytes_) {
     out_.close();
     if (std::rename(path_.c_str(), (path_ + ".1").c_str()) == 0)
-      RATCHET_LOG(kInfo, "trace file: {} is full and is {}.1 now", path_, path_);
+      RATCHET_LOG(kInfo, "trace file: {} is full; renamed to {}.1", path_, path_);
     out_.open(path_, std::ios::trunc | std::ios::binary);
     size_ = 0;
   }

@@ -1,9 +1,10 @@
-// --trace-file: a line of OTLP/JSON for each procedure that ends (common/trace/otlp.h).
+// --trace-file: writes a line of OTLP/JSON for each procedure that ends (common/trace/otlp.h).
 //
-// Bounded: at `bytes` the file is renamed to <path>.1, which replaces an older one, and begun anew, so both together
-// hold at most twice as much. What waits for the disk is bounded too; more is lost, and the log says so.
+// Bounded: at `bytes` the file is renamed to <path>.1, replacing an older one, and a new file is begun, so both
+// together have at most twice this size. The queue for the disk is bounded too; further entries are dropped and this is
+// logged.
 //
-// Owner: the master's process. Thread-safe; a thread of its own writes.
+// Owner: the master's process. Thread-safe; a separate thread writes.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +21,13 @@ namespace ratchet::master {
 
 class TraceFile {
  public:
-  // Appends to what is there.
+  // Appends to an existing file.
   TraceFile(std::string path, std::string cluster_id, Live<std::uint64_t> bytes);
-  ~TraceFile();  // what waits is written
+  ~TraceFile();  // writes the queue
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  // Quick, from any thread.
+  // Does not block; call from any thread.
   void Add(const ::ratchet::pb::EndedProcedure& ended);
 
   static constexpr std::size_t kMostWaiting = 10'000;
@@ -45,8 +46,8 @@ class TraceFile {
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::ofstream out_;       // of the thread
   std::uint64_t size_ = 0;  // of the thread
-  bool failed_ = false;     // of the thread: said once, until a write succeeds
-  std::thread thread_;      // the last: it uses the rest
+  bool failed_ = false;     // used by the thread: an error is logged once, until a write succeeds
+  std::thread thread_;      // last member, because the thread uses the others
 };
 
 }  // namespace ratchet::master

@@ -12,10 +12,11 @@ Result<std::vector<ServerName>> ZkLiveServers::Read() {
   while (true) {
     auto live = zk::ReadLiveServers(session_, paths_);
     if (live.ok()) return live;
-    if (live.error().code() == Code::kNotFound) return std::vector<ServerName>{};  // no region server was ever here
+    // no region server has ever registered
+    if (live.error().code() == Code::kNotFound) return std::vector<ServerName>{};
     const auto left = std::chrono::duration_cast<Millis>(deadline - clock_.Now());
     if (live.error().code() != Code::kUnavailable || left.count() <= 0) return live;
-    RATCHET_LOG(kWarn, "ZooKeeper does not tell which servers are alive: {}; trying again", live.error().message());
+    RATCHET_LOG(kWarn, "Cannot read the live servers from ZooKeeper: {}; retrying", live.error().message());
     IgnoreResult(session_.WaitConnected(std::min(left, Millis{1000})), "the read above decides");
   }
 }

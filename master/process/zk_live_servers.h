@@ -1,4 +1,4 @@
-// LiveServers from ZooKeeper's /rs, read afresh at each call (rule S34: after the directories).
+// LiveServers from ZooKeeper's /rs, read at each call (rule S34 (which servers may be dead): after the directories).
 #pragma once
 
 #include "common/base/clock.h"
@@ -8,12 +8,12 @@
 
 namespace ratchet::master {
 
-// Thread-safe; not from the session's own thread with a disconnected session (it would wait for itself).
+// Thread-safe. Do not call it from the session's own thread while disconnected, because it would wait for itself.
 class ZkLiveServers final : public LiveServers {
  public:
   ZkLiveServers(zk::ZkSession& session, zk::ZkPaths paths, const Clock& clock, Millis patience)
       : session_(session), paths_(std::move(paths)), clock_(clock), patience_(patience) {}
-  // Tries again while ZooKeeper does not answer, up to `patience`.
+  // Retries while ZooKeeper does not answer, up to `patience`.
   Result<std::vector<ServerName>> Read() override;
 
  private:

@@ -18,44 +18,53 @@ DispatchCore::Queued* DispatchCore::Queue::Find(ProcId pid) {
 }
 
 void DispatchCore::Queue::Put(Queued queued, bool front) {
-  std::list<Queued>& line = queued.urgent ? urgent_ : normal_;
+  Line& line = lines_[static_cast<std::size_t>(queued.rank)];
   const ProcId pid = IdOf(*queued.order).pid;
   places_[pid] = line.insert(front ? line.begin() : line.end(), std::move(queued));
 }
 
-void DispatchCore::Queue::MakeUrgent(ProcId pid) {
+void DispatchCore::Queue::Raise(ProcId pid, OrderRank rank) {
   const auto place = places_.find(pid);
-  if (place == places_.end() || place->second->urgent) return;
-  place->second->urgent = true;
-  urgent_.splice(urgent_.end(), normal_, place->second);
+  if (place == places_.end() || place->second->rank <= rank) return;
+  Line& from = lines_[static_cast<std::size_t>(place->second->rank)];
+  Line& to = lines_[static_cast<std::size_t>(rank)];
+  place->second->rank = rank;
+  to.splice(to.end(), from, place->second);
+}
+
+const DispatchCore::Queue::Line& DispatchCore::Queue::FirstLine() const {
+  for (const Line& line : lines_) {
+    if (!line.empty()) return line;
+  }
+  return lines_.back();
 }
 
 DispatchCore::Queued DispatchCore::Queue::PopFront() {
-  std::list<Queued>& line = HasUrgent() ? urgent_ : normal_;
+  Line& line = lines_[static_cast<std::size_t>(FirstLine().front().rank)];
   Queued first = std::move(line.front());
   line.pop_front();
   places_.erase(IdOf(*first.order).pid);
   return first;
 }
 
-bool DispatchCore::Fold(Outbox& outbox, const OrderPtr& order, bool urgent) {
+bool DispatchCore::Fold(Outbox& outbox, const OrderPtr& order, OrderRank rank) {
   const OrderId& id = IdOf(*order);
   looked_at_ += 2;
   const auto sent = outbox.sent_attempts.find(id.pid);
   if (sent != outbox.sent_attempts.end() && sent->second >= id.attempt)
-    return true;  // sent again by itself if the request fails
+    return true;  // repeated automatically if the request fails
   Queued* const queued = outbox.queue.Find(id.pid);
   if (queued == nullptr) return false;
   if (IdOf(*queued->order).attempt < id.attempt) queued->order = order;
-  if (urgent) outbox.queue.MakeUrgent(id.pid);
+  outbox.queue.Raise(id.pid, rank);
   return true;
 }
 
-void DispatchCore::Add(const ServerName& server, OrderPtr order, bool urgent, TimePoint now) {
+void DispatchCore::Add(const ServerName& server, OrderPtr order, OrderRank rank, TimePoint now) {
   Outbox& outbox = outboxes_[server];
-  if (Fold(outbox, order, urgent)) return;
+  if (Fold(outbox, order, rank)) return;
   const bool idle = outbox.queue.empty() && outbox.sent.empty() && !outbox.backing_off;
-  outbox.queue.PushBack({std::move(order), urgent});
+  outbox.queue.PushBack({std::move(order), rank});
   if (idle && options_.delay.count() > 0) outbox.not_before = now + options_.delay;
 }
 
@@ -89,7 +98,8 @@ void DispatchCore::OnReply(std::uint64_t ticket, SendOutcome outcome, const std:
 
 void DispatchCore::Fail(const ServerName& server, Outbox& outbox, SendOutcome outcome, const std::string& error,
                         TimePoint now) {
-  // Back to the front, in their old order; a newer attempt that was queued meanwhile takes the older one's place.
+  // Requeues the orders at the front, in their previous order; a newer attempt that was queued meanwhile replaces the
+  // older one.
   std::vector<Queued> again = std::move(outbox.sent);
   outbox.sent.clear();
   outbox.sent_attempts.clear();
@@ -130,7 +140,7 @@ bool DispatchCore::Ready(const Outbox& outbox, TimePoint now) const {
   return outbox.queue.HasUrgent() || outbox.queue.size() > options_.max_queue_size;
 }
 
-// One order always goes, however large it is: waiting makes it no smaller.
+// At least one order is always sent, whatever its size, because waiting does not make it smaller.
 void DispatchCore::Pack(Outbox& outbox) {
   std::size_t bytes = 0;
   while (!outbox.queue.empty() && outbox.sent.size() < options_.max_batch_orders) {
@@ -160,7 +170,7 @@ void DispatchCore::Launch(const ServerName& server, Outbox& outbox, bool urgent_
   actions->sends.push_back(std::move(send));
 }
 
-void DispatchCore::TakeTurns(bool urgent_only, TimePoint now, DispatchActions* actions) {
+void DispatchCore::LaunchReady(bool urgent_only, TimePoint now, DispatchActions* actions) {
   if (outboxes_.empty()) return;
   auto it = outboxes_.upper_bound(last_served_);
   for (std::size_t i = 0; i < outboxes_.size(); ++i) {
@@ -178,8 +188,8 @@ DispatchActions DispatchCore::Take(TimePoint now) {
   DispatchActions actions;
   actions.expiries = std::move(expiries_);
   expiries_.clear();
-  TakeTurns(/*urgent_only=*/true, now, &actions);
-  TakeTurns(/*urgent_only=*/false, now, &actions);
+  LaunchReady(/*urgent_only=*/true, now, &actions);
+  LaunchReady(/*urgent_only=*/false, now, &actions);
   return actions;
 }
 

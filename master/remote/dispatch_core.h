@@ -1,14 +1,15 @@
-// What the remote dispatcher decides, without clocks, threads or sockets: which orders leave when, in which request,
-// and which server has been unreachable for too long.
+// Decisions of the remote dispatcher, without clocks, threads or sockets: which orders are sent when and in which
+// request, and which server has been unreachable for too long.
 //
-// One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one, as much
-// of it as one request may carry. A failed request is repeated, with what has gathered since, after a backoff; no
-// time-out ever settles an order (rule S17), so the only way out of failing is that the server is expired, which
-// fences it.
+// One request per server is in flight at a time; orders that arrive meanwhile are sent together in the next request, up
+// to its limits. A failed request is repeated after a backoff, with the orders that arrived since. No time-out settles
+// an order (rule S17: answer or fence settles an order). So persistent failures end only when the server is expired,
+// because that fences it.
 //
 // Not thread-safe: RemoteDispatcher drives it under its mutex. Times are passed in; every call may change NextWake().
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -28,21 +29,29 @@ namespace ratchet::master {
 using OrderPtr = std::shared_ptr<const Order>;
 using OrderBatch = std::vector<OrderPtr>;
 
-// How a request ended, as far as it matters here.
+// Outcome of a request.
 enum class SendOutcome : std::uint8_t {
-  kAccepted,       // the server has taken every order of the batch
-  kNotRunningYet,  // it is starting
-  kFailed,         // no connection, time-out, overload, any refusal: whether it was executed is unknown
-  kGone,           // another incarnation answers at that address: this one is over
+  kAccepted,       // the server has accepted every order of the batch
+  kNotRunningYet,  // the server is starting
+  kFailed,         // no connection, time-out, overload or refusal; it is unknown whether the orders were executed
+  kGone,           // another incarnation answers at that address, so this one has ended
 };
+
+// Priority of an order. Each rank waits for the ranks before it.
+enum class OrderRank : std::uint8_t {
+  kUrgent,  // transitions of hbase:meta, splits of dead servers' logs: everything waits for them
+  kNormal,  // transitions of other regions, lists of peers
+  kBulk,    // flushes, compactions, builds, copies: possibly one for each region of a table
+};
+inline constexpr std::size_t kOrderRanks = 3;
 
 // One request to make now. `ticket` names it in OnReply.
 struct SendNow {
   ServerName server;
   std::uint64_t ticket = 0;
   OrderBatch batch;
-  std::uint32_t attempt = 1;  // of sending to this server without success, for the log
-  std::size_t left = 0;       // orders that the limits of one request leave for the next
+  std::uint32_t attempt = 1;  // number of the attempt since the last success, for the log
+  std::size_t left = 0;       // orders that did not fit into this request
 };
 
 struct ExpireNow {
@@ -59,83 +68,86 @@ struct DispatchActions {
 struct ServerQueueView {
   ServerName server;
   std::size_t queued = 0;
-  std::size_t in_flight = 0;   // orders in the request that is under way
+  std::size_t in_flight = 0;   // orders in the current request
   std::uint32_t failures = 0;  // in a row
   std::string last_error;
-  bool expired = false;  // told to the server manager; waits to be forgotten
+  bool expired = false;  // reported to the server manager; waits for Forget
 };
 
 class DispatchCore {
  public:
   DispatchCore(DispatchOptions options, std::uint64_t seed);
 
-  // `urgent`: meta and crash handling. An order with the id of one that is queued or in flight is folded into it; a
-  // newer attempt takes the queued one's place.
-  void Add(const ServerName& server, OrderPtr order, bool urgent, TimePoint now);
+  // Queues an order. An order with the id of a queued or in-flight one is merged into it; a newer attempt replaces the
+  // queued one.
+  void Add(const ServerName& server, OrderPtr order, OrderRank rank, TimePoint now);
   // Ticket of a SendNow. Unknown tickets (the server was forgotten meanwhile) are ignored.
   void OnReply(std::uint64_t ticket, SendOutcome outcome, const std::string& error, TimePoint now);
   void Forget(const ServerName& server);
 
-  // What is due at `now`. Call after each of the above and when NextWake() has come, until it is empty.
+  // Returns the actions that are due at `now`. Call after each of the functions above and at NextWake(), until the
+  // result is empty.
   [[nodiscard]] DispatchActions Take(TimePoint now);
-  // When Take has to be called next although nothing else happens; none: not at all.
+  // Returns the time of the next call of Take if nothing else happens; nullopt if none is needed.
   [[nodiscard]] std::optional<TimePoint> NextWake() const;
 
   [[nodiscard]] std::vector<ServerQueueView> View() const;
-  // How many queued orders Add and Take have looked at so far. Tests count on it: what an order costs does not grow
-  // with those beside it.
+  // Number of queued orders that Add and Take have visited; for tests that the cost of an order does not grow with the
+  // queue.
   [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
   [[nodiscard]] std::size_t in_flight() const { return normal_in_flight_ + (urgent_slot_used_ ? 1 : 0); }
 
  private:
   struct Queued {
     OrderPtr order;
-    bool urgent = false;
+    OrderRank rank = OrderRank::kNormal;
   };
-  // Orders that wait: urgent ones before all others, otherwise as they came. At most one for each procedure, which
-  // bounds it: an order stays until it is sent, because nothing but an answer or a fence settles it (S17).
+  // Waiting orders, by rank and then by arrival. At most one for each procedure, which bounds the queue. An order stays
+  // until it is sent, because only an answer or a fence settles it (S17).
   class Queue {
    public:
-    [[nodiscard]] bool empty() const { return urgent_.empty() && normal_.empty(); }
+    [[nodiscard]] bool empty() const { return places_.empty(); }
     [[nodiscard]] std::size_t size() const { return places_.size(); }
-    [[nodiscard]] bool HasUrgent() const { return !urgent_.empty(); }
-    // The order of this procedure; null: none.
+    [[nodiscard]] bool HasUrgent() const { return !lines_[0].empty(); }
+    // Returns the order of this procedure; null if there is none.
     Queued* Find(ProcId pid);
     void PushBack(Queued queued) { Put(std::move(queued), /*front=*/false); }
     void PushFront(Queued queued) { Put(std::move(queued), /*front=*/true); }
-    // Behind the urgent ones that came first.
-    void MakeUrgent(ProcId pid);
-    [[nodiscard]] const Queued& front() const { return HasUrgent() ? urgent_.front() : normal_.front(); }
+    // Moves the order to a higher rank, after the orders already there. A rank never falls.
+    void Raise(ProcId pid, OrderRank rank);
+    [[nodiscard]] const Queued& front() const { return FirstLine().front(); }
     Queued PopFront();
 
    private:
+    using Line = std::list<Queued>;
     void Put(Queued queued, bool front);
-    std::list<Queued> urgent_;
-    std::list<Queued> normal_;
+    // Returns the first list that is not empty; in an empty queue the last list.
+    [[nodiscard]] const Line& FirstLine() const;
+    std::array<Line, kOrderRanks> lines_;
     std::map<ProcId, std::list<Queued>::iterator> places_;
   };
   struct Outbox {
     Queue queue;
-    std::vector<Queued> sent;                       // the request in flight; empty: none
+    std::vector<Queued> sent;                       // the request in flight; empty if there is none
     std::map<ProcId, std::uint32_t> sent_attempts;  // of the orders in `sent`
     std::uint64_t ticket = 0;
     bool in_urgent_slot = false;
-    std::optional<TimePoint> not_before;  // delay or backoff; none: at once
-    bool backing_off = false;             // not_before is a backoff: a full queue does not cut it short
+    std::optional<TimePoint> not_before;  // end of the delay or backoff; nullopt: send at once
+    bool backing_off = false;             // not_before is a backoff, which a full queue does not shorten
     std::uint32_t failures = 0;
     std::optional<TimePoint> failing_since;
     std::string last_error;
-    bool starting = false;  // its last answer was "not running yet"
+    bool starting = false;  // the server's last answer was "not running yet"
     bool expired = false;
   };
 
-  bool Fold(Outbox& outbox, const OrderPtr& order, bool urgent);
+  bool Fold(Outbox& outbox, const OrderPtr& order, OrderRank rank);
   void Pack(Outbox& outbox);
   void Release(Outbox& outbox);
   void Fail(const ServerName& server, Outbox& outbox, SendOutcome outcome, const std::string& error, TimePoint now);
   [[nodiscard]] bool Ready(const Outbox& outbox, TimePoint now) const;
   void Launch(const ServerName& server, Outbox& outbox, bool urgent_slot, DispatchActions* actions);
-  void TakeTurns(bool urgent_only, TimePoint now, DispatchActions* actions);
+  void LaunchReady(bool urgent_only, TimePoint now, DispatchActions* actions);
 
   const DispatchOptions options_;
   Prng prng_;

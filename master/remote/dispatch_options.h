@@ -13,22 +13,23 @@ struct DispatchOptions {
   // remote.dispatcher.threads: requests in flight over all servers, 1 to 10,000. One more is reserved for urgent orders
   // (hbase:meta, crash handling), so that they leave when every other slot hangs on servers that do not answer.
   std::size_t max_in_flight = 128;
-  // remote.dispatcher.delay_ms: how long the first order for an idle server waits for others, 0 to 10,000. The
-  // original's 150 ms buy little here: what comes in while a request is in flight gathers by itself.
+  // remote.dispatcher.delay_ms: how long the first order for an idle server waits for others, 0 to 10,000. HBase's 150
+  // ms have little benefit here, because orders gather anyway while a request is in flight.
   Millis delay{0};
-  // remote.dispatcher.max_queue_size: with more orders than this waiting, the delay is cut short. 1 to 100,000.
+  // remote.dispatcher.max_queue_size: with more queued orders than this, the delay ends early. 1 to 100,000.
   std::size_t max_queue_size = 32;
-  // remote.dispatcher.max_batch_orders: orders in one request at most, 1 to 100,000. The rest goes with the next one,
-  // urgent orders first.
+  // remote.dispatcher.max_batch_orders: maximum number of orders in one request, 1 to 100,000. The rest follows in the
+  // next one, urgent orders first.
   std::size_t max_batch_orders = 1'000;
-  // remote.dispatcher.max_batch_bytes: of one request, roughly, 64 KiB to 64 MiB; one order goes whatever its size.
+  // remote.dispatcher.max_batch_bytes: approximate maximum size of one request, 64 KiB to 64 MiB; a single order may
+  // exceed it.
   std::size_t max_batch_bytes = 4U << 20;
-  // regionserver.rpc.startup_wait_ms: how long "server is not running yet" is taken for an answer, 0 to 1 h.
+  // regionserver.rpc.startup_wait_ms: how long "server is not running yet" is accepted as an answer, 0 to 1 h.
   Millis startup_wait{60'000};
-  // remote.dispatcher.expire_after_ms: a server that has accepted nothing for this long, with failures only, is
-  // expired.
+  // remote.dispatcher.expire_after_ms: a server whose requests have all failed for this long is expired.
   Millis expire_after{15'000};
-  // remote.dispatcher.rpc_timeout_ms: of one request. Repeating it is harmless (S19).
+  // remote.dispatcher.rpc_timeout_ms: limit of one request. Repeating it is harmless (S19: executed orders are
+  // remembered).
   Millis rpc_timeout{5'000};
   // Delay after the n-th failure in a row.
   BackoffPolicy backoff{Millis{50}, Millis{2'000}, 2.0, 0.2};

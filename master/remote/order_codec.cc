@@ -19,14 +19,17 @@ void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   auto* info = request.add_open_info();
   ToProto(order.region, *info->mutable_region());
   info->set_open_proc_id(static_cast<std::int64_t>(order.id.pid.value()));
-  info->set_open_seq(order.open_seq);
+  info->set_open_number(order.open_number);
   info->set_attempt(order.id.attempt);
   info->set_table_dir(order.table_directory);
   if (order.schema != nullptr) ToProto(*order.schema, *info->mutable_schema());
   info->set_transition(order.transition);
   info->set_opened_before(order.opened_before);
-  if (order.born != 0) info->set_born(order.born);
-  if (order.descriptor != 0) info->set_schema_number(order.descriptor);
+  if (order.build_number != 0) info->set_build_number(order.build_number);
+  if (order.schema_number != 0) info->set_schema_number(order.schema_number);
+  if (order.issued != 0) info->set_issued(order.issued);
+  if (order.served != 0) info->set_served(order.served);
+  if (order.flushed != 0) info->set_flushed(order.flushed);
 }
 
 void Encode(const CloseOrder& order, const OrderSender& sender, std::uint64_t start_code,
@@ -41,7 +44,7 @@ void Encode(const CloseOrder& order, const OrderSender& sender, std::uint64_t st
   request.set_attempt(order.id.attempt);
 }
 
-// What every order has that is no opening and no close.
+// Sets the common fields of orders that are neither open nor close orders.
 void Address(const OrderId& id, const char* order_class, std::string parameter, const OrderSender& sender,
              hbase::pb::RemoteProcedureRequest& request) {
   request.set_proc_id(id.pid.value());
@@ -110,7 +113,7 @@ void Encode(const CopyOrder& order, const OrderSender& sender, hbase::pb::Remote
   parameter.set_table_dir(order.table_directory);
   parameter.set_flush(order.flush);
   parameter.set_opened_before(order.opened_before);
-  if (order.born != 0) parameter.set_born(order.born);
+  if (order.build_number != 0) parameter.set_build_number(order.build_number);
   if (order.part != 0) parameter.set_part(order.part);
   if (order.schema != nullptr) ToProto(*order.schema, *parameter.mutable_schema());
   Address(order.id, kCopyClass, parameter.SerializeAsString(), sender, request);
@@ -157,7 +160,7 @@ hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const
 std::string DescribeOrder(const Order& order) {
   const OrderId& id = IdOf(order);
   if (const auto* open = std::get_if<OpenOrder>(&order)) {
-    return fmt::format("pid={} open {} opening {}", id.pid, open->region.encoded_name(), open->open_seq);
+    return fmt::format("pid={} open {} opening {}", id.pid, open->region.encoded_name(), open->open_number);
   }
   if (const auto* close = std::get_if<CloseOrder>(&order)) {
     return fmt::format("pid={} close {}", id.pid, close->region.encoded_name());

@@ -1,4 +1,4 @@
-// Orders as they travel: one ExecuteProcedures request per batch (docs/wire-compatibility.md).
+// Wire format of orders: one ExecuteProcedures request per batch (docs/wire-compatibility.md).
 #pragma once
 
 #include "common/base/strong_id.h"
@@ -7,18 +7,19 @@
 
 namespace ratchet::master {
 
-// What every order of one master has in common.
+// Common fields of all orders of one master.
 struct OrderSender {
   Epoch epoch;
-  std::int64_t active_since_ms = 0;  // HBase's "initiating master active time"; shown, never decides
+  std::int64_t active_since_ms = 0;  // HBase's "initiating master active time"; for display only
 };
 
-// Pure. `lowest_live_pid`: server-wide orders below it are refused by the server (S19).
+// Pure. `lowest_live_pid`: the server refuses server-wide orders with a lower pid (S19: executed orders are
+// remembered).
 [[nodiscard]] hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const OrderBatch& batch,
                                                                const OrderSender& sender, ProcId lowest_live_pid,
                                                                std::int64_t wall_millis);
 
-// One line for the log: "open 56f9... pid=12, close ...".
+// Returns one line for the log, such as "open 56f9... pid=12, close ...".
 [[nodiscard]] std::string DescribeOrder(const Order& order);
 
 }  // namespace ratchet::master

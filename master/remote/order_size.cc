@@ -4,7 +4,7 @@ namespace ratchet::master {
 namespace {
 
 constexpr std::size_t kFields = 128;   // numbers, names of servers
-constexpr std::size_t kAttribute = 8;  // what surrounds two strings
+constexpr std::size_t kAttribute = 8;  // overhead of two strings
 
 std::size_t SizeOf(const Attributes& attributes) {
   std::size_t size = 0;

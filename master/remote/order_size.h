@@ -1,4 +1,4 @@
-// How large an order is on the wire, roughly: for cutting batches, not for buffers. Pure.
+// Estimates the size of an order on the wire, to limit batches; not exact enough for buffers. Pure.
 #pragma once
 
 #include <cstddef>

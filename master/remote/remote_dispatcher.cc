@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kTransitionPriority = 300;
 
 SendOutcome OutcomeOf(const Error& error) {
-  // The order names the addressee's start code; a younger run at that address says that it is not the addressee.
+  // The order names the addressee's start code; a newer run at that address answers that it is not the addressee.
   if (rpc::IsClass(error, rpc::exception::kOtherRun)) return SendOutcome::kGone;
   if (rpc::IsClass(error, rpc::exception::kServerNotRunningYet)) return SendOutcome::kNotRunningYet;
   return SendOutcome::kFailed;
@@ -25,10 +25,26 @@ SendOutcome OutcomeOf(const Error& error) {
 
 }  // namespace
 
-bool IsUrgent(const Order& order) {
-  if (const auto* open = std::get_if<OpenOrder>(&order)) return open->region.IsMeta();
-  if (const auto* close = std::get_if<CloseOrder>(&order)) return close->region.IsMeta();
-  return true;
+OrderRank RankOf(const Order& order) {
+  if (RATCHET_MUTANT("dispatch.bulk_is_urgent")) {
+    const auto* open = std::get_if<OpenOrder>(&order);
+    const auto* close = std::get_if<CloseOrder>(&order);
+    if (open == nullptr && close == nullptr) return OrderRank::kUrgent;
+  }
+  struct Visitor {
+    OrderRank operator()(const OpenOrder& open) const { return OfTransition(open.region); }
+    OrderRank operator()(const CloseOrder& close) const { return OfTransition(close.region); }
+    OrderRank operator()(const SplitLogOrder&) const { return OrderRank::kUrgent; }
+    OrderRank operator()(const FlushOrder&) const { return OrderRank::kBulk; }
+    OrderRank operator()(const CompactOrder&) const { return OrderRank::kBulk; }
+    OrderRank operator()(const BuildOrder&) const { return OrderRank::kBulk; }
+    OrderRank operator()(const CopyOrder&) const { return OrderRank::kBulk; }
+    OrderRank operator()(const RefreshPeersOrder&) const { return OrderRank::kNormal; }
+    static OrderRank OfTransition(const RegionInfo& region) {
+      return region.IsMeta() ? OrderRank::kUrgent : OrderRank::kNormal;
+    }
+  };
+  return std::visit(Visitor{}, order);
 }
 
 struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
@@ -44,12 +60,12 @@ struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
   CondVar idle;
   DispatchCore core GUARDED_BY(mutex);
   OrderSender sender GUARDED_BY(mutex);
-  std::shared_ptr<const Hooks> hooks GUARDED_BY(mutex);  // null: not begun, or stopped
-  int in_hooks GUARDED_BY(mutex) = 0;                    // threads that are outside the lock with `hooks`
+  std::shared_ptr<const Hooks> hooks GUARDED_BY(mutex);  // null before Begin and after Stop
+  int in_hooks GUARDED_BY(mutex) = 0;                    // threads that use `hooks` outside the lock
   Timers::Handle timer GUARDED_BY(mutex) = 0;
   std::optional<TimePoint> timer_due GUARDED_BY(mutex);
 
-  // Does what is due, until nothing is.
+  // Executes due actions until none is left.
   void Pump() {
     while (true) {
       DispatchActions actions;
@@ -66,7 +82,7 @@ struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
         ++in_hooks;
       }
       for (const ExpireNow& expiry : actions.expiries) {
-        RATCHET_LOG(kWarn, "Server {} takes no orders: {}", expiry.server.ToString(), expiry.why);
+        RATCHET_LOG(kWarn, "Server {} accepts no orders: {}", expiry.server.ToString(), expiry.why);
         use->expire(expiry.server, expiry.why);
       }
       for (const SendNow& send : actions.sends) Send(send, *use, from);
@@ -107,15 +123,16 @@ struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
                   send.attempt > 1 ? fmt::format(", attempt {}", send.attempt) : "");
     }
     if (send.left > 0) {
-      RATCHET_LOG(kInfo, "{} orders to {} fill a request; {} wait for the next", send.batch.size(),
+      RATCHET_LOG(kInfo, "{} orders to {} fill one request; {} wait for the next", send.batch.size(),
                   send.server.ToString(), send.left);
     }
     IgnoreResult(HitFault("master.before_send", send.server.ToString()), "only for pausing and dying here");
-    // S18: between the commit of an order and each send of it. Nothing that blocks may come between CHECK and the send.
+    // S18 (check before each send): CHECK runs between the commit of an order and each send. No blocking call may come
+    // between CHECK and the send.
     const bool unchecked = send.attempt > 1 && RATCHET_MUTANT("master.check_once");
     if (const Status owner = unchecked ? Ok() : use.check(); !owner.ok()) {
       use.on_deposed(owner.error());
-      return;  // the ticket stays open: this master sends nothing any more
+      return;  // the ticket stays open, because this master no longer sends orders
     }
     rpc::CallOptions call;
     call.timeout = options.rpc_timeout;
@@ -155,8 +172,8 @@ void RemoteDispatcher::Begin(OrderSender sender, Hooks hooks) {
 void RemoteDispatcher::Dispatch(const ServerName& server, Order order) {
   {
     MutexLock lock(state_->mutex);
-    const bool urgent = IsUrgent(order);
-    state_->core.Add(server, std::make_shared<const Order>(std::move(order)), urgent, state_->clock.Now());
+    const OrderRank rank = RankOf(order);
+    state_->core.Add(server, std::make_shared<const Order>(std::move(order)), rank, state_->clock.Now());
   }
   state_->Pump();
 }

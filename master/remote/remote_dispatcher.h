@@ -1,8 +1,8 @@
-// RegionServers over RPC: the decisions are DispatchCore's, this adds the mutex, the timer, the epoch CHECK before each
-// send (rule S18) and the connections.
+// RegionServers over RPC: DispatchCore decides; this class adds the mutex, the timer, the epoch CHECK before each send
+// (rule S18: check before each send) and the connections.
 //
-// Threads: Dispatch and Forget from any thread, they never block; replies come on the channel pool's threads. `Hooks`
-// are called without a lock held. Stop() before anything that the hooks use is destroyed.
+// Threads: Dispatch and Forget may be called from any thread and never block; replies run on the channel pool's
+// threads. `Hooks` are called without a lock. Call Stop() before objects that the hooks use are destroyed.
 #pragma once
 
 #include <functional>
@@ -24,10 +24,10 @@ namespace ratchet::master {
 class RemoteDispatcher final : public RegionServers {
  public:
   struct Hooks {
-    std::function<Status()> check;                     // S18: still the owner of the store?
-    std::function<bool(const ServerName&)> is_online;  // others are a crash procedure's business
+    std::function<Status()> check;                     // S18: checks that this master still owns the store
+    std::function<bool(const ServerName&)> is_online;  // a crash procedure settles orders to other servers
     std::function<void(const ServerName&, const std::string& why)> expire;
-    std::function<ProcId()> lowest_live_pid;       // S19
+    std::function<ProcId()> lowest_live_pid;       // S19 (executed orders are remembered)
     std::function<void(const Error&)> on_deposed;  // `check` failed, or a server knows a higher epoch
   };
 
@@ -35,21 +35,21 @@ class RemoteDispatcher final : public RegionServers {
                    std::uint64_t seed);
   ~RemoteDispatcher() override;
 
-  // Before the first Dispatch; the epoch is known only after the claim.
+  // Call before the first Dispatch; the epoch is known only after the claim.
   void Begin(OrderSender sender, Hooks hooks);
   void Dispatch(const ServerName& server, Order order) override;
   void Forget(const ServerName& server) override;
-  // Nothing is sent and no hook is called after it returns. Late replies are ignored.
+  // After it returns, no order is sent and no hook is called. Late replies are ignored.
   void Stop();
 
   [[nodiscard]] std::vector<ServerQueueView> View() const;
 
  private:
-  struct State;  // shared with callbacks that may come late
+  struct State;  // shared with callbacks that may run late
   std::shared_ptr<State> state_;
 };
 
-// Meta's transitions and the splitting of logs hold up everything else.
-[[nodiscard]] bool IsUrgent(const Order& order);
+// Lists every kind of order, so that a new kind does not get a rank by accident.
+[[nodiscard]] OrderRank RankOf(const Order& order);
 
 }  // namespace ratchet::master

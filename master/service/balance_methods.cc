@@ -18,7 +18,7 @@ namespace rpb = ::ratchet::pb;
 
 constexpr std::size_t kMostTold = 10'000;
 
-// The answer comes when the moves are durable. `dry_run` plans with the switch off too, as in HBase.
+// Answers when the moves are durable. `dry_run` also plans while the switch is off, as in HBase.
 void BalanceNow(const ActiveParts& parts, const rpc::CallContext& call, const hbase::pb::BalanceRequest& request,
                 const rpc::Responder<hbase::pb::BalanceResponse>& responder) {
   if (!request.dry_run() && !parts.logic->switches().IsOn(Switch::kBalancer)) {
@@ -33,6 +33,8 @@ void BalanceNow(const ActiveParts& parts, const rpc::CallContext& call, const hb
                                     response.set_balancer_ran(outcome->put_off.empty());
                                     response.set_moves_calculated(static_cast<std::uint32_t>(outcome->planned));
                                     response.set_moves_executed(static_cast<std::uint32_t>(outcome->begun));
+                                    if (!outcome->put_off.empty()) response.set_put_off(outcome->put_off);
+                                    for (const std::string& what : outcome->left_out) response.add_left_out(what);
                                     ReplyChecked(parts, responder, response);
                                   });
 }
@@ -48,6 +50,7 @@ void Put(const BalanceCost& cost, rpb::BalanceCosts& costs) {
 
 rpb::PlanBalanceResponse ToResponse(const Balancer::Outcome& outcome, bool stochastic, std::size_t most) {
   rpb::PlanBalanceResponse response;
+  for (const std::string& what : outcome.left_out) response.add_left_out(what);
   if (!outcome.put_off.empty()) {
     response.set_put_off(outcome.put_off);
     return response;

@@ -1,4 +1,4 @@
-// ClientMetaService: how clients find the cluster without ZooKeeper (docs/wire-compatibility.md).
+// ClientMetaService: lets clients find the cluster without ZooKeeper (docs/wire-compatibility.md).
 #include "common/rpc/methods/client_meta_service.h"
 #include "common/model/codec.h"
 #include "common/model/proto/registry.pb.h"
@@ -22,8 +22,7 @@ void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
         return response;
       },
       kMetaQuestions);
-  // The master that is registered as active in ZooKeeper, as far as this process has heard: a hint, also from a
-  // standby.
+  // Returns the active master's name from ZooKeeper, as this process last read it: a hint, also from a standby.
   AnswerAlways(
       service, methods::kGetActiveMaster,
       [&env](const rpc::CallContext& /*call*/, const pb::GetActiveMasterRequest& /*request*/) {

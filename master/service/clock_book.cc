@@ -26,11 +26,10 @@ std::int64_t ClockSkewMs(std::uint64_t theirs_ms, std::int64_t ours_ms) {
 
 Status CheckClock(const ServerName& server, std::int64_t skew_ms, Millis limit) {
   if (Distance(skew_ms) <= limit.count() || RATCHET_MUTANT("master.any_clock")) return Ok();
-  return rpc::RemoteError(
-      rpc::exception::kClockOutOfSync,
-      fmt::format("the clock of {} is {} this master's; {} ms are allowed (--max-clock-skew-ms). Set the clock that "
-                  "is wrong, then start the server again",
-                  server.ToString(), DistanceText(skew_ms), limit.count()));
+  return rpc::RemoteError(rpc::exception::kClockOutOfSync,
+                          fmt::format("the clock of {} is {} this master's; the limit is {} ms (--max-clock-skew-ms). "
+                                      "Correct the wrong clock, then restart the server",
+                                      server.ToString(), DistanceText(skew_ms), limit.count()));
 }
 
 void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now,
@@ -42,7 +41,7 @@ void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<
   ahead.erase(shown, ahead.end());
   MutexLock lock(mutex_);
   std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kClockPageAge; });
-  Page& page = pages_[server];  // of a new one the last skew is 0: nothing is shown yet
+  Page& page = pages_[server];  // a new page has skew 0, so it is not shown yet
   page.skew_ms = Distance(skew_ms) < Distance(page.last_skew_ms) ? skew_ms : page.last_skew_ms;
   page.last_skew_ms = skew_ms;
   if (Distance(page.skew_ms) <= kClockNoticed.count())
@@ -64,8 +63,8 @@ std::vector<ClockBook::Problem> ClockBook::Problems(const std::vector<ServerName
     const Page& page = found->second;
     if (Distance(page.skew_ms) > warning.count()) {
       ++far_off;
-      problems.push_back({fmt::format("{}: its clock is {} this master's; set the clock that is wrong",
-                                      server.ToString(), DistanceText(page.skew_ms)),
+      problems.push_back({fmt::format("{}: its clock is {} this master's; correct the wrong clock", server.ToString(),
+                                      DistanceText(page.skew_ms)),
                           page.off_since});
     }
     if (page.ahead.empty()) continue;
@@ -79,10 +78,10 @@ std::vector<ClockBook::Problem> ClockBook::Problems(const std::vector<ServerName
                         std::nullopt});
   }
   if (far_off > 1 && far_off * 2 > online.size()) {
-    problems.push_back({fmt::format("the clocks of {} of {} servers are far from this master's: its own may be the "
-                                    "wrong one",
-                                    far_off, online.size()),
-                        std::nullopt});
+    problems.push_back(
+        {fmt::format("the clocks of {} of {} servers differ from this master's: its own clock may be wrong", far_off,
+                     online.size()),
+         std::nullopt});
   }
   return problems;
 }

@@ -1,8 +1,8 @@
-// How far the clocks of region servers are from this master's (S74). Nothing about ownership looks at a clock; but
-// timestamps that a server gives stay in its regions for good (S27), so time ranges and times to live go wrong long
-// after a clock that was far ahead was put right.
+// Clock skew of region servers relative to this master (S74: clock skew limit). Ownership never depends on clocks.
+// But timestamps that a server assigns stay in its regions permanently (S27: rising timestamps), so time ranges and
+// times to live remain wrong long after a clock that was far ahead is corrected.
 //
-// Thread-safe; memory only; a page goes when its server has not reported for kClockPageAge.
+// Thread-safe; memory only; a page is removed when its server has not reported for kClockPageAge.
 #pragma once
 
 #include <cstdint>
@@ -20,47 +20,46 @@
 namespace ratchet::master {
 
 inline constexpr Millis kClockPageAge{60'000};
-// From here on it is remembered since when a clock is off.
+// Skew above which the time is recorded since which a clock is wrong.
 inline constexpr Millis kClockNoticed{1'000};
 // HBase's names: hbase.master.maxclockskew, hbase.master.warningclockskew.
 struct ClockLimits {
-  Live<Millis> refused{Millis{30'000}};  // a server whose clock is further off may not register
-  Live<Millis> warning{Millis{10'000}};  // one whose clock is further off is a problem in the status
+  Live<Millis> refused{Millis{30'000}};  // a server with a greater skew may not register
+  Live<Millis> warning{Millis{10'000}};  // a greater skew is shown as a problem in the status
 };
 
-// A difference of clocks in ms, ahead is positive; of any number that the wire can have.
+// Returns the skew in ms, positive if the other clock is ahead; accepts any number from the wire.
 [[nodiscard]] std::int64_t ClockSkewMs(std::uint64_t theirs_ms, std::int64_t ours_ms);
 
-// S74, at registration: ClockOutOfSyncException where the clocks are further apart than `limit`.
+// S74, at registration: returns ClockOutOfSyncException if the skew exceeds `limit`.
 [[nodiscard]] Status CheckClock(const ServerName& server, std::int64_t skew_ms, Millis limit);
 
 class ClockBook {
  public:
   struct AheadRegion {
     std::string encoded_name;
-    std::uint64_t ahead_ms = 0;  // its newest timestamp, of its server's clock
+    std::uint64_t ahead_ms = 0;  // how far its newest timestamp is ahead of its server's clock
   };
   struct Problem {
     std::string text;
-    std::optional<TimePoint> since;  // none: it is not known
+    std::optional<TimePoint> since;  // nullopt if unknown
   };
-  // From a heartbeat; the regions of the heartbeat before are forgotten. Of the skew the smaller one of this and the
-  // last heartbeat counts: a heartbeat that was long on its way looks like a clock that is behind. `count`: of all that
-  // are ahead, where `ahead` has only some of them.
+  // Stores the data of a heartbeat, and replaces the regions of the previous one. The smaller skew of this and the last
+  // heartbeat is used, because a delayed heartbeat looks like a clock that is behind. `count`: number of all regions
+  // that are ahead, if `ahead` has only some of them.
   void Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now,
            std::size_t count = 0);
-  // Sentences for the status, of servers that are online: clocks that are further off than `warning`, regions that are
-  // ahead.
+  // Returns the problems of online servers for the status: clocks with a skew above `warning`, regions that are ahead.
   [[nodiscard]] std::vector<Problem> Problems(const std::vector<ServerName>& online, Millis warning) const;
 
   static constexpr std::size_t kRegionsShown =
-      10;  // of one server, those that are furthest ahead; the others are counted
+      10;  // regions of one server that are furthest ahead; the others are only counted
 
  private:
   struct Page {
     std::int64_t last_skew_ms = 0;
-    std::int64_t skew_ms = 0;            // what counts
-    std::optional<TimePoint> off_since;  // it counts for more than kClockNoticed
+    std::int64_t skew_ms = 0;            // the effective skew
+    std::optional<TimePoint> off_since;  // since when the skew exceeds kClockNoticed
     std::vector<AheadRegion> ahead;
     std::size_t ahead_count = 0;
     TimePoint at{};

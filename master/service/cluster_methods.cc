@@ -16,7 +16,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-// Java clients ask this before everything else. False, rather than an error, sends them to look for the active one.
+// The first request of Java clients. On false, instead of an error, they look for the active master.
 void AddIsMasterRunning(rpc::Service& service, ServiceEnv& env) {
   service.On(
       methods::kIsMasterRunning,
@@ -63,15 +63,15 @@ void AddStatus(rpc::Service& service, ServiceEnv& env) {
          });
 }
 
-// What the balancer has decided and rejected is not kept: clients of HBase find nothing, as in HBase, where it is not
-// kept either unless a setting says so. Requests name their message by its Java class, and so do answers.
+// Decisions and rejections of the balancer are not recorded, as in HBase by default, so clients get an empty list.
+// Requests and answers name their messages by the Java class.
 Result<pb::LogEntry> NoLogEntries(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
                                   const pb::LogRequest& request) {
   const std::string& name = request.log_class_name();
   for (const std::string_view kind : {"BalancerDecisions", "BalancerRejections"}) {
     const std::string request_class = std::string(kind) + "Request";
     if (!name.ends_with(request_class)) continue;
-    pb::LogEntry entry;  // an answer without entries has no bytes
+    pb::LogEntry entry;  // sends one empty entry, because zero bytes mean "absent"
     entry.set_log_class_name(name.substr(0, name.size() - request_class.size()) + std::string(kind) + "Response");
     entry.set_log_message("");
     return entry;
@@ -80,7 +80,7 @@ Result<pb::LogEntry> NoLogEntries(const ActiveParts& /*parts*/, const rpc::CallC
 }
 
 void AddStops(rpc::Service& service, ServiceEnv& env) {
-  // The answer leaves before the process does.
+  // The answer is sent before the process ends.
   service.On(
       methods::kStopMaster,
       [&env](const rpc::CallContext& call, const pb::StopMasterRequest& /*request*/, std::string_view /*cells*/,

@@ -13,7 +13,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-// HBase's clients parse the version and switch features on by it; this is the line whose numbering we follow.
+// HBase's clients parse the version and enable features by it; this is the HBase version that Ratchet implements.
 constexpr const char* kHBaseVersion = "2.6.0";
 
 void AddLiveServers(const ActiveParts& parts, const ServiceEnv& env, pb::ClusterStatus& out) {

@@ -1,4 +1,4 @@
-// HBase's ClusterStatus message, filled with everything that its required fields ask for.
+// Builds HBase's ClusterStatus message with all required fields.
 #pragma once
 
 #include <set>
@@ -8,7 +8,7 @@
 
 namespace ratchet::master {
 
-// `options`: which parts; empty means all of them.
+// `options`: the requested parts; empty means all.
 [[nodiscard]] hbase::pb::ClusterStatus MakeClusterStatus(const ActiveParts& parts, const ServiceEnv& env,
                                                          const std::set<int>& options);
 

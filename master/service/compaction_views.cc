@@ -1,4 +1,4 @@
-// MasterService: when regions were last compacted as a whole, from what the region servers report.
+// MasterService: time of regions' last major compactions, as region servers report it.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-// 0 as in HBase: no major compaction, or no report of the region yet.
+// Returns 0, as in HBase, without a major compaction or without a report of the region.
 std::int64_t LastMajor(const ServiceEnv& env, const RegionNode& region) {
   const auto load = env.loads.LoadOf(region.encoded, region.location);
   return load ? static_cast<std::int64_t>(load->last_major_compaction_ts()) : 0;
@@ -29,7 +29,7 @@ Result<pb::MajorCompactionTimestampResponse> OfTable(const ServiceEnv& env, cons
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
   if (!parts.logic->tables().Get(table))
     return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} does not exist", table.ToString()));
-  // The oldest of the table's regions that have one, as in HBase.
+  // As in HBase, the oldest time of the table's regions that have one.
   std::int64_t oldest = 0;
   for (const RegionNode& region : parts.logic->regions().OfTable(table)) {
     const std::int64_t at = LastMajor(env, region);

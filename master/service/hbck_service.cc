@@ -1,5 +1,5 @@
-// HbckService: the repairs that are safe here. Everything else of it is refused by name: nothing writes states past the
-// procedures that own them.
+// HbckService: the repairs that are safe here. All other methods are refused by name, because only the owning
+// procedures may write states.
 #include <utility>
 
 #include "common/base/mutex.h"
@@ -15,9 +15,9 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr std::uint64_t kNoProcedure = UINT64_MAX;  // HBase's -1: refused, or nothing to do
+constexpr std::uint64_t kNoProcedure = UINT64_MAX;  // HBase's -1: refused, or not needed
 
-// Gathers one pid for each item of a request, in order, and answers when the last is there.
+// Collects one pid for each item of a request, in order, and answers when all are known.
 template <class Response>
 class PidList {
  public:
@@ -42,7 +42,7 @@ class PidList {
   std::size_t left_ GUARDED_BY(mutex_);
 };
 
-// Registers a verb on a list: `start(parts, item, call, done)`.
+// Registers a method on a list: `start(parts, item, call, done)`.
 template <class Request, class Response, class Items, class Start>
 void AddListVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, Response>& method,
                  Items items, Start start) {
@@ -62,8 +62,8 @@ void AddListVerb(rpc::Service& service, const MasterGate& gate, const rpc::Metho
               });
 }
 
-// One answer for each pid, when the last is there or `wait` has passed; a bypass that is not on record by then stays
-// asked for.
+// Answers with one result for each pid when all are known or the request's wait has passed; a bypass that is not
+// durable by then stays requested.
 class BypassList {
  public:
   using Responder = rpc::Responder<pb::BypassProcedureResponse>;

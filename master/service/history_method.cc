@@ -14,11 +14,11 @@ namespace {
 
 namespace rpb = ::ratchet::pb;
 
-// Files are read where nothing else waits for the storage (S88).
+// Reads files on the thread for slow work (S88: slow storage work on its own thread).
 void ListHistory(const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListHistoryRequest& request,
                  const rpc::Responder<rpb::ListHistoryResponse>& responder) {
   if (parts.history == nullptr)
-    return FailChecked(parts, responder, rpc::RemoteError(rpc::exception::kDoNotRetryIo, "no history is kept"));
+    return FailChecked(parts, responder, rpc::RemoteError(rpc::exception::kDoNotRetryIo, "the history is disabled"));
   const bool begun = parts.logic->env().RunSlowWork([parts, responder, request] {
     const auto response = parts.history->List(request);
     if (response.ok()) return ReplyChecked(parts, responder, *response);
@@ -29,7 +29,7 @@ void ListHistory(const ActiveParts& parts, const rpc::CallContext& /*call*/, con
   });
   if (!begun)
     FailChecked(parts, responder,
-                rpc::RemoteError(rpc::exception::kCallQueueTooBig, "too much waits for the master's storage"));
+                rpc::RemoteError(rpc::exception::kCallQueueTooBig, "too many tasks wait for the master's storage"));
 }
 
 }  // namespace

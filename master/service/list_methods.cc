@@ -1,4 +1,4 @@
-// RatchetService: regions, servers and tables as lists, with what their servers last reported of their sizes.
+// RatchetService: regions, servers and tables as lists, with their last reported sizes.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -39,7 +39,7 @@ Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, const Ser
     row.set_encoded_name(node.encoded);
     row.set_state(std::string(RegionStateText(node.state)));
     if (node.location.has_value()) ToProto(*node.location, *row.mutable_server());
-    row.set_open_seq(node.opening.value());
+    row.set_open_number(node.open_number.value());
     if (node.owner.valid()) row.set_procedure(node.owner.value());
     const auto since = std::chrono::duration_cast<Millis>(now - node.last_update);
     row.set_since_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, since.count())));

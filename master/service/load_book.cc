@@ -10,8 +10,8 @@ namespace ratchet::master {
 
 namespace {
 
-constexpr Millis kKeepLoad{10 * 60'000};  // of a server that says nothing any more
-constexpr std::size_t kSlack = 1'000;     // regions whose load is known beyond those that the server lists
+constexpr Millis kKeepLoad{10 * 60'000};  // for a server that no longer reports
+constexpr std::size_t kSlack = 1'000;     // allowed number of regions with a known load that the server does not list
 
 using RegionLoads = std::map<std::string, hbase::pb::RegionLoad>;
 
@@ -22,7 +22,7 @@ void ForgetOthers(const RegionList& list, RegionLoads* loads) {
     for (const OnlineRegion& region : list.open) open.insert(region.encoded);
     std::erase_if(*loads, [&open](const auto& each) { return !open.contains(each.first); });
   }
-  // What is listed comes again in its turn.
+  // Listed regions are reported again in turn.
   if (loads->size() > list.size && loads->size() - list.size > kSlack) loads->clear();
 }
 
@@ -37,7 +37,7 @@ void AddTo(LoadSum& sum, const hbase::pb::RegionLoad& load) {
 void LoadBook::Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now, const RegionList& list) {
   MutexLock lock(mutex_);
   Page& page = pages_[server];
-  if (list.number == 0) page.regions.clear();  // a server that tells no changes has told all of them
+  if (list.number == 0) page.regions.clear();  // without a number, the report has all regions
   for (auto& region : *load.mutable_region_loads()) {
     const auto encoded = EncodedNameOf(region.region_specifier());
     if (!encoded.ok()) continue;
@@ -52,7 +52,7 @@ void LoadBook::Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoi
   page.at = now;
   if (list.number != 0) ForgetOthers(list, &page.regions);
   std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kKeepLoad; });
-  // Regions that no server lists any more (dropped tables, splits): once they are the half, they go.
+  // Removes regions that no server lists (dropped tables, splits) when they are half of all.
   std::size_t listed = 0;
   for (const auto& entry : pages_) listed += entry.second.regions.size();
   if (flushed_.size() <= 2 * listed + kSlack) return;
@@ -78,7 +78,7 @@ std::optional<hbase::pb::RegionLoad> LoadBook::LoadOf(const std::string& encoded
     const auto known = here->second.regions.find(encoded_region);
     if (known != here->second.regions.end()) return known->second;
   }
-  const Page* newest = nullptr;  // a region that was moved is on two pages until its last server has told the change
+  const Page* newest = nullptr;  // a moved region is on two pages until its last server has reported the change
   for (const auto& [server, page] : pages_) {
     if (page.regions.contains(encoded_region) && (newest == nullptr || newest->at < page.at)) newest = &page;
   }

@@ -1,5 +1,5 @@
-// What the region servers last said about their load, for the cluster status. A report has the load of some of a
-// server's regions, in turn; here they come together. Thread-safe; in memory only.
+// The last reported load of region servers, for the cluster status. A report has the load of some of a server's
+// regions, in turn; this class merges them. Thread-safe; in memory only.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +23,27 @@ struct LoadSum {
 
 class LoadBook {
  public:
-  // `list`: what came with it of the regions that the server has open; the loads of others are forgotten.
+  // `list`: the regions that the server has open, from the same report; loads of other regions are removed.
   void Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now, const RegionList& list = {});
   [[nodiscard]] std::optional<hbase::pb::ServerLoad> Get(const ServerName& server) const;
-  // What server `at`, where the region is, reported for it. Without that the last load that any server reported, for
-  // which all servers are looked at. Nothing: none is known, or not any more.
+  // Returns the load that server `at`, which has the region, reported. Without `at`, searches all servers for the last
+  // reported load. nullopt: no load is known.
   [[nodiscard]] std::optional<hbase::pb::RegionLoad> LoadOf(const std::string& encoded_region,
                                                             const std::optional<ServerName>& at = {}) const;
-  // Of a region where it is; nothing: its server has not reported it (yet).
+  // Returns the load of a region at its server; nullopt if that server has not reported it.
   [[nodiscard]] std::optional<LoadSum> LoadAt(const std::string& encoded_region, const ServerName& server) const;
-  // Requests a second; nothing: the server is not known, or not any more.
+  // Requests per second; nullopt for an unknown server.
   [[nodiscard]] std::optional<std::uint64_t> RequestsOf(const ServerName& server) const;
-  // Of all regions that a server reports, and of all regions of each table ("ns:t"; "t" in the default namespace). A
-  // region that has just moved may count twice, until its last server has told that it went.
+  // Sums of all regions of a server, and of all regions of each table ("ns:t"; "t" in the default namespace). A region
+  // that has just moved may count twice, until its previous server has reported the change.
   [[nodiscard]] LoadSum SumOf(const ServerName& server) const;
   [[nodiscard]] std::map<std::string, LoadSum> SumsByTable() const;
-  // The greatest flushed sequence that any server reported for the region; nothing: never reported.
+  // Greatest flushed sequence that any server reported for the region; nullopt if none was reported.
   [[nodiscard]] std::optional<std::uint64_t> FlushedSequence(const std::string& encoded_region) const;
 
  private:
   struct Page {
-    hbase::pb::ServerLoad load;                            // without the regions'
+    hbase::pb::ServerLoad load;                            // without the loads of regions
     std::map<std::string, hbase::pb::RegionLoad> regions;  // by encoded name
     TimePoint at{};
   };

@@ -11,7 +11,7 @@ namespace ratchet::master {
 
 namespace pb = ::hbase::pb;
 
-void TakeRates(const ActiveParts& parts, const ServerName& server, const pb::ServerLoad& load, TimePoint now) {
+void RecordRates(const ActiveParts& parts, const ServerName& server, const pb::ServerLoad& load, TimePoint now) {
   constexpr std::uint64_t kMiB = 1U << 20U;
   std::vector<RegionReading> readings;
   readings.reserve(static_cast<std::size_t>(load.region_loads_size()));

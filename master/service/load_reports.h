@@ -1,4 +1,4 @@
-// What follows from the load of its regions that a server reports.
+// Actions after a server's load report.
 #pragma once
 
 #include "common/base/clock.h"
@@ -9,9 +9,9 @@
 
 namespace ratchet::master {
 
-// What regions are asked and how large they are, for the balancer's plans.
-void TakeRates(const ActiveParts& parts, const ServerName& server, const hbase::pb::ServerLoad& load, TimePoint now);
-// Regions that have grown are split, now and then. `loads` has the server's report.
+// Stores request rates and sizes of regions, for the balancer's plans.
+void RecordRates(const ActiveParts& parts, const ServerName& server, const hbase::pb::ServerLoad& load, TimePoint now);
+// Splits regions that have grown, at intervals. `loads` has the server's report.
 void SplitWhatHasGrown(const LoadBook& loads, const ActiveParts& parts, const ServerName& server);
 
 }  // namespace ratchet::master

@@ -5,6 +5,7 @@
 #include "common/rpc/exceptions.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
+#include "master/state/lock_keys.h"
 #include "procedure/executor.h"
 #include "procedure/lock_procedure.h"
 
@@ -21,17 +22,21 @@ Result<std::vector<LockRequest>> LocksOf(const pb::LockRequest& request) {
   const int named = (request.has_namespace_() ? 1 : 0) + (request.has_table_name() ? 1 : 0) +
                     (request.region_info_size() > 0 ? 1 : 0);
   if (named != 1) {
-    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a lock is on one of: a namespace, a table, regions");
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                            "a lock request must name one of: a namespace, a table, regions");
   }
   std::vector<LockRequest> locks;
-  if (request.has_namespace_()) locks.push_back({ResourceKey::Namespace(request.namespace_()), mode});
+  if (request.has_namespace_()) {
+    locks.push_back({ResourceKey::Namespace(request.namespace_()), mode});
+    if (request.namespace_() == kSystemNamespace) locks.push_back({ResourceKey::Meta(), mode});
+  }
   if (request.has_table_name()) {
     RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
-    locks.push_back({ResourceKey::Table(table.ToString()), mode});
+    locks.push_back({TableKey(table), mode});
   }
   for (const pb::RegionInfo& info : request.region_info()) {
     RATCHET_ASSIGN(const RegionInfo region, FromProto(info));
-    locks.push_back({ResourceKey::Region(region.table.ToString(), region.encoded_name()), mode});
+    locks.push_back({RegionKey(region), mode});
   }
   return locks;
 }
@@ -41,7 +46,7 @@ void RequestLock(const ServiceEnv& env, const ActiveParts& parts, const rpc::Cal
   auto locks = LocksOf(request);
   if (!locks.ok()) return FailChecked(parts, responder, locks.error());
   procedure::SubmitOptions options;
-  options.owner = call.user.empty() ? "unnamed" : call.user;  // without one it would count as the master's
+  options.owner = call.user.empty() ? "unnamed" : call.user;  // without an owner it would count as the master's
   options.nonce = {request.nonce_group(), request.nonce()};
   parts.executor->SubmitAsync(procedure::LockProcedure::Make(*locks, request.description(), env.remote_lock_timeout),
                               std::move(options), [parts, responder](const Result<ProcId>& pid) {
@@ -52,9 +57,9 @@ void RequestLock(const ServiceEnv& env, const ActiveParts& parts, const rpc::Cal
                               });
 }
 
-void TakeLockHeartbeat(const ActiveParts& parts, const rpc::CallContext& /*call*/,
-                       const pb::LockHeartbeatRequest& request,
-                       const rpc::Responder<pb::LockHeartbeatResponse>& responder) {
+void HandleLockHeartbeat(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                         const pb::LockHeartbeatRequest& request,
+                         const rpc::Responder<pb::LockHeartbeatResponse>& responder) {
   const ProcId pid(request.proc_id());
   pb::LockHeartbeatResponse response;
   response.set_lock_status(pb::LockHeartbeatResponse::UNLOCKED);
@@ -79,8 +84,8 @@ std::shared_ptr<rpc::Service> MakeLockService(ServiceEnv& env) {
       *service, env.gate, Need::kReady, methods::kRequestLock,
       [&env](const ActiveParts& parts, const rpc::CallContext& call, const pb::LockRequest& request,
              const rpc::Responder<pb::LockResponse>& responder) { RequestLock(env, parts, call, request, responder); });
-  // As soon as the restored locks count, so that no holder is lost to a slow start.
-  AnswerLater(*service, env.gate, Need::kWorkers, methods::kLockHeartbeat, TakeLockHeartbeat);
+  // Accepted as soon as the locks are restored, so that no holder loses its lock during a slow start.
+  AnswerLater(*service, env.gate, Need::kWorkers, methods::kLockHeartbeat, HandleLockHeartbeat);
   return service;
 }
 

@@ -1,4 +1,4 @@
-// What makes an answer from this master's memory less than the whole truth: said beside every view of its page.
+// Reasons why an answer from this master's memory may be stale or incomplete; shown with every view of its page.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace ratchet::master {
 
-// Empty: nothing is known that the answer would have to be marked with. Touches no storage and no other process.
+// Returns the reasons; empty if none is known. Accesses no storage and no other process.
 [[nodiscard]] std::vector<std::string> Marks(const ServiceEnv& env);
 
 }  // namespace ratchet::master

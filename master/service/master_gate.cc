@@ -81,6 +81,20 @@ void MasterGate::SetActiveMaster(std::optional<ServerName> active) {
   active_ = std::move(active);
 }
 
+void MasterGate::SetProblem(OwnProblem kind, const std::string& text) {
+  const MutexLock lock(mutex_);
+  if (text.empty()) {
+    problems_.erase(kind);
+  } else {
+    problems_[kind] = text;
+  }
+}
+
+std::map<OwnProblem, std::string> MasterGate::problems() const {
+  const MutexLock lock(mutex_);
+  return problems_;
+}
+
 std::optional<ServerName> MasterGate::active_master() const {
   MutexLock lock(mutex_);
   return active_;

@@ -1,13 +1,14 @@
-// What the RPC services may use at this moment: nothing on a standby, views while activating, everything once
-// hbase:meta is loaded.
+// Admits requests by the master's role: none on a standby, views during the activation, all when hbase:meta is loaded.
 //
-// The services exist from the start of the process to its end; the active master's parts come with the election. The
-// process stops the RPC server before it takes the parts away, so what Admit returned stays valid for the handler's
-// life. Callbacks that outlive a handler are covered because the executor is stopped before its parts go. Thread-safe.
+// The services exist from the start of the process to its end; the active master's parts exist after the election. The
+// process stops the RPC server before it destroys the parts, so the result of Admit stays valid while the handler runs.
+// Callbacks that outlive a handler are safe because the executor is stopped before its parts are destroyed.
+// Thread-safe.
 #pragma once
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,27 +34,33 @@ class RemoteDispatcher;
 
 enum class MasterRole : std::uint8_t { kStandby, kActivating, kActive, kStopping };
 
-// The parts of the active master. All outlive their stay in the gate.
+// The parts of the active master. All exist as long as the gate has them.
 struct ActiveParts {
   MasterLogic* logic = nullptr;
   procedure::Executor* executor = nullptr;
   procedure::ProcedureStore* store = nullptr;
   RemoteDispatcher* dispatcher = nullptr;
   Epoch epoch;
-  HistoryBook* history = nullptr;  // null: none is kept
+  HistoryBook* history = nullptr;  // null: no history
 };
 
-// How far the activation must have come for a request.
+// Progress of the activation that a request needs.
 enum class Need : std::uint8_t {
   kRecovered,  // procedures are loaded: views
   kWorkers,    // region servers may register and report
   kReady,      // hbase:meta is loaded: clients' requests
 };
 
+enum class OwnProblem : std::uint8_t {
+  kElection,      // a ZooKeeper node prevents the election of every master
+  kClusterId,     // <root>/cluster.id cannot be read, or names another cluster
+  kRefusedStart,  // the start of a master was refused (S114: no start without the past), and no master has led since
+};
+
 struct ActivationStepView {
   std::string name;
-  Millis started{0};           // after the election
-  std::optional<Millis> took;  // none: still in it
+  Millis started{0};           // start of the step, after the election
+  std::optional<Millis> took;  // duration; nullopt while the step runs
   std::string detail;
 };
 
@@ -66,8 +73,8 @@ class MasterGate {
         clock_(clock),
         started_(clock.Now()) {}
 
-  // ServerNotRunningYetException on a standby, MasterStoppedException when stopping, PleaseHoldException when the
-  // activation has not come so far.
+  // ServerNotRunningYetException on a standby, MasterStoppedException when stopping, PleaseHoldException if the
+  // activation has not reached `need`.
   [[nodiscard]] Result<ActiveParts> Admit(Need need) const;
 
   // ---- driven by the process ----
@@ -79,6 +86,8 @@ class MasterGate {
   void BeginStep(const std::string& name);
   void EndStep(const std::string& detail);
   void SetActiveMaster(std::optional<ServerName> active);
+  // Sets the text of a problem of this process, in any role, one for each kind; empty clears it.
+  void SetProblem(OwnProblem kind, const std::string& text);
 
   // ---- shown ----
   [[nodiscard]] MasterRole role() const { return role_.load(); }
@@ -86,6 +95,7 @@ class MasterGate {
   [[nodiscard]] const std::string& cluster_id() const { return cluster_id_; }
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] std::optional<ServerName> active_master() const;
+  [[nodiscard]] std::map<OwnProblem, std::string> problems() const;
   [[nodiscard]] std::vector<ActivationStepView> steps() const;
   [[nodiscard]] std::int64_t active_since_ms() const { return active_since_ms_.load(); }
   [[nodiscard]] Millis since_elected() const;  // 0 before the election
@@ -105,12 +115,14 @@ class MasterGate {
   mutable Mutex mutex_;
   ActiveParts parts_ GUARDED_BY(mutex_);
   std::optional<ServerName> active_ GUARDED_BY(mutex_);
+  std::map<OwnProblem, std::string> problems_ GUARDED_BY(mutex_);
   TimePoint elected_ GUARDED_BY(mutex_){};
   TimePoint step_began_ GUARDED_BY(mutex_){};
   std::vector<ActivationStepView> steps_ GUARDED_BY(mutex_);
 };
 
-// The epoch CHECK after evaluation and before the reply leaves (rule S33). The error to answer instead, if any.
+// The epoch CHECK after evaluation and before the reply is sent (rule S33: check before state replies). Returns the
+// error to answer instead, if any.
 [[nodiscard]] Status CheckBeforeReply(const ActiveParts& parts);
 
 }  // namespace ratchet::master

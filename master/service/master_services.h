@@ -1,4 +1,4 @@
-// The services of a master, under HBase's names, and our own. Each Add* registers one group of methods.
+// The RPC services of a master: HBase's and RatchetService. Each Add* registers one group of methods.
 //
 // Methods that are not registered are refused by the RPC server with DoNotRetryIOException, which names them.
 #pragma once
@@ -9,38 +9,49 @@
 #include <vector>
 
 #include "common/base/live.h"
-#include "common/base/start_again.h"
+#include "common/base/self_restart.h"
 #include "common/model/server_name.h"
+#include "common/rpc/client_versions.h"
 #include "common/rpc/service.h"
 #include "master/service/clock_book.h"
 #include "master/service/load_book.h"
 #include "master/service/master_gate.h"
 #include "master/service/past_book.h"
+#include "master/service/reach_book.h"
 #include "master/service/storage_book.h"
 
 namespace ratchet::master {
 
-// What services need besides the gate. Outlives the RPC server.
+// Dependencies of the services, except the gate. Outlives the RPC server.
 struct ServiceEnv {
   MasterGate& gate;
   LoadBook& loads;
-  std::string root;  // told to region servers
+  std::string root;  // sent to region servers
   std::function<std::vector<ServerName>()> backup_masters;
   std::function<void(const std::string& why)> stop_process;  // asynchronous
-  std::function<void(const std::string& why)> stop_cluster;  // region servers too; asynchronous
-  PastLives past{};                                          // of this master's process, shown
-  bool fault_points_allowed = false;                         // in this master's process, shown
-  Timers* timers = nullptr;  // for answers that wait for a bounded time; null: they do not wait
-  StorageBook storage{};     // how the storage answers region servers
-  PastBook pasts{};          // of region servers
-  std::function<std::optional<Millis>()> own_storage_hangs{};  // of this master, from kStorageProblem on; may be empty
-  ClockBook clocks{};                                          // of region servers
-  ClockLimits clock_limits{};                                  // S74
-  std::string oldest_server_version = "0.1";                   // that may register
-  std::function<std::optional<Millis>()> zookeeper_lost{};     // how long ZooKeeper has not answered; may be empty
-  std::atomic<std::int64_t> info_port{-1};                     // where this master's page is; -1: nowhere
-  Live<Millis> remote_lock_timeout{Millis{30'000}};  // a lock of LockService goes when no heartbeat came for this long
-  std::function<Status()> reload{};                  // settings that change live; empty: UpdateConfiguration is refused
+  std::function<void(const std::string& why)> stop_cluster;  // also stops region servers; asynchronous
+  RestartHistory past{};                                     // restarts of this master's process, for display
+  bool fault_points_allowed = false;                         // in this master's process, for display
+  Timers* timers = nullptr;                                  // for answers that wait for a bounded time; null: no waits
+  StorageBook storage{};                                     // storage response times of region servers
+  PastBook pasts{};                                          // of region servers
+  // how long this master's storage has hung, from kStorageProblem on; may be empty
+  std::function<std::optional<Millis>()> own_storage_hangs{};
+  ClockBook clocks{};                                              // of region servers
+  ClockLimits clock_limits{};                                      // S74 (clock skew limit)
+  std::string oldest_server_version = "0.1";                       // minimum version for registration
+  std::function<rpc::ClientVersions::Counts()> client_versions{};  // of this master's connections; may be empty
+  std::function<std::optional<Millis>()> zookeeper_lost{};         // how long ZooKeeper has not answered; may be empty
+  std::atomic<std::int64_t> info_port{-1};                         // port of this master's page; -1: none
+  // a lock of LockService is released without a heartbeat for this long
+  Live<Millis> remote_lock_timeout{Millis{30'000}};
+  ReachBook unreached{};  // region servers that may not register because they are unreachable
+  // Checks the identity of a region server at its advertised address. Calls `done` once, on any thread. Empty: every
+  // server counts as reachable.
+  std::function<void(const ServerName& server, std::function<void(Status)> done)> reach{};
+  // A heartbeat of `server` came on this connection (CallContext::connection). May be empty.
+  std::function<void(const ServerName& server, std::uint64_t connection)> heard_from{};
+  std::function<Status()> reload{};  // reloads settings; empty: UpdateConfiguration is refused
 };
 
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env);
@@ -67,7 +78,7 @@ void AddNamedProcedureMethods(rpc::Service& service, ServiceEnv& env);
 void AddReconcileMethod(rpc::Service& service, ServiceEnv& env);
 void AddListMethods(rpc::Service& service, ServiceEnv& env);
 void AddHistoryMethod(rpc::Service& service, ServiceEnv& env);
-void AddMendMethods(rpc::Service& service, ServiceEnv& env);
+void AddRepairMethods(rpc::Service& service, ServiceEnv& env);
 void AddServerMethods(rpc::Service& service, ServiceEnv& env);
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
 void AddSwitchMethods(rpc::Service& service, ServiceEnv& env);

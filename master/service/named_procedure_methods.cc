@@ -1,6 +1,6 @@
-// MasterService: procedures that clients name by a signature (ExecProcedure, IsProcedureDone). Two are known: clients
-// before 2.6 flush a table by the one, and old ones take a snapshot by the other. HBase lets servers add more by code
-// that they load; there is none of that here, so every other signature is refused by its name.
+// MasterService: procedures that clients name by a signature (ExecProcedure, IsProcedureDone). Two signatures are
+// supported: clients before 2.6 flush a table by one, and old clients take a snapshot by the other. In HBase, loaded
+// code can add more; this is not supported here, so every other signature is refused by name.
 #include <map>
 #include <memory>
 #include <optional>
@@ -28,7 +28,7 @@ namespace pb = ::hbase::pb;
 
 constexpr std::string_view kFlush = "flush-table-proc";
 constexpr std::string_view kSnapshotOnline = "online-snapshot";
-// How long clients ask whether it is done.
+// How long clients poll for the end.
 constexpr std::int64_t kNamedProcedureMillis = 300'000;
 
 Error NotRegistered(const std::string& signature) {
@@ -67,8 +67,8 @@ Result<pb::SnapshotDescription> SnapshotAsked(const pb::ProcedureDescription& as
   return snapshot;
 }
 
-// The flush that was asked for last of each table by a signature, so that its failure is told to a client that asks
-// whether it is done. Another master only knows which flushes are unfinished. Thread-safe.
+// The last flush of each table that was requested by signature, so that a client that polls gets its failure. Another
+// master knows only the unfinished flushes. Thread-safe.
 class LastFlushes {
  public:
   void Note(const TableName& table, ProcId pid) {
@@ -93,7 +93,7 @@ class LastFlushes {
   std::map<TableName, ProcId> last_ GUARDED_BY(mutex_);
 };
 
-// The error of the flush that was asked for last; true when no flush of the table is unfinished.
+// Returns the error of the last requested flush; otherwise true if no flush of the table is unfinished.
 Result<bool> IsFlushed(const ActiveParts& parts, const LastFlushes& flushes, const TableName& table) {
   if (const auto pid = flushes.Of(table)) {
     const procedure::ProcedureResult result = parts.executor->GetResult(*pid);
@@ -176,7 +176,7 @@ void AddNamedProcedureMethods(rpc::Service& service, ServiceEnv& env) {
          const rpc::Responder<pb::ExecProcedureResponse>& responder) {
         const std::string& signature = request.procedure().signature();
         const bool known = signature == kFlush || signature == kSnapshotOnline;
-        responder.Fail(known ? IllegalRequest(fmt::format("{} returns no data: ExecProcedure begins it", signature))
+        responder.Fail(known ? IllegalRequest(fmt::format("{} returns no data: start it with ExecProcedure", signature))
                              : NotRegistered(signature));
       });
   AnswerLater(

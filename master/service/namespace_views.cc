@@ -1,4 +1,4 @@
-// MasterService: what namespaces there are, and what is in them.
+// MasterService: lists of namespaces and of their tables.
 #include <map>
 #include <string>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-// By name; those that exist only because a table is in them have no properties.
+// Returns the namespaces by name; those that exist only because of a table have no properties.
 std::map<std::string, NamespaceDescriptor> NamespacesOf(const ActiveParts& parts) {
   std::map<std::string, NamespaceDescriptor> all;
   for (NamespaceDescriptor& each : parts.logic->namespaces().List()) all.emplace(each.name, std::move(each));

@@ -1,12 +1,14 @@
-// RatchetService: an operator's verbs, and the streams and counters that the operator watches
+// RatchetService: an operator's commands, and the streams and counters for operators
 // (common/model/proto/operator.proto).
 #include "common/model/proto/operator.pb.h"
+#include "common/model/table_name.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "master/service/master_services.h"
 #include "master/service/pause_target.h"
 #include "master/service/reply.h"
 #include "procedure/executor.h"
 #include "procedure/host/service/operator_requests.h"
+#include "procedure/pure/pause_scope.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {
@@ -24,8 +26,23 @@ host::Done<Response> Checked(const ActiveParts& parts, const rpc::Responder<Resp
   };
 }
 
-void Pause(const ActiveParts& parts, const rpc::CallContext& call, const rpb::PauseRequest& request,
+// hbase:meta has one key, whichever way it is named (lock_keys.h): its procedures lock `meta`.
+template <class Request>
+Request WithOneKeyOfMeta(Request request) {
+  rpb::PauseScope& scope = *request.mutable_scope();
+  const auto key = scope.kind() == rpb::PauseScope::RESOURCE ? procedure::ParseResource(scope.resource())
+                                                             : Result<procedure::ResourceKey>(procedure::ResourceKey{});
+  if (!key.ok()) return request;
+  const std::string meta = MetaTableName().ToString();
+  const bool of_table = key->kind == procedure::ResourceKind::kTable && key->name == meta;
+  const bool of_region = key->kind == procedure::ResourceKind::kRegion && key->name.starts_with(meta + "/");
+  if (of_table || of_region) scope.set_resource(procedure::ResourceKey::Meta().ToString());
+  return request;
+}
+
+void Pause(const ActiveParts& parts, const rpc::CallContext& call, const rpb::PauseRequest& asked,
            const rpc::Responder<rpb::PauseResponse>& responder) {
+  const rpb::PauseRequest request = WithOneKeyOfMeta(asked);
   auto scope = host::ScopeOf(request.scope());
   if (!scope.ok()) return FailChecked(parts, responder, host::Refusal(scope.error()));
   if (const Status there = CheckPauseTarget(parts, *scope); !there.ok())
@@ -35,7 +52,7 @@ void Pause(const ActiveParts& parts, const rpc::CallContext& call, const rpb::Pa
 
 void Resume(const ActiveParts& parts, const rpc::CallContext& call, const rpb::ResumeRequest& request,
             const rpc::Responder<rpb::ResumeResponse>& responder) {
-  host::Resume(*parts.executor, call, request, Checked(parts, responder));
+  host::Resume(*parts.executor, call, WithOneKeyOfMeta(request), Checked(parts, responder));
 }
 
 void Verb(const ActiveParts& parts, const rpc::CallContext& call, const rpb::ProcedureVerbRequest& request,
@@ -62,7 +79,8 @@ Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::
 
 }  // namespace
 
-// Verbs work as soon as procedures are loaded, also while hbase:meta is not there: that is when they are needed.
+// Commands work as soon as procedures are loaded, also while hbase:meta is offline, because that is when they are
+// needed.
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
   AnswerLater(service, gate, Need::kWorkers, methods::kPause, Pause);

@@ -1,6 +1,5 @@
-// What region servers report of their processes: how often they have come again by themselves, whether fault points
-// are allowed in them, how many descriptors they use, what of the disk is theirs and free. Thread-safe; memory only;
-// bounded by the servers that have reported within kPastPageAge.
+// Process data that region servers report: automatic restarts, whether fault injection is allowed, used descriptors,
+// used and free disk space. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
 #pragma once
 
 #include <map>
@@ -13,23 +12,24 @@
 #include "common/base/clock.h"
 #include "common/base/descriptors.h"
 #include "common/base/mutex.h"
-#include "common/base/start_again.h"
+#include "common/base/self_restart.h"
 #include "common/model/server_name.h"
 
 namespace ratchet::master {
 
 inline constexpr Millis kPastPageAge{60'000};
-// With less than this free below the root, compactions (--keep-free-bytes) and the history wait; what is left is for
-// logs, flushes and the procedure store.
+// With less free space than this below the root, compactions (--keep-free-bytes) and the history wait; the rest is
+// reserved for logs, flushes and the procedure store.
 inline constexpr std::uint64_t kDiskLow = 128U << 20;
 
 struct ProcessNote {
-  PastLives past;
+  RestartHistory past;
   bool fault_points_allowed = false;
-  DescriptorUse descriptors{};                     // limit 0: not told
-  std::uint32_t info_port = 0;                     // of its page; 0: it has none
-  std::optional<std::uint32_t> log_files{};        // that no manifest covers; none: not told
-  std::optional<std::uint64_t> disk_free_bytes{};  // below the root; none: not told
+  DescriptorUse descriptors{};                     // limit 0: not reported
+  std::uint32_t info_port = 0;                     // port of its page; 0 if it has none
+  std::optional<std::uint32_t> log_files{};        // log files that no manifest covers; nullopt: not reported
+  std::optional<std::uint64_t> disk_free_bytes{};  // below the root; nullopt: not reported
+  std::vector<std::string> troubles{};             // problems for the operator
 };
 
 class PastBook {
@@ -55,7 +55,8 @@ class PastBook {
     if (found == pages_.end()) return std::nullopt;
     return found->second.note;
   }
-  // That the disk below the root is nearly full, as the fullest one of these servers tells; nothing: none says so.
+  // Returns the lowest free space that these servers report, if the disk below the root is nearly full; otherwise
+  // nullopt.
   [[nodiscard]] std::optional<Low> LowDisk(const std::vector<ServerName>& servers) const {
     MutexLock lock(mutex_);
     std::optional<Low> low;
@@ -66,9 +67,9 @@ class PastBook {
       const Page& page = found->second;
       if (*page.note.disk_free_bytes >= least) continue;
       least = *page.note.disk_free_bytes;
-      low = Low{
-          fmt::format("only {} MiB are free on the disk below the root, as {} tells", least >> 20U, server.ToString()),
-          *page.low_since};
+      low = Low{fmt::format("only {} MiB are free on the disk below the root, as {} reports", least >> 20U,
+                            server.ToString()),
+                *page.low_since};
     }
     return low;
   }
@@ -76,7 +77,7 @@ class PastBook {
  private:
   struct Page {
     ProcessNote note;
-    std::optional<TimePoint> low_since;  // its disk has less than kDiskLow free
+    std::optional<TimePoint> low_since;  // since when its disk has less than kDiskLow free
     TimePoint at{};
   };
   mutable Mutex mutex_;

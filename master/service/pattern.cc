@@ -1,25 +1,35 @@
 #include "master/service/pattern.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::master {
 
-Result<std::regex> CompilePattern(const std::string& text) {
-  constexpr std::size_t kMostPatternBytes = 1000;
-  if (text.size() > kMostPatternBytes) {
+Result<Pattern> Pattern::Compile(const std::string& text) {
+  constexpr std::size_t kMaxPatternBytes = 1000;
+  constexpr std::int64_t kMaxProgramBytes = 1 << 20;
+  if (text.size() > kMaxPatternBytes) {
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                            fmt::format("a pattern longer than {} bytes", kMostPatternBytes));
+                            fmt::format("the pattern has {} bytes; the limit is {}", text.size(), kMaxPatternBytes));
   }
-  try {
-    return std::regex(text, std::regex::ECMAScript);
-  } catch (const std::regex_error& error) {
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kMaxProgramBytes);
+  auto regex = std::make_shared<const RE2>(text, options);
+  if (!regex->ok()) {
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                            fmt::format("cannot read the pattern '{}': {}", text, error.what()));
+                            fmt::format("cannot read the pattern '{}': {}", text, regex->error()));
   }
+  return Pattern(std::move(regex));
+}
+
+bool Pattern::Matches(std::string_view text) const {
+  return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), *regex_);
 }
 
 }  // namespace ratchet::master

@@ -29,7 +29,7 @@ Status CheckType(const std::string& type) {
   if (kKnown->Find(type) != nullptr) return Ok();
   std::string names;
   for (const auto* known : kKnown->Types()) names += (names.empty() ? "" : ", ") + known->name;
-  return Unknown(fmt::format("there is no type '{}' of procedures; there are {}", type, names));
+  return Unknown(fmt::format("unknown procedure type '{}'; known types: {}", type, names));
 }
 
 Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
@@ -54,7 +54,7 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
       if (!region.has_value()) return UnknownRegion(key.name);
       if (slash == std::string::npos || region->info.table.ToString() != key.name.substr(0, slash)) {
         return Unknown(
-            fmt::format("region {} is of table {}", region->info.encoded_name(), region->info.table.ToString()));
+            fmt::format("region {} belongs to table {}", region->info.encoded_name(), region->info.table.ToString()));
       }
       return Ok();
     }
@@ -62,7 +62,7 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
       const auto servers = logic.servers().List();
       const auto is_it = [&](const auto& server) { return server.name.ToString() == key.name; };
       if (std::any_of(servers.begin(), servers.end(), is_it)) return Ok();
-      return Unknown(fmt::format("server {} is not known (host,port,startcode; see: ratchet servers)", key.name));
+      return Unknown(fmt::format("unknown server {} (format: host,port,startcode; see 'ratchet servers')", key.name));
     }
     case ResourceKind::kCluster:
     case ResourceKind::kPeer:

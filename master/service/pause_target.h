@@ -1,4 +1,4 @@
-// What a pause names must be there: a pause of a mistyped table would hold nothing back and say "done".
+// Rejects pauses of unknown targets: a pause of a mistyped table would have no effect and report success.
 #pragma once
 
 #include "common/base/result.h"
@@ -7,9 +7,9 @@
 
 namespace ratchet::master {
 
-// An error when the table, region, namespace, server or type that `scope` names is certainly not known here. While
-// hbase:meta is not loaded yet nothing is certain, and everything passes; so do peers, of which there is no list. Only
-// for pauses: what has gone meanwhile can always be resumed.
+// Returns an error if the table, region, namespace, server or type in `scope` certainly does not exist. Every target
+// passes before hbase:meta is loaded; peers always pass, because they have no list. Only for pauses: a target that was
+// removed meanwhile can always be resumed.
 [[nodiscard]] Status CheckPauseTarget(const ActiveParts& parts, const procedure::PauseScope& scope);
 
 }  // namespace ratchet::master

@@ -1,6 +1,5 @@
-// MasterService: replication peers, under HBase's messages.
+// MasterService: replication peers, with HBase's messages.
 #include <optional>
-#include <regex>
 #include <string>
 
 #include <fmt/format.h>
@@ -74,18 +73,18 @@ Result<pb::GetReplicationPeerStateResponse> PeerStateOf(const ActiveParts& parts
 
 Result<pb::ListReplicationPeersResponse> ListPeers(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                    const pb::ListReplicationPeersRequest& request) {
-  std::optional<std::regex> pattern;
+  std::optional<Pattern> pattern;
   if (request.has_regex()) {
-    RATCHET_ASSIGN(pattern, CompilePattern(request.regex()));
+    RATCHET_ASSIGN(pattern, Pattern::Compile(request.regex()));
   }
   pb::ListReplicationPeersResponse response;
   for (const auto& peer : parts.logic->peers().List()) {
-    if (!pattern || std::regex_match(peer.id(), *pattern)) *response.add_peer_desc() = peer;
+    if (!pattern || pattern->Matches(peer.id())) *response.add_peer_desc() = peer;
   }
   return response;
 }
 
-// Those that have not ended: a client that has switched changes off waits until there are none.
+// Lists unfinished changes: a client that has switched changes off waits until the list is empty.
 Result<pb::GetReplicationPeerModificationProceduresResponse> UnfinishedChanges(
     const ActiveParts& parts, const rpc::CallContext& /*call*/,
     const pb::GetReplicationPeerModificationProceduresRequest& /*request*/) {

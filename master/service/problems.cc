@@ -11,8 +11,8 @@
 namespace ratchet::master {
 namespace {
 
-constexpr std::size_t kShown = 3;        // of one kind
-constexpr std::int64_t kGrace = 10'000;  // ms that a transition may take before it is told
+constexpr std::size_t kShown = 3;        // lines of one kind
+constexpr std::int64_t kGrace = 10'000;  // ms that a transition may take before it is shown
 
 std::string AgeText(std::int64_t ms) {
   const std::int64_t seconds = std::max<std::int64_t>(0, ms) / 1000;
@@ -35,12 +35,16 @@ void AddMeta(const ActiveParts& parts, const std::set<ServerName>& live, TimePoi
   const std::string why = meta->state == RegionState::kOpen
                               ? fmt::format("its server {} is dead", where)
                               : fmt::format("it is {} on {}", RegionStateText(meta->state), where);
-  out.push_back(fmt::format("hbase:meta is offline ({}): {}", AgeText(MillisSince(meta->last_update, now)), why));
+  std::string text = fmt::format("hbase:meta is offline ({}): {}", AgeText(MillisSince(meta->last_update, now)), why);
+  const auto owner = meta->owner.valid() ? parts.executor->Get(meta->owner) : std::nullopt;
+  if (const auto setback = owner.has_value() ? SetbackOf(*owner) : std::nullopt; meta->failed_opens > 0 && setback)
+    text += fmt::format("; {} refusals to open it: {}", meta->failed_opens, setback->error);
+  out.push_back(std::move(text));
 }
 
-// What recovers a dead server, and what keeps it from that.
+// Describes the recovery of a dead server and its obstacle.
 std::string RecoveryText(const ActiveParts& parts, ProcId crash) {
-  if (!crash.valid()) return "its recovery has not begun";
+  if (!crash.valid()) return "its recovery has not started";
   std::string text = fmt::format("pid {} recovers it", crash.value());
   const auto worst = WorstSetbackOf(parts.executor->Tree(crash));
   if (worst && worst->setback.times >= kStuckRefusals) {
@@ -57,7 +61,7 @@ void AddServers(const ActiveParts& parts, const std::set<ServerName>& live, Time
   for (const ServerView& server : parts.logic->servers().List()) {
     if (server.phase == ServerPhase::kOnline || ++dead > kShown) continue;
     const std::string silent = server.last_heartbeat == TimePoint{}
-                                   ? std::string("since before this master began")
+                                   ? std::string("since before the start of this master")
                                    : "silent " + AgeText(MillisSince(server.last_heartbeat, now));
     out.push_back(fmt::format("server {} is dead ({}); {}", server.name.ToString(), silent,
                               RecoveryText(parts, server.crash_procedure)));
@@ -105,13 +109,13 @@ void AddTransitions(const std::vector<RegionNode>& regions, TimePoint now, std::
   }
 }
 
-// Logs that wait for a peer are kept without end, so it must be seen.
+// Logs that wait for a peer are kept without limit, so the wait must be visible.
 void AddReplication(const ActiveParts& parts, std::vector<std::string>& out) {
   const Millis wait = parts.logic->env().options.replication_wait;
   std::size_t late = 0;
   for (const auto& [teller, progress] : parts.logic->peers().Progress()) {
     if (Millis(static_cast<std::int64_t>(progress.lag_ms())) < wait || ++late > kShown) continue;
-    out.push_back(fmt::format("replication peer {} has not got what {} has in {} logs ({}), which are kept: {}",
+    out.push_back(fmt::format("replication peer {} has not received entries of {} in {} logs ({}), which are kept: {}",
                               progress.peer(), progress.server(), progress.logs(),
                               AgeText(static_cast<std::int64_t>(progress.lag_ms())),
                               progress.error().empty() ? "the peer is disabled, or slow" : progress.error()));
@@ -134,7 +138,7 @@ std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vecto
   AddRegions(parts, regions, live, now, now_ms, problems);
   AddTransitions(regions, now, problems);
   AddReplication(parts, problems);
-  if (std::string quotas = parts.logic->quota_keeper().problem(); !quotas.empty())
+  if (std::string quotas = parts.logic->quota_manager().problem(); !quotas.empty())
     problems.push_back(std::move(quotas));
   return problems;
 }
@@ -146,6 +150,14 @@ std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>
     if (region.failed_opens < kStuckRefusals || !region.owner.valid()) continue;
     const auto owner = parts.executor->Get(region.owner);
     if (owner.has_value() && owner->attempt <= shown_attempts && owner->parked.empty()) ++count;
+  }
+  for (const char* type : {"CompactTable", "FlushTable", "SplitWal"}) {
+    for (const ProcId pid : parts.executor->FindUnfinished(type)) {
+      const auto info = parts.executor->Get(pid);
+      if (!info || info->attempt > shown_attempts || !info->parked.empty()) continue;
+      const auto setback = SetbackOf(*info);
+      if (setback && setback->times >= kStuckRefusals) ++count;
+    }
   }
   return count;
 }

@@ -1,5 +1,5 @@
-// What does not work, from what the servers that live can do, not from what was last recorded of them: one line each,
-// with how long it has been so, for `ratchet status`.
+// Finds current problems for `ratchet status`, from the state of live servers, not from their last records: one line
+// each, with its duration.
 #pragma once
 
 #include <set>
@@ -12,16 +12,17 @@
 
 namespace ratchet::master {
 
-// A region that has been refused this often in a row does not get on by itself soon.
+// After this number of refusals in a row, a region is unlikely to open soon.
 inline constexpr std::uint32_t kStuckRefusals = 3;
 
-// Whether its server lives: an OPEN region on a dead one is not open.
+// Returns true if the region's server lives: an OPEN region on a dead server does not serve.
 [[nodiscard]] bool IsServed(const RegionNode& region, const std::set<ServerName>& live);
-// At most a few lines of each kind, with how many more there are. `regions`: at least those that are in transition, or
-// located at a server that does not live.
+// Returns a few lines of each kind, with the number of omitted ones. `regions` must include all regions in transition
+// or located at a dead server.
 [[nodiscard]] std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vector<RegionNode>& regions,
                                                     TimePoint now, std::int64_t now_ms);
-// Procedures that such regions wait for and whose attempts do not show it.
+// Number of stuck procedures whose attempts do not show it: procedures that such regions wait for, flushes and
+// compactions of tables, splits of logs.
 [[nodiscard]] std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>& regions,
                                        std::uint32_t shown_attempts);
 

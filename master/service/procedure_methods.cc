@@ -38,7 +38,7 @@ Result<pb::GetProceduresResponse> Procedures(const ActiveParts& parts, const rpc
   return response;
 }
 
-// Cluster and meta locks have no number of their own on the wire; meta's is shown as its table's.
+// Cluster and meta locks have no type in the protocol; meta's lock is shown as the lock of its table.
 std::optional<pb::LockedResourceType> TypeOf(const procedure::ResourceKey& key) {
   switch (key.kind) {
     case procedure::ResourceKind::kServer: return pb::SERVER;

@@ -1,4 +1,4 @@
-// A procedure as HBase's messages show it.
+// Converts a procedure to HBase's message.
 #pragma once
 
 #include "common/model/proto/procedure.pb.h"
@@ -6,7 +6,7 @@
 
 namespace ratchet::master {
 
-// HBase's clients choke on state messages of types they do not know (docs/wire-compatibility.md), so there are none.
+// Sends no state messages, because HBase's clients fail on unknown types (docs/wire-compatibility.md).
 void FillHbaseProcedure(const procedure::ProcedureInfo& info, hbase::pb::Procedure& out);
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// RatchetService: our own command line's view of the master (common/model/proto/ratchet.proto).
+// RatchetService: the master's service for the command line `ratchet` (common/model/proto/ratchet.proto).
 
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/model/codec.h"
@@ -52,7 +52,7 @@ void Transit(const ActiveParts& parts, const rpc::CallContext& call, const rpb::
 }
 
 void AddStatusMethods(rpc::Service& service, ServiceEnv& env) {
-  // Also from a standby, about itself.
+  // A standby answers this call too, about itself.
   service.On(
       methods::kGetStatus,
       [&env](const rpc::CallContext& /*call*/, const rpb::GetStatusRequest& /*request*/, std::string_view /*cells*/,
@@ -80,7 +80,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   Answer(*service, env.gate, Need::kRecovered, methods::kListLocks, ListLocks);
   AnswerLater(*service, env.gate, Need::kReady, methods::kTransitRegion, Transit);
   AddReconcileMethod(*service, env);
-  AddMendMethods(*service, env);
+  AddRepairMethods(*service, env);
   AddDrainMethods(*service, env);
   AddPlanMethod(*service, env);
   AddCompactTable(*service, env);

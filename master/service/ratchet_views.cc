@@ -20,16 +20,17 @@ namespace {
 
 namespace rpb = ::ratchet::pb;
 
-// A retry that has gone on for longer than this deserves a look.
+// A procedure with more attempts than this is shown as stuck.
 constexpr std::uint32_t kStuckAttempts = 10;
 
-// What does not lead out of itself, or not soon, with its cause.
+// Adds the problems that do not resolve themselves soon, with their causes.
 void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
   const TimePoint now = env.gate.clock().Now();
   for (const ServerName& server : parts.logic->servers().Online()) {
     if (const auto hangs = env.storage.HangsFor(server, now)) {
       out.add_problem(fmt::format("{}: its storage has not answered for {} ms", server.ToString(), hangs->count()));
     }
+    if (const auto why = env.storage.Refuses(server)) out.add_problem(fmt::format("{}: {}", server.ToString(), *why));
     if (const auto why = env.storage.LacksRoom(server)) out.add_problem(fmt::format("{}: {}", server.ToString(), *why));
   }
   const auto aged = [now](const std::string& text, TimePoint since) {
@@ -39,6 +40,8 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
   for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning))
     out.add_problem(problem.since ? aged(problem.text, *problem.since) : problem.text);
   if (const auto low = env.pasts.LowDisk(parts.logic->servers().Online())) out.add_problem(aged(low->text, low->since));
+  for (const auto& problem : env.unreached.Problems(now))
+    out.add_problem(aged(fmt::format("{}; {}", problem.text, problem.verb), problem.since));
   const auto own = env.own_storage_hangs ? env.own_storage_hangs() : std::nullopt;
   if (own.has_value())
     out.add_problem(fmt::format("this master: its storage has not answered for {} ms", own->count()));
@@ -46,7 +49,7 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
 
 void FillDescriptors(const ServerName& process, const std::string& text, const DescriptorUse& use,
                      rpb::GetStatusResponse& out) {
-  if (use.limit == 0) return;  // not told yet
+  if (use.limit == 0) return;  // not reported yet
   auto& row = *out.add_descriptors();
   ToProto(process, *row.mutable_server());
   row.set_used(use.used);
@@ -61,6 +64,8 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
     if (!note) continue;
     if (note->fault_points_allowed) out.add_fault_points_allowed(server.ToString());
     FillDescriptors(server, server.ToString(), note->descriptors, out);
+    for (const std::string& trouble : note->troubles)
+      out.add_problem(fmt::format("{}: {}", server.ToString(), trouble));
   }
   for (const ServerView& server : parts.logic->servers().List()) {
     ToProto(server.name, server.phase == ServerPhase::kOnline ? *out.add_live_server() : *out.add_dead_server());
@@ -76,7 +81,7 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   std::uint32_t moving = 0;
   const auto online = parts.logic->servers().Online();
   const std::set<ServerName> live(online.begin(), online.end());
-  // Only those of which something may be to be said: all others are at rest, and open where they are located.
+  // Only regions that may have a problem; all others are open at their location.
   std::vector<RegionNode> regions = parts.logic->regions().InTransition();
   for (const auto& [server, count] : parts.logic->regions().CountByServer()) {
     if (live.contains(server)) open += static_cast<std::uint32_t>(count);
@@ -161,6 +166,14 @@ rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
   if (env.fault_points_allowed) out.add_fault_points_allowed("this master");
   FillDescriptors(gate.self(), "this master", DescriptorsInUse(), out);
   for (const ActivationStepView& step : gate.steps()) FillActivationStep(step, *out.add_activation());
+  if (env.client_versions) {
+    for (const auto& [version, connections] : env.client_versions()) {
+      auto& client = *out.add_client();
+      client.set_version(version);
+      client.set_connections(connections);
+    }
+  }
+  for (const auto& [kind, text] : gate.problems()) out.add_problem(text);
   if (const auto parts = gate.Admit(Need::kRecovered); parts.ok()) FillActive(env, *parts, out);
   out.set_why(WhyLine(env));
   return out;

@@ -1,4 +1,4 @@
-// What the executor and the logic show, as messages of RatchetService. Pure functions of the values.
+// Converts the state of the executor and the logic to messages of RatchetService. Pure functions of the values.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace ratchet::master {
 
-// As host::FillProcedure; a refused opening counts as an attempt too.
+// Like host::FillProcedure, but a refused opening also counts as an attempt.
 void FillProcedure(const procedure::ProcedureInfo& info, ratchet::pb::ProcedureInfo& out);
 // A procedure that has ended, with its steps (`info.history`), as the history keeps it.
 [[nodiscard]] ratchet::pb::EndedProcedure MakeEnded(const procedure::ProcedureInfo& info, Epoch epoch,
                                                     const std::string& master);
-// The steps of the activation so far.
+// Builds the steps of the activation so far.
 [[nodiscard]] ratchet::pb::Failover MakeFailover(const MasterGate& gate, Epoch epoch);
 [[nodiscard]] ratchet::pb::GetStatusResponse MakeStatus(const ServiceEnv& env);
 

@@ -1,4 +1,4 @@
-// RatchetService.Reconcile: lets an operator see what the reconciler found and did, and makes it look now.
+// RatchetService.Reconcile: shows an operator the findings of the reconciler, and starts a check.
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
@@ -21,7 +21,7 @@ rpb::ReconcileResponse Findings(const Reconciler& reconciler) {
     if (!finding.server.host.empty()) ToProto(finding.server, *row.mutable_server());
     if (!finding.encoded.empty()) row.set_encoded_name(finding.encoded);
   }
-  for (const auto& [encoded, what] : reconciler.Doubts()) {
+  for (const auto& [encoded, what] : reconciler.Inconsistencies()) {
     auto& row = *response.add_doubt();
     row.set_what(what);
     row.set_encoded_name(encoded);

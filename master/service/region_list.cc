@@ -13,7 +13,7 @@
 namespace ratchet::master {
 namespace {
 
-// Where a region stands in the list.
+// Position of a region in the list.
 struct Place {
   TableName table;
   std::string start_key;
@@ -27,13 +27,13 @@ bool StandsBefore(const RegionNode& node, const Place& place) {
          std::tie(place.table, place.start_key, place.encoded);
 }
 
-// The page by table and start key. Of all regions only the first ones, up to the end of the page, are remembered by
-// their places, and only those on the page are copied.
+// Selects a page by table and start key. Keeps only the positions of the regions up to the end of the page, and copies
+// only the regions on the page.
 template <class Wanted>
 ListedRegions PageOf(const RegionDirectory& regions, const Wanted& wanted, std::uint64_t offset, std::uint64_t limit) {
-  constexpr std::uint64_t kFarthest = 1ULL << 40;  // no list is so long
+  constexpr std::uint64_t kFarthest = 1ULL << 40;  // longer than any list
   const std::uint64_t end = std::min(offset, kFarthest) + limit;
-  std::vector<Place> first;  // a heap, the last of them on top
+  std::vector<Place> first;  // a heap with the last position on top
   std::uint64_t total = 0;
   regions.Visit([&](const RegionNode& node) {
     if (!wanted(node)) return;

@@ -1,4 +1,4 @@
-// Which regions a request lists, and which part of them.
+// Selects the regions of a list request, or a page of them.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace ratchet::master {
 
 struct ListedRegions {
   std::vector<RegionNode> nodes;
-  std::optional<std::uint64_t> total;  // where a part was asked for
+  std::optional<std::uint64_t> total;  // set if a page was requested
 };
 
-// A part is by table and start key; it copies the regions of the tables that it shows, not of those before it.
+// A page is ordered by table and start key. Copies only regions of the tables on the page.
 [[nodiscard]] Result<ListedRegions> ChooseRegions(const ActiveParts& parts,
                                                   const ::ratchet::pb::ListRegionsRequest& request);
 

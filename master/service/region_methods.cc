@@ -1,6 +1,6 @@
-// MasterService: split, merge and truncation of regions, which answer the pid; move, assign, unassign. These answer
-// when the procedure has ended, as HBase's do, or when the caller's time-out is over; the wait occupies no thread.
-// Clients that want to wait themselves use RatchetService.TransitRegion.
+// MasterService: split, merge and truncation of regions, which return the pid; move, assign, unassign. The latter
+// answer when the procedure has ended, as in HBase, or after the caller's time-out; the wait occupies no thread.
+// Clients that poll themselves use RatchetService.TransitRegion.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -21,13 +21,13 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-constexpr Millis kLongestWait{1'200'000};  // HBase's hbase.client.operation.timeout; for callers that name none
+constexpr Millis kLongestWait{1'200'000};  // HBase's hbase.client.operation.timeout; for callers without a time-out
 
 Millis WaitOf(const rpc::CallContext& call) {
   return call.timeout > Millis{0} ? std::min(call.timeout, kLongestWait) : kLongestWait;
 }
 
-// An answer that is due when a procedure has ended or the wait is over, whichever comes first.
+// An answer that is sent when a procedure has ended or the wait is over, whichever is first.
 template <class Response>
 class AnswerAtTheEnd : public std::enable_shared_from_this<AnswerAtTheEnd<Response>> {
  public:
@@ -39,7 +39,7 @@ class AnswerAtTheEnd : public std::enable_shared_from_this<AnswerAtTheEnd<Respon
       timer_ = timers_->After(wait, [self = this->shared_from_this(), pid, wait] {
         if (self->answered_.exchange(true)) return;
         FailChecked(self->parts_, self->responder_,
-                    Error(Code::kTimeout, fmt::format("procedure {} has not ended within {} ms; it goes on",
+                    Error(Code::kTimeout, fmt::format("procedure {} has not ended within {} ms; it continues",
                                                       pid.value(), wait.count())));
       });
     }
@@ -55,11 +55,11 @@ class AnswerAtTheEnd : public std::enable_shared_from_this<AnswerAtTheEnd<Respon
   const ActiveParts parts_;
   Timers* const timers_;
   const rpc::Responder<Response> responder_;
-  Timers::Handle timer_ = 0;  // set before the procedure is asked for its end
+  Timers::Handle timer_ = 0;  // set before the wait for the procedure begins
   std::atomic<bool> answered_{false};
 };
 
-// Registers a verb on one region: `start(admin, region, request, context, done)`.
+// Registers a method on one region: `start(admin, region, request, context, done)`.
 template <class Request, class Response, class Start>
 void AddVerb(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Request, Response>& method, Start start) {
   AnswerLater(service, env.gate, Need::kReady, method,
@@ -78,7 +78,7 @@ void AddVerb(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Req
               });
 }
 
-// A request that carries the whole region, as those of splits and truncations do.
+// A request with the complete region info, as for splits and truncations.
 template <class Request, class Response, class Run>
 void WithRegion(const rpc::Responder<Response>& responder, const Request& request, Run run) {
   const auto region = FromProto(request.region_info());

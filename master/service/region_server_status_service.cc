@@ -1,7 +1,7 @@
-// RegionServerStatusService: what region servers tell the master (docs/wire-compatibility.md).
+// RegionServerStatusService: the reports of region servers to the master (docs/wire-compatibility.md).
 //
-// Telling a server that it is dead makes it exit, so that answer too leaves only after the epoch CHECK: a deposed
-// master kills no server.
+// YouAreDeadException makes a server exit, so that answer is also sent only after the epoch CHECK: a deposed master
+// ends no server.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -9,11 +9,14 @@
 #include <fmt/core.h>
 
 #include "common/base/fault_point.h"
+#include "common/base/host_port.h"
 #include "common/base/log.h"
+#include "common/base/version.h"
 #include "common/model/codec.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/region_server_status_service.h"
+#include "master/control/foreign_numbers.h"
 #include "master/control/master_logic.h"
 #include "master/control/name_proof.h"
 #include "master/service/load_reports.h"
@@ -26,15 +29,37 @@ namespace {
 
 namespace pb = ::hbase::pb;
 constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition, /*members_only=*/true};
-constexpr Millis kOldestReported{86'400'000};      // what a report says beyond it is taken for it
+constexpr Millis kOldestReported{86'400'000};      // larger values in a report are cut to this
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
-std::string PeerHost(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
+std::string PeerHost(const std::string& peer) { return SplitHostPort(peer).value_or(HostPort{}).host; }
 
 void AddEntry(pb::RegionServerStartupResponse& response, const char* name, const std::string& value) {
   auto& entry = *response.add_map_entries();
   entry.set_name(name);
   entry.set_value(value);
+}
+
+// Answers when the registration is durable. `server` is reachable at its address.
+void RegisterReached(ServiceEnv& env, const ActiveParts& parts, const std::string& version, std::int64_t skew,
+                     const ServerName& server, const rpc::Responder<pb::RegionServerStartupResponse>& responder) {
+  RATCHET_LOG(kInfo, "Region server {} starts, version '{}', its clock is {} ms ahead", server.ToString(), version,
+              skew);
+  parts.logic->server_manager().Register(server, version, [&env, parts, responder, server](const Status& registered) {
+    pb::RegionServerStartupResponse response;
+    if (!registered.ok() && rpc::IsClass(registered.error(), rpc::exception::kYouAreDead)) {
+      response.set_refused_start_code(parts.logic->servers().GreatestStartCode(server));
+      response.set_refusal(registered.error().message());
+      return ReplyChecked(parts, responder, response);
+    }
+    if (!registered.ok()) return FailChecked(parts, responder, registered.error());
+    AddEntry(response, "hbase.regionserver.hostname.seen.by.master", server.host);
+    AddEntry(response, "hbase.rootdir", env.root);
+    AddEntry(response, "hbase.master.info.port", "-1");
+    response.set_epoch(parts.epoch.value());
+    response.set_cluster_id(env.gate.cluster_id());
+    ReplyChecked(parts, responder, response);
+  });
 }
 
 void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& call,
@@ -44,14 +69,13 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
     return FailChecked(
         parts, responder,
         rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                         fmt::format("this is cluster {}, not {}", env.gate.cluster_id(), request.cluster_id())));
+                         fmt::format("this cluster is {}, not {}", env.gate.cluster_id(), request.cluster_id())));
   }
   if (!call.member) {
-    return FailChecked(
-        parts, responder,
-        rpc::RemoteError(rpc::exception::kAccessDenied,
-                         "a region server of this cluster shows the key in cluster.key below --root; this "
-                         "connection does not"));
+    return FailChecked(parts, responder,
+                       rpc::RemoteError(rpc::exception::kAccessDenied,
+                                        "the connection does not present this cluster's key (cluster.key below "
+                                        "--root), which region servers must present"));
   }
   const std::string host =
       request.has_use_this_hostname_instead() ? request.use_this_hostname_instead() : PeerHost(call.peer);
@@ -74,28 +98,31 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
     responder.Fail(proven.error());
     return;
   }
-  RATCHET_LOG(kInfo, "Region server {} starts up, version '{}', its clock is {} ms ahead", server.ToString(),
-              request.version(), skew);
-  parts.logic->server_manager().Register(
-      server, request.version(), [&env, parts, responder, host, server](const Status& registered) {
-        pb::RegionServerStartupResponse response;
-        if (!registered.ok() && rpc::IsClass(registered.error(), rpc::exception::kYouAreDead)) {
-          response.set_refused_start_code(parts.logic->servers().GreatestStartCode(server));
-          response.set_refusal(registered.error().message());
-          return ReplyChecked(parts, responder, response);
-        }
-        if (!registered.ok()) return FailChecked(parts, responder, registered.error());
-        AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
-        AddEntry(response, "hbase.rootdir", env.root);
-        AddEntry(response, "hbase.master.info.port", "-1");
-        response.set_epoch(parts.epoch.value());
-        response.set_cluster_id(env.gate.cluster_id());
-        ReplyChecked(parts, responder, response);
-      });
+  if (!env.reach || parts.logic->servers().IsOnline(server))
+    return RegisterReached(env, parts, ShownVersion(request.version()), skew, server, responder);
+  const std::string version = ShownVersion(request.version());
+  env.reach(server, [&env, parts, version, skew, server, responder](const Status& reached) {
+    if (reached.ok()) {
+      env.unreached.Reached(server);
+      return RegisterReached(env, parts, version, skew, server, responder);
+    }
+    if (reached.error().code() == Code::kAborted) {  // this master stops
+      responder.Fail(reached.error());
+      return;
+    }
+    const std::string& why = reached.error().message();
+    if (env.unreached.NotReached(server, why, env.gate.clock().Now()))
+      RATCHET_LOG(kWarn, "Region server {} cannot register, because it is unreachable: {}", server.ToString(), why);
+    FailChecked(parts, responder,
+                rpc::RemoteError(rpc::exception::kPleaseHold,
+                                 fmt::format("the master cannot reach this server at {}: {}; correct the name's "
+                                             "address, --host or --bind",
+                                             server.Address(), why)));
+  });
 }
 
-// The clock goes with the load, as HBase has it.
-void TakeClock(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request) {
+// As in HBase, the clock is part of the load.
+void RecordClock(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request) {
   if (!request.load().has_report_end_time()) return;
   std::vector<ClockBook::AheadRegion> ahead;
   for (const auto& region : request.has_list_number() ? request.ahead() : request.online()) {
@@ -107,9 +134,9 @@ void TakeClock(ServiceEnv& env, const ServerName& server, const pb::RegionServer
                  clock.Now(), count);
 }
 
-// How the server's storage and its process are, and what the master says to that.
-void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request,
-                pb::RegionServerReportResponse& response) {
+// Stores the state of the server's storage and process, and sets the master's response to it.
+void RecordHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request,
+                  pb::RegionServerReportResponse& response) {
   const TimePoint now = env.gate.clock().Now();
   ProcessNote note{{request.came_again(), 0, request.came_again_why()},
                    request.fault_points_allowed(),
@@ -117,6 +144,7 @@ void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServe
                    request.info_port()};
   if (request.storage().has_log_files()) note.log_files = request.storage().log_files();
   if (request.storage().has_free_bytes()) note.disk_free_bytes = request.storage().free_bytes();
+  note.troubles.assign(request.trouble().begin(), request.trouble().end());
   env.pasts.Put(server, std::move(note), now);
   if (!request.has_storage()) return;
   const auto age = [](std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); };
@@ -127,28 +155,30 @@ void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServe
   report.limit = age(request.storage().limit_ms());
   report.put_off_compactions = request.storage().put_off_compactions();
   report.put_off_why = request.storage().put_off_why();
+  report.unserved_regions = request.storage().unserved_regions();
+  report.unserved_why = request.storage().unserved_why();
   const StorageAnswer answer = env.storage.Put(server, report, now);
   if (answer.may_withdraw) {
-    RATCHET_LOG(kWarn, "The storage of {} hangs for {} ms and answers others: it may withdraw", server.ToString(),
-                report.oldest_unfinished->count());
+    RATCHET_LOG(kWarn, "The storage of {} has hung for {} ms and answers other servers: the server may withdraw",
+                server.ToString(), report.oldest_unfinished->count());
   }
   response.set_may_withdraw(answer.may_withdraw);
   response.set_prove_storage(answer.prove);
 }
 
-// How its sources are; and the peers, where it does not have the list as it is now.
-void TakeReplication(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
-                     pb::RegionServerReportResponse& response) {
+// Stores the state of its replication sources, and returns the list of peers if the server's list is old.
+void RecordReplication(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
+                       pb::RegionServerReportResponse& response) {
   PeerDirectory& peers = parts.logic->peers();
   peers.PutProgress(server, {request.replication().begin(), request.replication().end()});
   if (request.peers_epoch() == parts.epoch.value() && request.peers_number() == peers.number()) return;
   *response.mutable_peers() = peers.ListFor(server, parts.epoch);
 }
 
-// What it is to limit, where it does not have that as it is now.
-void TellThrottles(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
+// Returns the throttles if the server's list is old.
+void SendThrottles(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
                    pb::RegionServerReportResponse& response) {
-  auto list = parts.logic->quota_keeper().ListFor(server, request.throttles_digest());
+  auto list = parts.logic->quota_manager().ListFor(server, request.throttles_digest());
   if (list) *response.mutable_throttles() = *std::move(list);
 }
 
@@ -157,34 +187,50 @@ RegionList ListOf(const pb::RegionServerReportRequest& request) {
   list.number = request.list_number();
   list.base = list.number == 0 ? 0 : request.list_base();
   list.open.reserve(static_cast<std::size_t>(request.online_size()));
-  for (const auto& region : request.online()) list.open.push_back({region.encoded_name(), region.open_seq()});
+  for (const auto& region : request.online()) list.open.push_back({region.encoded_name(), region.open_number()});
   list.closed.assign(request.closed().begin(), request.closed().end());
   list.size = request.list_size();
   list.digest = request.list_digest();
   return list;
 }
 
+// S114 (no start without the past): a master in an older copy of the root must neither give orders to this server nor
+// declare it dead.
+Status CheckNumbers(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request) {
+  const std::string from = "server " + server.ToString();
+  std::uint64_t largest = 0;
+  for (const auto& region : request.online()) largest = std::max(largest, region.open_number());
+  Status known = CheckReportedEpoch(parts.epoch, Epoch(request.known_epoch()), from);
+  if (known.ok()) known = CheckReportedPid(*parts.executor, largest, from);
+  if (known.ok()) return known;
+  if (parts.logic->env().went_back) parts.logic->env().went_back(known.error());
+  return rpc::RemoteError(rpc::exception::kPleaseHold, known.error().message());
+}
+
 Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActiveParts& parts,
+                                                 const rpc::CallContext& call,
                                                  const pb::RegionServerReportRequest& request) {
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
+  RATCHET_TRY(CheckNumbers(parts, server, request));
   RATCHET_TRY(parts.logic->servers().Heartbeat(server));
+  if (env.heard_from) env.heard_from(server, call.connection);
   const RegionList list = ListOf(request);
   const std::uint64_t taken = parts.logic->reconciler().OnHeartbeat(server, list);
   if (request.has_load()) {
     const TimePoint now = env.gate.clock().Now();
-    TakeRates(parts, server, request.load(), now);
+    RecordRates(parts, server, request.load(), now);
     env.loads.Put(server, request.load(), now, list);
   }
   SplitWhatHasGrown(env.loads, parts, server);
   pb::RegionServerReportResponse response;
   response.set_epoch(parts.epoch.value());
   if (taken != 0) response.set_list_taken(taken);
-  TakeHealth(env, server, request, response);
-  TakeClock(env, server, request);
-  TakeReplication(parts, server, request, response);
-  TellThrottles(parts, server, request, response);
+  RecordHealth(env, server, request, response);
+  RecordClock(env, server, request);
+  RecordReplication(parts, server, request, response);
+  SendThrottles(parts, server, request, response);
   if (parts.logic->servers().decommissions().IsToStop(server)) response.set_stop(true);
-  if (request.leaving()) response.set_may_leave(parts.logic->departures().OnLeaving(server));
+  if (request.leaving()) response.set_may_leave(parts.logic->drainer().OnLeaving(server));
   return response;
 }
 
@@ -198,15 +244,17 @@ Result<RegionReport> ReportOf(const ServerName& server, const pb::RegionStateTra
     default:
       return rpc::RemoteError(
           rpc::exception::kDoNotRetryIo,
-          fmt::format("transition {} is not offered", static_cast<int>(transition.transition_code())));
+          fmt::format("transition {} is not supported", static_cast<int>(transition.transition_code())));
   }
   if (transition.region_info_size() != 1 || transition.proc_id_size() != 1 || transition.proc_id(0) <= 0) {
-    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a transition names one region and one procedure");
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a transition must name one region and one procedure");
   }
   RATCHET_ASSIGN(const RegionInfo region, FromProto(transition.region_info(0)));
   report.encoded_region = region.encoded_name();
   report.open_sequence = transition.open_seq_num();
-  report.descriptor = transition.schema_number();
+  report.schema_number = transition.schema_number();
+  report.open_number = transition.open_number();
+  report.flushed = transition.flushed();
   report.pid = ProcId(static_cast<std::uint64_t>(transition.proc_id(0)));
   report.epoch = Epoch(transition.epoch());
   report.attempt = transition.attempt();
@@ -215,7 +263,7 @@ Result<RegionReport> ReportOf(const ServerName& server, const pb::RegionStateTra
   return report;
 }
 
-// Answers when every transition of one request is settled; the first one that was not taken decides the answer.
+// Answers when every transition of one request is processed; the first rejected one decides the answer.
 class TransitionAnswer {
  public:
   TransitionAnswer(ActiveParts parts, rpc::Responder<pb::ReportRegionStateTransitionResponse> responder, int count)
@@ -238,7 +286,8 @@ class TransitionAnswer {
       if (--left_ > 0) return;
       failed = error_;
     }
-    // A taken report was committed, and a commit passes the CHECK; "stale" and errors come from state (S33).
+    // An accepted report was committed, and a commit includes the CHECK; "stale" and errors depend on state (S33: check
+    // before state replies).
     if (failed.has_value()) return FailChecked(parts_, responder_, *failed);
     ReplyChecked(parts_, responder_, response_);
   }
@@ -257,7 +306,7 @@ void ReportTransitions(const ActiveParts& parts, const rpc::CallContext& /*call*
                        const rpc::Responder<pb::ReportRegionStateTransitionResponse>& responder) {
   const auto server = FromProto(request.server());
   if (!server.ok() || request.transition_size() == 0) {
-    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report names its server and a transition"));
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report must name its server and a transition"));
     return;
   }
   IgnoreResult(HitFault("master.before_report", server->ToString()), "only for pausing and dying here");
@@ -272,7 +321,7 @@ void ReportTransitions(const ActiveParts& parts, const rpc::CallContext& /*call*
   }
 }
 
-// As above for answers to server-wide orders; the response has no fields, a stale one is settled by the next resend.
+// Handles answers to server-wide orders. The response has no fields; the next resend settles a stale answer.
 class DoneAnswer {
  public:
   DoneAnswer(ActiveParts parts, rpc::Responder<pb::ReportProcedureDoneResponse> responder, int count)
@@ -302,7 +351,7 @@ void ReportDone(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                 const rpc::Responder<pb::ReportProcedureDoneResponse>& responder) {
   const auto server = FromProto(request.server());
   if (!server.ok()) {
-    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report names its server"));
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report must name its server"));
     return;
   }
   if (request.result_size() == 0) return ReplyChecked(parts, responder, pb::ReportProcedureDoneResponse{});
@@ -347,14 +396,15 @@ void AddReports(rpc::Service& service, ServiceEnv& env) {
         Startup(env, parts, call, request, responder);
       },
       rpc::MethodOptions{});
-  // Not refused before the handler, which tells a server of another cluster so; but that one waits among clients.
+  // The handler, not the classification, refuses a server of another cluster, so that the server gets the reason; its
+  // request is queued with those of clients.
   service.ClassifyBy(methods::kRegionServerStartup, [](const rpc::CallContext& call, const auto&) {
     return call.member ? rpc::QueueClass::kTransition : rpc::QueueClass::kAdmin;
   });
   Answer(
       service, env.gate, Need::kWorkers, methods::kRegionServerReport,
-      [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const auto& request) {
-        return Heartbeat(env, parts, request);
+      [&env](const ActiveParts& parts, const rpc::CallContext& call, const auto& request) {
+        return Heartbeat(env, parts, call, request);
       },
       kReports);
   AnswerLater(service, env.gate, Need::kWorkers, methods::kReportRegionStateTransition, ReportTransitions, kReports);
@@ -369,8 +419,9 @@ std::shared_ptr<rpc::Service> MakeRegionServerStatusService(ServiceEnv& env) {
   AnswerAlways(
       *service, methods::kReportRSFatalError,
       [](const rpc::CallContext& call, const pb::ReportRSFatalErrorRequest& request) {
-        RATCHET_LOG(kError, "Region server {}:{} ({}) says goodbye: {}", request.server().host_name(),
-                    request.server().port(), call.peer, request.error_message());
+        RATCHET_LOG(kError, "Region server {} ({}) reports a fatal error: {}",
+                    JoinHostPort(request.server().host_name(), static_cast<std::uint16_t>(request.server().port())),
+                    call.peer, request.error_message());
         return pb::ReportRSFatalErrorResponse();
       },
       kReports);

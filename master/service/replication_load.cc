@@ -15,7 +15,8 @@ void FillSource(const std::string& teller, const pb::ReplicationProgress& progre
   source.set_peerid(progress.peer());
   source.set_queueid(recovered ? progress.peer() + "-" + progress.server() : progress.peer());
   source.set_recovered(recovered);
-  source.set_running(true);  // also one that its peer does not answer: HBase's shell hides the lag of the others
+  // also for a source whose peer does not answer: HBase's shell hides the lag of sources that are not running
+  source.set_running(true);
   source.set_sizeoflogqueue(static_cast<std::uint32_t>(std::min<std::uint64_t>(progress.logs(), UINT32_MAX)));
   source.set_replicationlag(progress.lag_ms());
   source.set_ageoflastshippedop(progress.shipped_age_ms());
@@ -32,7 +33,7 @@ void AddReplicationLoad(const ServerName& server, const std::vector<pb::Replicat
                         std::int64_t now_ms, pb::ServerLoad& load) {
   const std::string teller = server.ToString();
   for (const auto& each : progress) {
-    if (each.peer().empty()) continue;  // of a dead server's logs as a whole
+    if (each.peer().empty()) continue;  // an entry for all logs of a dead server
     FillSource(teller, each, now_ms, *load.add_replloadsource());
   }
   const auto started = static_cast<std::uint64_t>(std::max<std::int64_t>(server.start_code, 0));

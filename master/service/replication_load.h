@@ -1,5 +1,5 @@
-// What a region server has told of its replication sources, as HBase's clients expect it in a server's load
-// (`status 'replication'` of HBase's shell). Pure.
+// Converts a region server's reports about its replication sources to HBase's form in a server's load (`status
+// 'replication'` of HBase's shell). Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace ratchet::master {
 
-// `now_ms`: wall clock. As a sink a server shows that it waits: what other clusters ship arrives as any client's
-// writes, and is not counted apart.
+// `now_ms`: wall clock. A server always shows an idle sink, because writes from other clusters arrive like client
+// writes and are not counted separately.
 void AddReplicationLoad(const ServerName& server, const std::vector<hbase::pb::ReplicationProgress>& progress,
                         std::int64_t now_ms, hbase::pb::ServerLoad& load);
 

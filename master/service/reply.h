@@ -1,4 +1,5 @@
-// Answering from cluster state: every answer, an error included, passes the epoch CHECK first (rule S33).
+// Answers from cluster state: every answer, errors included, passes the epoch CHECK first (rule S33: check before state
+// replies).
 #pragma once
 
 #include "common/rpc/call.h"
@@ -7,9 +8,9 @@
 
 namespace ratchet::master {
 
-// Queue of every method that asks about or changes the cluster.
+// Queue of every method that reads or changes the state of the cluster.
 inline constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
-inline constexpr rpc::MethodOptions kMetaQuestions{rpc::QueueClass::kMeta};  // where hbase:meta and the masters are
+inline constexpr rpc::MethodOptions kMetaQuestions{rpc::QueueClass::kMeta};  // locations of hbase:meta and of masters
 
 template <class Response>
 void ReplyChecked(const ActiveParts& parts, const rpc::Responder<Response>& responder, const Response& response) {
@@ -26,7 +27,7 @@ void FailChecked(const ActiveParts& parts, const rpc::Responder<Response>& respo
   responder.Fail(owner.ok() ? error : owner.error());
 }
 
-// What answers a submission: its pid, or why there is none. `responder` is of a message with a pid.
+// Answers a submission with its pid or its error. `responder` has a message with a pid.
 template <class Response>
 [[nodiscard]] auto AnswersPid(const ActiveParts& parts, const rpc::Responder<Response>& responder) {
   return [parts, responder](const Result<ProcId>& pid) {
@@ -37,8 +38,8 @@ template <class Response>
   };
 }
 
-// Registers a method that needs the active master and answers by itself, at once or later:
-// `run(parts, context, request, responder)`. Until the activation has come as far as `need` the gate's error answers.
+// Registers a method that needs the active master and sends its answer itself, at once or later: `run(parts, context,
+// request, responder)`. Before the activation reaches `need`, the method returns the gate's error.
 template <class Request, class Response, class Run>
 void AnswerLater(rpc::Service& service, const MasterGate& gate, Need need, const rpc::Method<Request, Response>& method,
                  Run run, rpc::MethodOptions options = kAdmin) {
@@ -56,7 +57,7 @@ void AnswerLater(rpc::Service& service, const MasterGate& gate, Need need, const
       options);
 }
 
-// The same for a method whose answer is there at once: `evaluate(parts, context, request) -> Result<Response>`.
+// Like AnswerLater, for a method that answers at once: `evaluate(parts, context, request) -> Result<Response>`.
 template <class Request, class Response, class Evaluate>
 void Answer(rpc::Service& service, const MasterGate& gate, Need need, const rpc::Method<Request, Response>& method,
             Evaluate evaluate, rpc::MethodOptions options = kAdmin) {
@@ -74,7 +75,7 @@ void Answer(rpc::Service& service, const MasterGate& gate, Need need, const rpc:
       options);
 }
 
-// A method that needs no active master and whose answer is there at once: `evaluate(context, request) -> Response`.
+// Registers a method that needs no active master and answers at once: `evaluate(context, request) -> Response`.
 template <class Request, class Response, class Evaluate>
 void AnswerAlways(rpc::Service& service, const rpc::Method<Request, Response>& method, Evaluate evaluate,
                   rpc::MethodOptions options = kAdmin) {

@@ -14,7 +14,7 @@ namespace rpb = ::ratchet::pb;
 
 Error Malformed(const Error& error) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, error.message()); }
 
-// What stands at a marked address now, or stood there when it was marked.
+// Returns the current server at each marked address, or the server that was marked.
 Result<pb::ListDecommissionedRegionServersResponse> List(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::ListDecommissionedRegionServersRequest& /*all*/) {
   const std::vector<ServerName> online = parts.logic->servers().Online();
@@ -60,7 +60,7 @@ void Recommission(const ActiveParts& parts, const rpc::CallContext& call,
     if (!encoded.ok()) return FailChecked(parts, responder, Malformed(encoded.error()));
     regions.push_back(*std::move(encoded));
   }
-  parts.logic->server_admin().TakeBack(*server, std::move(regions), call.user, AnswersDone(parts, responder));
+  parts.logic->server_admin().Unmark(*server, std::move(regions), call.user, AnswersDone(parts, responder));
 }
 
 void Drain(const ActiveParts& parts, const rpc::CallContext& call, const rpb::DrainRequest& request,

@@ -15,7 +15,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-// How long clients that do not wait for the procedure ask whether the snapshot is done.
+// How long clients that do not wait for the procedure poll for the end of the snapshot.
 constexpr std::int64_t kExpectedMillis = 300'000;
 
 void TakeSnapshot(const ActiveParts& parts, const rpc::CallContext& call, const pb::SnapshotRequest& request,

@@ -20,13 +20,18 @@ StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& re
   page.at = now;
   page.hangs_since.reset();
   if (report.oldest_unfinished.has_value()) page.hangs_since = now - *report.oldest_unfinished;
-  // The newest counts: a report says what it knew, and an earlier one may have been taken later.
+  // Keeps the newest proof, because reports may be processed out of order.
   if (report.proof.has_value()) page.proven_at = std::max(page.proven_at.value_or(TimePoint{}), now - *report.proof);
 
   page.lacks_room.reset();
   if (report.put_off_compactions > 0)
-    page.lacks_room = fmt::format("{} compactions wait for room on the disk: {}", report.put_off_compactions,
+    page.lacks_room = fmt::format("{} compactions wait for disk space: {}", report.put_off_compactions,
                                   report.put_off_why.substr(0, kLongestWhy));
+
+  page.refuses.reset();
+  if (report.unserved_regions > 0)
+    page.refuses = fmt::format("{} open regions refuse every request: {}", report.unserved_regions,
+                               report.unserved_why.substr(0, kLongestWhy));
 
   StorageAnswer answer;
   answer.prove = std::any_of(pages_.begin(), pages_.end(), [now](const auto& entry) {
@@ -50,7 +55,7 @@ StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& re
   return answer;
 }
 
-// One that hangs itself is not better off, whatever it had shown before.
+// A server that hangs itself does not count, whatever it proved before.
 bool StorageBook::OthersAnswer(const ServerName* but, TimePoint since, TimePoint now) const {
   return std::any_of(pages_.begin(), pages_.end(), [&](const auto& entry) {
     const auto& [server, page] = entry;
@@ -75,6 +80,12 @@ std::optional<std::string> StorageBook::LacksRoom(const ServerName& server) cons
   MutexLock lock(mutex_);
   const auto found = pages_.find(server);
   return found == pages_.end() ? std::nullopt : found->second.lacks_room;
+}
+
+std::optional<std::string> StorageBook::Refuses(const ServerName& server) const {
+  MutexLock lock(mutex_);
+  const auto found = pages_.find(server);
+  return found == pages_.end() ? std::nullopt : found->second.refuses;
 }
 
 bool StorageBook::AnswersSince(TimePoint since, TimePoint now) const {

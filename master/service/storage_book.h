@@ -1,15 +1,15 @@
-// How the storage answers each region server, by their reports, and which of them may withdraw because it does not
-// (S76).
+// The storage's responses to each region server, by their reports, and the decision which server may withdraw because
+// its storage hangs (S76: withdraw with permission).
 //
-// A server that hangs may leave only when another one is shown to be better off: by a sync of its own that it began
-// after the hanging one and that has come back. One that has nothing to sync shows nothing, and one that reports no
-// more shows nothing either; so where all hang on one storage, none may leave. Withdrawals follow each other slowly:
-// data that hangs each server that takes it over must not empty the cluster.
+// A server that hangs may withdraw only if another server is proven to work: by a sync that began after the hanging one
+// and has returned. A server without syncs, or without reports, proves nothing; so if all servers hang on one storage,
+// none may withdraw. Withdrawals are spaced, because data that hangs each new owner must not empty the cluster.
 //
-// A report that was long on its way makes what it says look younger than it is; that can let one server go that would
-// not have had to, and nothing worse: what keeps data safe is the fence.
+// A delayed report makes its content look newer than it is. At worst one server withdraws without need; the fence keeps
+// the data safe.
 //
-// Thread-safe; memory only; a page goes when its server has not reported for kStoragePageAge. Touches no storage.
+// Thread-safe; memory only; a page is removed when its server has not reported for kStoragePageAge. Accesses no
+// storage.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,15 @@
 
 namespace ratchet::master {
 
-// As a server says it; ages at the moment of the report.
+// A server's report, with ages at the time of the report.
 struct StorageReport {
-  std::optional<Millis> oldest_unfinished;  // none: nothing is under way
-  std::optional<Millis> proof;              // since when its newest sync that came back had been under way
-  Millis limit{0};                          // with something unfinished for this long it wants to withdraw; 0: never
-  std::uint64_t put_off_compactions = 0;    // that wait for room on the disk
-  std::string put_off_why;                  // of one of them
+  std::optional<Millis> oldest_unfinished;  // nullopt: no operation is in progress
+  std::optional<Millis> proof;              // age of the start of its newest finished sync
+  Millis limit{0};  // after an operation is unfinished for this long, it requests to withdraw; 0: never
+  std::uint64_t put_off_compactions = 0;  // compactions that wait for disk space
+  std::string put_off_why;                // reason of one waiting compaction
+  std::uint64_t unserved_regions = 0;     // open regions that refuse every request (S120: unserved region is reported)
+  std::string unserved_why;               // reason of one such region
 };
 
 struct StorageAnswer {
@@ -37,38 +39,42 @@ struct StorageAnswer {
   bool prove = false;
 };
 
-// From this age on it is shown, and others are asked for a proof.
+// From this age on, the hang is shown, and other servers are asked for a proof.
 inline constexpr Millis kStorageProblem{1'000};
-// A report, or a proof in it, that is older than this says nothing any more.
+// An older report, or an older proof in it, is ignored.
 inline constexpr Millis kStorageReportFresh{5'000};
 inline constexpr Millis kStoragePageAge{60'000};
-// A server that begins to hang so soon after another was let go may hang because of what it took over ...
+// A server that begins to hang within this time after a withdrawal may hang because of the data that it took over ...
 inline constexpr Millis kMayHaveTakenOver{5'000};
-// ... and waits until so long after that.
+// ... so it may withdraw only this long after the previous withdrawal.
 inline constexpr Millis kBetweenWithdrawals{60'000};
 
 class StorageBook {
  public:
   StorageAnswer Put(const ServerName& server, const StorageReport& report, TimePoint now);
-  // How long the oldest write or sync of `server` goes on, at `now`; nothing when it is below kStorageProblem.
+  // Returns the age of the oldest unfinished write or sync of `server` at `now`; nullopt if it is below
+  // kStorageProblem.
   [[nodiscard]] std::optional<Millis> HangsFor(const ServerName& server, TimePoint now) const;
-  // That compactions of `server` wait for room on its disk, and why; nothing when none does.
+  // Returns why compactions of `server` wait for disk space; nullopt if none waits.
   [[nodiscard]] std::optional<std::string> LacksRoom(const ServerName& server) const;
-  // Whether some server has shown that the storage answered what was begun after `since`.
+  // Returns why open regions of `server` refuse every request; nullopt if none does.
+  [[nodiscard]] std::optional<std::string> Refuses(const ServerName& server) const;
+  // Returns true if a server has proven that the storage completed an operation that began after `since`.
   [[nodiscard]] bool AnswersSince(TimePoint since, TimePoint now) const;
 
  private:
   struct Page {
-    std::optional<TimePoint> hangs_since;  // its oldest unfinished
-    std::optional<TimePoint> proven_at;    // begin of a sync that came back
+    std::optional<TimePoint> hangs_since;  // start of its oldest unfinished operation
+    std::optional<TimePoint> proven_at;    // start of its newest finished sync
     std::optional<std::string> lacks_room;
+    std::optional<std::string> refuses;
     TimePoint at{};
   };
   [[nodiscard]] bool OthersAnswer(const ServerName* but, TimePoint since, TimePoint now) const REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::map<ServerName, Page> pages_ GUARDED_BY(mutex_);
-  std::optional<ServerName> let_go_ GUARDED_BY(mutex_);  // the last one that may withdraw
+  std::optional<ServerName> let_go_ GUARDED_BY(mutex_);  // the last server that may withdraw
   TimePoint let_go_at_ GUARDED_BY(mutex_){};
 };
 

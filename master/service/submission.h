@@ -1,4 +1,4 @@
-// What the handlers of HBase's methods share that submit a procedure and answer its pid.
+// Shared by handlers of HBase's methods that submit a procedure and return its pid.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ RequestContext ContextOf(const rpc::CallContext& call, const Request& request) {
   return RequestContext{call.user, {request.nonce_group(), request.nonce()}};
 }
 
-// Answers the pid once it is durable; a refusal, which depends on cluster state, passes the CHECK first.
+// Answers with the pid when it is durable; an error depends on cluster state, so it passes the CHECK first.
 template <class Response>
 TableAdmin::Done AnswerPid(const ActiveParts& parts, rpc::Responder<Response> responder) {
   return [parts, responder = std::move(responder)](Result<ProcId> pid) {

@@ -1,5 +1,5 @@
-// MasterService: the cluster's switches, under HBase's messages. Each answer comes once the change is durable, in
-// effect and the same under every later master.
+// MasterService: the cluster's switches, with HBase's messages. The answer is sent when the change is durable and
+// applied.
 #include <optional>
 #include <set>
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-// Registers what sets one switch and what asks for it. `on_of(request)`, `put(before, response)`, `show(on, response)`.
+// Registers the methods that set and read one switch. `on_of(request)`, `put(before, response)`, `show(on, response)`.
 template <class Set, class SetResponse, class Is, class IsResponse, class OnOf, class Put, class Show>
 void AddSwitch(rpc::Service& service, const ServiceEnv& env, Switch which, const rpc::Method<Set, SetResponse>& set,
                const rpc::Method<Is, IsResponse>& is, OnOf on_of, Put put, Show show) {
@@ -71,7 +71,8 @@ void AddSplitOrMerge(rpc::Service& service, const ServiceEnv& env) {
          });
 }
 
-// Does nothing while the cleaner is switched off, and says so, as HBase does. So does a master that stops meanwhile.
+// As in HBase, has no effect while the cleaner is switched off, and reports this. A master that stops meanwhile reports
+// the same.
 void RunCleanerNow(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                    const pb::RunCleanerChoreRequest& /*request*/,
                    const rpc::Responder<pb::RunCleanerChoreResponse>& responder) {
@@ -85,7 +86,7 @@ void RunCleanerNow(const ActiveParts& parts, const rpc::CallContext& /*call*/,
   if (!run(answer)) FailChecked(parts, responder, CleanerIsAsked());
 }
 
-// The tables that the request names, or that its pattern and namespace mean; all of them without either.
+// Normalizes the tables that the request names or that match its pattern and namespace; all tables without either.
 Result<pb::NormalizeResponse> NormalizeNow(const ActiveParts& parts, const rpc::CallContext& call,
                                            const pb::NormalizeRequest& request) {
   std::set<TableName> named;
@@ -144,7 +145,7 @@ void AddSwitchMethods(rpc::Service& service, ServiceEnv& env) {
       [](bool on, auto& response) { response.set_enabled(on); });
   AnswerLater(service, env.gate, Need::kReady, methods::kRunCleanerChore, RunCleanerNow);
   Answer(service, env.gate, Need::kReady, methods::kNormalize, NormalizeNow);
-  // Does nothing while the janitor is switched off, and says so as HBase does: with -1.
+  // While the janitor is switched off, returns -1, as HBase does.
   Answer(service, env.gate, Need::kReady, methods::kRunCatalogScan,
          [](const ActiveParts& parts, const rpc::CallContext& /*call*/,
             const pb::RunCatalogScanRequest& /*request*/) -> Result<pb::RunCatalogScanResponse> {

@@ -1,14 +1,6 @@
 #include "master/service/table_filter.h"
 
-#include "master/service/pattern.h"
-
 namespace ratchet::master {
-namespace {
-
-// std::regex matches by recursion: long names could exhaust the stack.
-constexpr std::size_t kMaxMatched = 4000;
-
-}  // namespace
 
 Result<TableFilter> TableFilter::Make(const std::optional<std::string>& regex, std::string ns, bool include_system) {
   TableFilter filter;
@@ -16,7 +8,7 @@ Result<TableFilter> TableFilter::Make(const std::optional<std::string>& regex, s
   filter.include_system_ = include_system;
   if (!regex.has_value()) return filter;
   filter.nothing_ = regex->empty();
-  RATCHET_ASSIGN(filter.regex_, CompilePattern(*regex));
+  RATCHET_ASSIGN(filter.regex_, Pattern::Compile(*regex));
   return filter;
 }
 
@@ -25,9 +17,8 @@ bool TableFilter::Matches(const TableName& table) const {
   if (!ns_.empty() && table.ns != ns_) return false;
   if (!regex_.has_value()) return true;
   const std::string text = table.ToString();
-  if (text.size() > kMaxMatched) return false;
-  if (std::regex_match(text, *regex_)) return true;
-  return table.ns == kDefaultNamespace && std::regex_match(table.ns + ":" + table.qualifier, *regex_);
+  if (regex_->Matches(text)) return true;
+  return table.ns == kDefaultNamespace && regex_->Matches(table.ns + ":" + table.qualifier);
 }
 
 }  // namespace ratchet::master

@@ -1,24 +1,25 @@
-// Which tables a client's listing means: HBase's rules for regex and namespace (docs/wire-compatibility.md).
+// Selects the tables of a client's list request: HBase's rules for regex and namespace (docs/wire-compatibility.md).
 #pragma once
 
 #include <optional>
-#include <regex>
 #include <string>
 
 #include "common/base/result.h"
 #include "common/model/table_name.h"
+#include "master/service/pattern.h"
 
 namespace ratchet::master {
 
 class TableFilter {
  public:
-  // `regex`: none matches all, an empty one nothing; matched in full against "q" and, in the default namespace, also
-  // "default:q". `ns` empty: all. kInvalidArgument (DoNotRetryIOException) for a regex that cannot be read.
+  // `regex`: nullopt matches all tables, an empty text none. The whole name must match: "q" or, in the default
+  // namespace, also "default:q". `ns`: empty for all namespaces. kInvalidArgument (DoNotRetryIOException): invalid
+  // regex.
   static Result<TableFilter> Make(const std::optional<std::string>& regex, std::string ns, bool include_system);
   [[nodiscard]] bool Matches(const TableName& table) const;
 
  private:
-  std::optional<std::regex> regex_;
+  std::optional<Pattern> regex_;
   bool nothing_ = false;
   std::string ns_;
   bool include_system_ = false;

@@ -52,7 +52,7 @@ void AddVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Re
               });
 }
 
-// Of a verb that needs nothing but the table.
+// A request whose only parameter is the table.
 using TableVerb = void (TableAdmin::*)(const TableName&, RequestContext, TableAdmin::Done);
 auto Plain(TableVerb verb) {
   return [verb](TableAdmin& admin, const TableName& table, const auto& /*request*/, RequestContext context,
@@ -87,7 +87,7 @@ void TruncateTable(TableAdmin& admin, const TableName& table, const pb::Truncate
   admin.TruncateTable(table, request.preservesplits(), std::move(context), std::move(done));
 }
 
-// AddColumn, ModifyColumn: one family, of the table that the request names.
+// AddColumn, ModifyColumn: changes one family of the table in the request.
 template <class Request>
 Result<SchemaChange> ChangeOf(const Request& request, ChangeKind kind) {
   pb::TableSchema schema;
@@ -108,7 +108,7 @@ Result<SchemaChange> WholeChange(const pb::ModifyTableRequest& request) {
   RATCHET_ASSIGN(change.asked, FromProto(request.table_schema()));
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
   if (change.asked.name != table) {
-    return Error(Code::kInvalidArgument, fmt::format("the request is about table {}, its descriptor about {}",
+    return Error(Code::kInvalidArgument, fmt::format("the request names table {}, but its descriptor names {}",
                                                      table.ToString(), change.asked.name.ToString()));
   }
   return change;

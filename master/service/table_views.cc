@@ -34,7 +34,7 @@ Result<pb::GetTableNamesResponse> TableNames(const ActiveParts& parts, const rpc
   return response;
 }
 
-// Lists leave out a table whose descriptor cannot be read, which `status` shows; asking for it by name says why.
+// Lists omit a table whose descriptor cannot be read; `ratchet status` shows it. A request by name returns the cause.
 Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::GetTableDescriptorsRequest& request) {
   pb::GetTableDescriptorsResponse response;
@@ -88,7 +88,8 @@ Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
   return response;
 }
 
-// Whether a modification of the table goes on: then a region whose descriptor is not known counts as old (S48).
+// Returns true if a modification of the table is running: then a region with an unknown descriptor counts as old (S48:
+// schema pinned in the order).
 bool IsAltered(const ActiveParts& parts, const TableName& table) {
   for (const char* const type : {"ModifyTable", "ReopenTableRegions"}) {
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
@@ -110,8 +111,8 @@ Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, c
   for (const RegionNode& region : parts.logic->regions().OfTable(table)) {
     if (!HasItsRows(region.state)) continue;
     ++total;
-    if (region.state == RegionState::kClosed || region.descriptor >= node->descriptor) continue;
-    if (altered || region.descriptor != 0) ++old;
+    if (region.state == RegionState::kClosed || region.schema_number >= node->schema_number) continue;
+    if (altered || region.schema_number != 0) ++old;
   }
   pb::GetSchemaAlterStatusResponse response;
   response.set_total_regions(total);

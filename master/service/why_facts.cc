@@ -25,15 +25,18 @@ std::int64_t Since(TimePoint then, TimePoint now) {
   return std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(now - then).count());
 }
 
-void TakeProcedures(const ActiveParts& parts, WhyFacts& facts) {
-  host::TakeProcedureFacts(*parts.executor, facts);
+void CollectProcedures(const ActiveParts& parts, WhyFacts& facts) {
+  host::CollectProcedureFacts(*parts.executor, facts);
   for (const auto& [pid, info] : facts.procedures) {
-    if (const auto setback = SetbackOf(info)) facts.refusals[pid] = setback->error;
+    if (const auto setback = SetbackOf(info)) {
+      facts.refusals[pid] = setback->error;
+      if (setback->times >= kStuckRefusals) facts.keeps_failing.insert(pid);
+    }
     if (auto server = OrderTarget(info)) facts.order_targets[pid] = *std::move(server);
   }
 }
 
-void TakeServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
+void CollectServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
   for (const ServerView& view : parts.logic->servers().List()) {
     WhyServer& server = facts.servers[view.name.ToString()];
     server.online = view.phase == ServerPhase::kOnline;
@@ -52,8 +55,8 @@ void TakeServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint now,
   }
 }
 
-// Those of which something may be to be said; all others only where the subject may mean them.
-void TakeRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& facts) {
+// Copies regions that may have a problem; with `all`, every region.
+void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& facts) {
   const auto online = parts.logic->servers().Online();
   const std::set<ServerName> live(online.begin(), online.end());
   const auto take = [&](const RegionNode& node) {
@@ -90,13 +93,25 @@ void TakeRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& fa
   }
 }
 
-void TakeProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
+void CollectProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
   for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
     const auto age = problem.since ? std::optional(Since(*problem.since, now)) : std::nullopt;
-    facts.problems.push_back({"CLOCK", problem.text, "set the clock of the machine that is wrong", age});
+    facts.problems.push_back({"CLOCK", problem.text, "correct the clock of the machine that is wrong", age});
   }
   if (const auto low = env.pasts.LowDisk(parts.logic->servers().Online()))
     facts.problems.push_back({"SPACE", low->text, host::kMakeRoom, Since(low->since, now)});
+  for (const auto& [server, progress] : parts.logic->peers().Progress()) {
+    if (progress.error().empty()) continue;
+    const std::string of = progress.peer().empty() ? "replication" : "replication to peer " + progress.peer();
+    facts.problems.push_back(
+        {"REPLICATION",
+         fmt::format("{} of the logs of {} is stuck at {}: {}", of, progress.server(), server.ToString(),
+                     progress.error()),
+         "ratchet peers; make the peer's cluster reachable, or ratchet remove-peer",
+         progress.lag_ms() == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(progress.lag_ms()))});
+  }
+  for (const auto& problem : env.unreached.Problems(now))
+    facts.problems.push_back({"CONNECTION", problem.text, problem.verb, Since(problem.since, now)});
   for (const std::string& text : parts.logic->reconciler().Problems()) {
     const bool of_table = std::any_of(facts.tables.begin(), facts.tables.end(),
                                       [&text](const auto& entry) { return entry.second.schema_error == text; });
@@ -106,7 +121,7 @@ void TakeProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint now
 
 }  // namespace
 
-host::WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
+host::WhyFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
   const MasterGate& gate = env.gate;
   const TimePoint now = gate.clock().Now();
   WhyFacts facts;
@@ -114,6 +129,17 @@ host::WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
   facts.self = gate.self().ToString();
   facts.now_ms = gate.clock().WallMillis();
   if (const auto active = gate.active_master()) facts.active_master = active->ToString();
+  for (const auto& [kind, text] : gate.problems()) {
+    if (kind == OwnProblem::kElection) {
+      facts.election_obstacle = text;
+    } else if (kind == OwnProblem::kRefusedStart) {
+      facts.refused_start = text;
+      if (gate.role() != MasterRole::kStandby)
+        facts.problems.push_back({"MASTER_REFUSED", text, "start that master again", std::nullopt});
+    } else {
+      facts.problems.push_back({"DAMAGED_FILE", text, "restore cluster.id below --root", std::nullopt});
+    }
+  }
   const auto steps = gate.steps();
   if (!steps.empty()) {
     const ActivationStepView& step = steps.back();
@@ -132,10 +158,10 @@ host::WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
   facts.meta_loaded = parts->logic->ready();
   facts.order_resend_ms = parts->logic->env().options.order_resend.Get().count();
   if (const Status room = parts->store->Admit(); !room.ok()) facts.store_full = room.error().message();
-  TakeProcedures(*parts, facts);
-  TakeServers(env, *parts, now, facts);
-  TakeRegions(*parts, now, all_regions, facts);
-  TakeProblems(env, *parts, now, facts);
+  CollectProcedures(*parts, facts);
+  CollectServers(env, *parts, now, facts);
+  CollectRegions(*parts, now, all_regions, facts);
+  CollectProblems(env, *parts, now, facts);
   return facts;
 }
 

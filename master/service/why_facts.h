@@ -1,5 +1,5 @@
-// The snapshot from which `ratchet why` is answered. Each part is asked once, under its own lock for a moment; nothing
-// here waits for a worker, a server or the storage.
+// Collects the state for an answer of `ratchet why`. Reads each part once, briefly under its own lock; never waits for
+// a worker, a server or the storage.
 #pragma once
 
 #include "master/service/master_services.h"
@@ -7,7 +7,7 @@
 
 namespace ratchet::master {
 
-// `all_regions`: those at rest too, for a subject that may be one of them.
-[[nodiscard]] host::WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions);
+// `all_regions`: includes regions without a problem, because the subject may be such a region.
+[[nodiscard]] host::WhyFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions);
 
 }  // namespace ratchet::master

@@ -1,5 +1,5 @@
-// RatchetService.Why: answered by a master in any role. Where the answer is made from the cluster's state, it passes
-// the epoch CHECK like every other (S33); a standby's or a starting master's is about itself.
+// RatchetService.Why: answered by a master in any role. An answer from cluster state passes the epoch CHECK (S33: check
+// before state replies); a standby or a starting master answers about itself.
 #include <fmt/core.h>
 
 #include "common/rpc/methods/ratchet_service.h"
@@ -15,13 +15,13 @@ namespace {
 
 namespace rpb = ::ratchet::pb;
 
-constexpr std::size_t kMostInStatus = 500;  // procedures: the status is asked often and stays cheap
+constexpr std::size_t kMostInStatus = 500;  // procedures; bounded because the status is requested often
 
 rpb::WhyResponse Answered(const ServiceEnv& env, const rpb::WhyRequest& request) {
-  const host::WhyFacts facts = TakeWhyFacts(env, !request.subject().empty());
+  const host::WhyFacts facts = CollectWhyFacts(env, !request.subject().empty());
   rpb::WhyResponse answer = host::AnswerRequest(facts, request);
   if (const auto active = env.gate.active_master(); active && facts.role == host::WhyRole::kStandby)
-    answer.set_active_master(fmt::format("{}:{}", active->host, active->port));
+    answer.set_active_master(active->Address());
   return answer;
 }
 
@@ -32,7 +32,7 @@ std::string WhyLine(const ServiceEnv& env) {
     const std::size_t unfinished = parts->executor->Count().unfinished;
     if (unfinished > kMostInStatus) return fmt::format("{} procedures are unfinished (ratchet why)", unfinished);
   }
-  const auto answer = host::AnswerWhy(TakeWhyFacts(env, false), {}, 1);
+  const auto answer = host::AnswerWhy(CollectWhyFacts(env, false), {}, 1);
   return answer.ok() ? answer->verdict() : std::string();
 }
 

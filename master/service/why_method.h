@@ -9,7 +9,7 @@
 namespace ratchet::master {
 
 void AddWhyMethod(rpc::Service& service, ServiceEnv& env);
-// The verdict on the whole cluster: "nothing waits", or what waits for longest and the cause.
+// Returns one line about the whole cluster: "nothing waits", or the longest wait and its cause.
 [[nodiscard]] std::string WhyLine(const ServiceEnv& env);
 
 }  // namespace ratchet::master

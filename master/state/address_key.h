@@ -1,5 +1,4 @@
-// "host,port": what start codes are compared within, what a decommission mark is of, and the name of the address's
-// lock.
+// "host,port": the key for start codes, for decommission marks and for the lock of an address.
 #pragma once
 
 #include <string>

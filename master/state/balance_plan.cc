@@ -12,11 +12,12 @@ namespace {
 struct Share {
   ServerName name;
   std::size_t regions = 0;
-  std::map<std::string, std::vector<std::string>> movable;  // by table; the last one goes first
-  std::map<std::string, std::size_t> of_table;              // movable or not
+  std::map<std::string, std::vector<std::string>> movable;  // by table; moved from the back
+  std::map<std::string, std::size_t> of_table;              // all regions by table
 };
 
-// The table of which `from` has most beyond `to`, among those of which a region may move; the first of equals.
+// Returns the table with the largest surplus of `from` over `to` among tables with a movable region; the first of
+// equals.
 const std::string* TableToMove(const Share& from, const Share& to) {
   const std::string* best = nullptr;
   std::ptrdiff_t most = 0;
@@ -48,23 +49,23 @@ std::vector<BalanceMove> PlanBalance(const std::vector<ServerName>& servers, std
   const auto by_load = [](const Place& a, const Place& b) {
     return a.first != b.first ? a.first < b.first : *a.second < *b.second;
   };
-  std::set<Place, decltype(by_load)> givers(by_load);  // without those that have nothing left to give
-  std::set<Place, decltype(by_load)> takers(by_load);
+  std::set<Place, decltype(by_load)> givers(by_load);  // only servers with movable regions
+  std::set<Place, decltype(by_load)> eligible(by_load);
   for (const auto& [name, share] : shares) {
     givers.emplace(share.regions, &name);
-    takers.emplace(share.regions, &name);
+    eligible.emplace(share.regions, &name);
   }
   const auto set_regions = [&](Share& share, const ServerName* key, std::size_t now) {
     if (givers.erase({share.regions, key}) > 0) givers.emplace(now, key);
-    takers.erase({share.regions, key});
-    takers.emplace(now, key);
+    eligible.erase({share.regions, key});
+    eligible.emplace(now, key);
     share.regions = now;
   };
 
   std::vector<BalanceMove> moves;
   while (!givers.empty()) {
     const ServerName* from_key = givers.rbegin()->second;
-    const ServerName* to_key = takers.begin()->second;
+    const ServerName* to_key = eligible.begin()->second;
     Share& from = shares.at(*from_key);
     Share& to = shares.at(*to_key);
     if (from.regions <= to.regions + 1) break;
@@ -76,7 +77,7 @@ std::vector<BalanceMove> PlanBalance(const std::vector<ServerName>& servers, std
     std::vector<std::string>& own = from.movable[*table];
     moves.push_back({std::move(own.back()), *table, from.name, to.name});
     own.pop_back();
-    // It is not moved again: `to` counts it and does not give it.
+    // The region is not moved again: `to` counts it and cannot give it.
     --from.of_table[*table];
     ++to.of_table[*table];
     set_regions(from, from_key, from.regions - 1);

@@ -1,8 +1,8 @@
-// Which regions move where so that each server has its share. Pure.
+// Plans the moves that give each server its share of regions. Pure.
 //
-// A plan moves no more regions than it must: from the server that has most to the one that has least, until no two
-// servers differ by more than one. Of a server's regions it takes one of the table of which that server has most beyond
-// the other, so that each table spreads too. What is not given as movable counts as load and stays.
+// A plan makes the minimum number of moves: from the server with most regions to the one with fewest, until no two
+// servers differ by more than one. It moves a region of the table with the largest surplus over the other server, so
+// that each table is spread too. Regions that are not movable count as load and stay.
 #pragma once
 
 #include <cstddef>
@@ -31,21 +31,21 @@ struct BalanceMove {
   bool operator==(const BalanceMove&) const = default;
 };
 
-// `servers`: those that may have regions; regions of others are passed over (a drain or a crash procedure moves them).
-// The same arguments give the same plan, in whatever order they stand.
+// `servers`: servers that may have regions. Regions on other servers are ignored, because a drain or a crash procedure
+// moves them. The plan does not depend on the order of the arguments' elements.
 [[nodiscard]] std::vector<BalanceMove> PlanBalance(const std::vector<ServerName>& servers,
                                                    std::vector<BalancedRegion> regions);
 
-// Whether a server has so many or so few regions that the balancer moves some without being asked: more than
-// ceil(average x (1 + slop)), or fewer than floor(average x (1 - slop)). HBase's rule (hbase.regions.slop).
+// Returns true if the balancer must move regions automatically: a server has more than ceil(average x (1 + slop)) or
+// fewer than floor(average x (1 - slop)) regions. HBase's rule (hbase.regions.slop).
 [[nodiscard]] bool IsUneven(const std::vector<ServerName>& servers, const std::vector<BalancedRegion>& regions,
                             double slop);
 
 struct MoveLimits {
-  Live<std::int64_t> at_once{64};  // of all tables together
-  Live<double> table_share{0.25};  // of a table's regions, but one of them always
+  Live<std::int64_t> at_once{64};  // limit for all tables together
+  Live<double> table_share{0.25};  // limit for each table: share of its regions, at least one
 };
-// The moves of a plan that may begin now, in its order.
+// Returns the moves of a plan that may begin now, in the plan's order.
 [[nodiscard]] std::vector<BalanceMove> FirstMoves(const std::vector<BalanceMove>& plan,
                                                   const std::map<std::string, std::size_t>& regions_of_table,
                                                   const MoveLimits& limits);

@@ -1,8 +1,8 @@
-// Decommissions: which servers are decommissioned (HBase's draining servers), so that placement gives them no region
-// while another server can have it.
+// Decommissions: the decommissioned servers (HBase's draining servers). Placement gives them no region while another
+// server can have it.
 //
-// A mark is of an address: it holds for every later server at the same host and port, until it is taken back. The
-// procedure store has a system record for each; memory shows what the record says, and only the procedure that has the
+// A mark belongs to an address: it applies to every later server at the same host and port, until it is removed. The
+// procedure store has a system record for each mark, and memory mirrors the records. Only the procedure that holds the
 // lock of the address changes either. Part of ServerDirectory. Thread-safe.
 #pragma once
 
@@ -18,34 +18,32 @@
 
 namespace ratchet::master {
 
-// The system record "decommissioned/<host>,<port>" has the name of the server that was there when it was marked.
+// The system record "decommissioned/<host>,<port>" has the name of the server that was marked.
 inline constexpr std::string_view kDecommissionRecordPrefix = "decommissioned/";
 
 class Decommissions {
  public:
-  // ---- views ----
-  // The server is marked, or is about to be: nothing is to be moved to it.
+  // ---- views ---- Returns true if the server is marked or reserved: no region may move to it.
   [[nodiscard]] bool Has(const ServerName& server) const;
-  // By record; a mark that is only reserved is not among them. Each with the server that was marked.
+  // Returns the marked servers, in the order of the records, without reserved ones.
   [[nodiscard]] std::vector<ServerName> Marked() const;
   [[nodiscard]] bool IsMarked(const ServerName& server) const;
-  // Marked or reserved.
+  // Number of marked and reserved addresses.
   [[nodiscard]] std::size_t size() const;
-  // A procedure has drained the server, and wants it to stop: each answer to a heartbeat says so.
+  // Returns true if a procedure has drained the server and wants it to stop: each answer to a heartbeat carries this.
   [[nodiscard]] bool IsToStop(const ServerName& server) const;
 
-  // ---- changes ----
-  // Counted as marked from now on, before there is a record. Set ends it.
+  // ---- changes ---- Counts the server as marked before its record exists. Set ends the reservation.
   void Reserve(const ServerName& server);
-  // What the record of the server's address says; empty: there is none.
+  // Applies the record of the server's address; empty if there is no record.
   void Set(const ServerName& server, const std::string& record);
   void SetToStop(const ServerName& server, bool stops);
 
-  static constexpr std::size_t kMarksAtMost = 1'000;  // each is a system record and stays until it is taken back
+  static constexpr std::size_t kMarksAtMost = 1'000;  // each mark is a system record and stays until it is removed
 
  private:
   mutable Mutex mutex_;
-  std::map<std::string, ServerName> marked_ GUARDED_BY(mutex_);  // by address, as below
+  std::map<std::string, ServerName> marked_ GUARDED_BY(mutex_);  // by address, "host,port"
   std::set<std::string> reserved_ GUARDED_BY(mutex_);            // "host,port"
   std::set<ServerName> stopping_ GUARDED_BY(mutex_);
 };

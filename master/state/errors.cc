@@ -1,5 +1,9 @@
 #include "master/state/errors.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "common/base/mutant.h"
 
 namespace ratchet::master {
@@ -33,7 +37,8 @@ Error RegionInTransition(const std::string& region, const std::string& why) {
               "HBaseIOException");
 }
 Error CleanerIsAsked() {
-  return Make(Code::kResourceExhausted, "too many wait for a run of the cleaner", "RegionTooBusyException");
+  return Make(Code::kResourceExhausted, "too many requests wait for a run of the cleaner; retry later",
+              "RegionTooBusyException");
 }
 Error CatalogStays(const std::string& why) { return {Code::kInvalidArgument, why, "java.io.IOException"}; }
 Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
@@ -63,6 +68,13 @@ Error YouAreDead(const ServerName& server, const std::string& why) {
   return Make(Code::kFailedPrecondition, "server " + server.ToString() + " " + why, "YouAreDeadException");
 }
 Error PleaseHold(const std::string& why) { return Make(Code::kUnavailable, why, "PleaseHoldException"); }
+
+bool IsRetried(const Error& error) {
+  constexpr std::array<std::string_view, 5> kRetried = {
+      "java.io.IOException", "org.apache.hadoop.hbase.HBaseIOException", "org.apache.hadoop.hbase.PleaseHoldException",
+      "org.apache.hadoop.hbase.RegionTooBusyException", "org.apache.hadoop.hbase.YouAreDeadException"};
+  return std::find(kRetried.begin(), kRetried.end(), error.remote_class()) != kRetried.end();
+}
 
 bool IsOfTheMoment(const Error& error) {
   if (RATCHET_MUTANT("master.final_for_the_moment")) return false;

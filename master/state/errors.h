@@ -1,4 +1,4 @@
-// Refusals in the words of HBase: each carries the exception class that clients and region servers know.
+// Errors in HBase's form: each has the exception class that clients and region servers know.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace ratchet::master {
 [[nodiscard]] Error InvalidFamily(const std::string& why);                            // InvalidFamilyOperationException
 [[nodiscard]] Error NoSuchFamily(const TableName& table, const std::string& family);  // NoSuchColumnFamilyException
 [[nodiscard]] Error MetaStays(const std::string& why);                                // ConstraintException
-// Of a procedure that has begun: java.io.IOException, whose text clients get as it is, as from HBase.
+// Error of a procedure that has begun: java.io.IOException, whose text clients get unchanged, as from HBase.
 [[nodiscard]] Error CatalogStays(const std::string& why);
 [[nodiscard]] Error Constraint(const std::string& why);  // ConstraintException
 [[nodiscard]] Error NamespaceNotFound(const std::string& name);
@@ -28,9 +28,12 @@ namespace ratchet::master {
 [[nodiscard]] Error PeerNotFound(const std::string& id);  // ReplicationPeerNotFoundException
 [[nodiscard]] Error QuotaExceeded(const std::string& why);
 [[nodiscard]] Error YouAreDead(const ServerName& server, const std::string& why);
-// The storage, a descriptor or an answer was wanting; the same may be there a moment later. Not for want of room, which
-// an operator has to make.
+// Returns true for a transient error: a retry may find the storage, the descriptor or the answer. A full disk is not
+// transient, because an operator must make space.
 [[nodiscard]] bool IsOfTheMoment(const Error& error);
+// Call for an error with an exception class. Returns true if the class is not a descendant of DoNotRetryIOException, so
+// clients retry.
+[[nodiscard]] bool IsRetried(const Error& error);
 [[nodiscard]] Error PleaseHold(const std::string& why);  // the master is starting
 
 }  // namespace ratchet::master

@@ -27,7 +27,7 @@ std::vector<const RegionNode*> ByStart(const std::vector<RegionNode>& regions) {
   return sorted;
 }
 
-// As ends of ranges: empty is behind everything.
+// Compares ends of ranges: an empty end is after every key.
 bool EndsBefore(const std::string& end, const std::string& other) {
   return !end.empty() && (other.empty() || end < other);
 }
@@ -70,20 +70,20 @@ std::vector<std::string> RangeProblems(const TableName& table, const std::vector
   for (const KeyRange& hole : Uncovered({}, regions)) {
     if (problems.size() >= most) return problems;
     problems.push_back(
-        fmt::format("table {} has no region for the rows {}: ratchet fill-holes {} makes empty regions there",
+        fmt::format("table {} has no region for the rows {}: 'ratchet fill-holes {}' makes empty regions there",
                     table.ToString(), RangeText(hole), table.ToString()));
   }
-  const RegionNode* widest = nullptr;  // of those before, the one that ends last
+  const RegionNode* widest = nullptr;  // the previous region with the greatest end
   for (const RegionNode* node : ByStart(regions)) {
     if (widest != nullptr && (widest->info.end_key.empty() || node->info.start_key < widest->info.end_key)) {
       if (problems.size() >= most) return problems;
       const std::string& end =
           EndsBefore(node->info.end_key, widest->info.end_key) ? node->info.end_key : widest->info.end_key;
-      problems.push_back(fmt::format(
-          "table {} has the regions {} and {} for the same rows {}: give one of them up (ratchet unassign, then "
-          "ratchet give-up)",
-          table.ToString(), widest->info.encoded_name(), node->info.encoded_name(),
-          RangeText({node->info.start_key, end})));
+      problems.push_back(
+          fmt::format("table {} has the regions {} and {} for the same rows {}: give up one region (ratchet unassign, "
+                      "then ratchet give-up)",
+                      table.ToString(), widest->info.encoded_name(), node->info.encoded_name(),
+                      RangeText({node->info.start_key, end})));
     }
     if (widest == nullptr || EndsBefore(widest->info.end_key, node->info.end_key)) widest = node;
   }

@@ -1,4 +1,4 @@
-// The keys that a table's regions cover, and what is wrong with that. Functions of what they are given.
+// Finds keys of a table that no region, or several regions, cover. Pure.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ struct KeyRange {
 };
 
 [[nodiscard]] KeyRange RangeOf(const RegionInfo& region);
-[[nodiscard]] bool Overlap(const KeyRange& a, const KeyRange& b);  // have a key in common
-// "from 'b' to 'c'", bytes that cannot be printed as \x00; long keys are cut.
+[[nodiscard]] bool Overlap(const KeyRange& a, const KeyRange& b);  // true if they have a key in common
+// Text such as "from 'b' to 'c'"; unprintable bytes as \x00, long keys cut.
 [[nodiscard]] std::string RangeText(const KeyRange& range);
 
-// The parts of `wanted` that none of `have` covers, in order.
+// Returns the parts of `wanted` that no region of `have` covers, in key order.
 [[nodiscard]] std::vector<KeyRange> Uncovered(const KeyRange& wanted, const std::vector<RegionNode>& have);
 
-// Of the regions of one table: keys that no region has, and keys that several have. Each names the table, the regions,
-// the keys and the verb that mends it. What was split or merged covers nothing any more. At most `most` of them.
+// Returns up to `most` problems of one table: keys that no region or several regions cover. Each text names the table,
+// the regions, the keys and the command that repairs the problem. Split and merged regions cover no keys.
 [[nodiscard]] std::vector<std::string> RangeProblems(const TableName& table, const std::vector<RegionNode>& regions,
                                                      std::size_t most);
 

@@ -14,63 +14,65 @@
 
 namespace ratchet::master {
 
-// How heartbeats are compared with the master's picture (control/online_watch.h).
+// Comparison of heartbeats with the master's in-memory state (control/online_watch.h).
 struct ReconcilerOptions {
-  Live<Millis> janitor_interval{
-      Millis{0}};                   // between two looks for regions that were split or merged; 0: at every sweep
-  Millis grace{1'000};              // a picture younger than this is not disagreed with
-  std::uint32_t strikes = 3;        // consecutive contradicting heartbeats before the server is expired
-  std::size_t looks_in_turn = 256;  // regions that a heartbeat looks at although nothing has changed, of the list and
-                                    // of the picture each
+  Live<Millis> janitor_interval{Millis{0}};  // between two searches for split or merged regions; 0: at every sweep
+  Millis grace{1'000};                       // ignore mismatches with state that changed more recently
+  std::uint32_t strikes = 3;                 // consecutive contradicting heartbeats before the server is expired
+  // unchanged regions that a heartbeat checks, of the list and of the in-memory state each
+  std::size_t looks_in_turn = 256;
 };
 
 // Splits by size (control/auto_splitter.h).
 struct AutoSplitOptions {
   Live<Millis> interval{
-      Millis{10'000}};            // between two looks at the reports of one server; 0: regions are never split by size
-  Live<std::int64_t> at_once{4};  // in the whole cluster
-  Millis after_failure{300'000};  // a region whose split failed is left alone for so long
+      Millis{10'000}};            // between two checks of one server's reports; 0: regions are never split by size
+  Live<std::int64_t> at_once{4};  // concurrent splits in the whole cluster
+  Millis after_failure{300'000};  // pause for a region whose split failed
   SplitPolicyOptions policy;
 };
 
 enum class BalancerKind { kSimple, kStochastic };
 
 struct BalancerOptions {
-  BalancerKind kind = BalancerKind::kSimple;  // counts regions (balance_plan.h), or weighs them (stochastic_plan.h)
-  BalanceWeights weights;                     // of the stochastic one
-  Live<double> least_gain{0.01};              // it moves something by itself for so much of its cost, or where IsUneven
-  Live<Millis> period{Millis{300'000}};  // between two looks of its own; 0: it moves something only when it is asked to
-  Live<double> slop{0.2};                // what IsUneven allows
+  // kSimple counts regions (balance_plan.h), kStochastic weighs them (stochastic_plan.h)
+  BalancerKind kind = BalancerKind::kSimple;
+  BalanceWeights weights;                // of the stochastic balancer
+  Live<double> least_gain{0.01};         // minimum share of the cost that an automatic plan must save, unless IsUneven
+  Live<Millis> period{Millis{300'000}};  // between two automatic checks; 0: balances only on request
+  Live<double> slop{0.2};                // allowed deviation of IsUneven
   MoveLimits limits;
 };
 
 struct NormalizerOptions {
-  Live<Millis> period{Millis{300'000}};  // between two looks; 0: only when it is asked to
-  Live<std::int64_t> at_once{8};         // splits and merges of one look
+  Live<Millis> period{Millis{300'000}};  // between two checks; 0: only on request
+  Live<std::int64_t> at_once{8};         // splits and merges of one check
 };
 
 struct MasterOptions {
-  std::uint64_t seed = 1;                     // of placement
-  Live<Millis> order_resend{Millis{10'000}};  // an order without an answer is sent again after this long (S20)
+  std::uint64_t seed = 1;  // seed of placement
+  // an order without an answer is sent again after this long (S20: answers are repeated)
+  Live<Millis> order_resend{Millis{10'000}};
   BackoffPolicy retry{Millis{50}, Millis{10'000}, 2.0, 0.1};  // meta writes, splits
-  // A region that a server refused to open is tried elsewhere at once this often, then with `retry`'s delays.
+  // Number of immediate retries on other servers after refusals to open a region; later retries use the delays of
+  // `retry`.
   std::uint32_t immediate_open_attempts = 3;
-  // From this many refusals in a row the region shows as FAILED_OPEN while it goes on trying at the longest delay.
+  // After this number of refusals in a row the region is shown as FAILED_OPEN; retries continue at the longest delay.
   std::uint32_t failed_open_shown_after = 10;
-  std::size_t splits_per_server = 2;  // log files that one server splits at a time
-  // After a restart of the whole cluster a dead server's regions wait so long for the next one at its address.
+  std::size_t splits_per_server = 2;  // log files that one server splits concurrently
+  // After a restart of the whole cluster, how long a dead server's regions wait for a new server at its address.
   Live<Millis> retain_wait{Millis{3'000}};
-  Live<bool> table_sanity_checks{true};  // of descriptors (table_sanity.h)
-  bool quota_table_at_start = false;     // otherwise the first change of a quota has it made
-  // ReopenTableRegions opens one region again, then two, then four, up to so many at a time.
+  Live<bool> table_sanity_checks{true};  // checks of descriptors (table_sanity.h)
+  bool quota_table_at_start = false;     // false: the first change of a quota creates the table
+  // Maximum batch of ReopenTableRegions, which reopens one region, then two, then four, up to this number at a time.
   std::uint32_t reopen_batch_most = 64;
   ReconcilerOptions reconciler;
   AutoSplitOptions auto_split;
   BalancerOptions balancer;
   NormalizerOptions normalizer;
-  // What a peer has not got for so long is shown as a problem: logs are kept for it.
+  // Entries that a peer has not received for this long are shown as a problem, because logs are kept for them.
   Millis replication_wait{600'000};
-  std::string snapshot_export_dir;  // snapshots are exported to and imported from directories below it; empty: neither
+  std::string snapshot_export_dir;  // exports and imports of snapshots use directories below it; empty: disabled
 };
 
 }  // namespace ratchet::master

@@ -44,7 +44,7 @@ std::size_t NamespaceDirectory::size() const {
 
 void NamespaceDirectory::Show(const std::string& name, const std::string& record) {
   auto read = DecodeNamespace(record);
-  if (!read.ok()) RATCHET_LOG(kError, "the record of namespace {} is passed over: {}", name, read.error().message());
+  if (!read.ok()) RATCHET_LOG(kError, "ignoring the record of namespace {}: {}", name, read.error().message());
   NamespaceDescriptor descriptor = read.ok() ? *std::move(read) : NamespaceDescriptor{};
   descriptor.name = name;
   const MutexLock lock(mutex_);
@@ -56,7 +56,7 @@ void NamespaceDirectory::Remove(const std::string& name) {
   namespaces_.erase(name);
 }
 
-// Pids never come back, so what has ended is not claimed again.
+// Pids are never reused, so an ended procedure makes no new claim.
 void NamespaceDirectory::ForgetFinished(const MasterEnv& env) {
   std::vector<ProcId> claimants;
   {
@@ -73,10 +73,10 @@ void NamespaceDirectory::ForgetFinished(const MasterEnv& env) {
 
 namespace {
 
-// What a namespace has, and what it is going to have.
+// Present and reserved tables and regions of a namespace.
 struct Usage {
   std::set<TableName> tables;
-  std::map<TableName, std::size_t> regions;  // of tables
+  std::map<TableName, std::size_t> regions;  // by table
   [[nodiscard]] std::size_t all_regions() const {
     std::size_t all = 0;
     for (const auto& [table, count] : regions) all += count;
@@ -95,7 +95,7 @@ Usage UsageOf(const MasterEnv& env, const std::string& name) {
   return usage;
 }
 
-// A new table's regions come one after the other; those of a split after it has written hbase:meta.
+// A new table's regions appear one after the other; daughters of a split appear after its write to hbase:meta.
 void Count(const NamespaceDirectory::Claim& claim, Usage& usage) {
   std::size_t& regions = usage.regions[claim.table];
   if (!claim.makes_table) {
@@ -106,14 +106,14 @@ void Count(const NamespaceDirectory::Claim& claim, Usage& usage) {
   regions = std::max(regions, claim.regions);
 }
 
-// Whether the namespace has room for `claim` beside what is there and beside the claims of `others`.
+// Returns Ok if `claim` fits the namespace's limits in addition to the existing regions and the claims of `others`.
 Status CheckRoom(const MasterEnv& env, const NamespaceDescriptor& limits,
                  const std::map<ProcId, NamespaceDirectory::Claim>& others, const NamespaceDirectory::Claim& claim) {
   const auto max_tables = limits.max_tables();
   const auto max_regions = limits.max_regions();
   if (!max_tables && !max_regions) return Ok();
   Usage usage = UsageOf(env, limits.name);
-  // New tables first, so that a split of one of them is counted on top of it.
+  // Counts new tables first, so that the split of a new table is added to the count of that table.
   for (const bool new_tables : {true, false}) {
     for (const auto& [pid, other] : others) {
       const bool counts = other.table.ns == limits.name && other.makes_table == new_tables;
@@ -122,14 +122,14 @@ Status CheckRoom(const MasterEnv& env, const NamespaceDescriptor& limits,
   }
   Count(claim, usage);
   if (claim.makes_table && max_tables && usage.tables.size() > *max_tables) {
-    return QuotaExceeded(fmt::format("table {} cannot be created: namespace {} may have {} tables, and has {} ({})",
-                                     claim.table.ToString(), limits.name, *max_tables, usage.tables.size() - 1,
-                                     kMaxTablesProperty));
+    return QuotaExceeded(
+        fmt::format("table {} cannot be created: namespace {} has a limit of {} tables, and has {} ({})",
+                    claim.table.ToString(), limits.name, *max_tables, usage.tables.size() - 1, kMaxTablesProperty));
   }
   if (max_regions && usage.all_regions() > *max_regions) {
     return QuotaExceeded(fmt::format(
-        "table {} cannot have {} more regions: namespace {} may have {} regions, and would have {} with all that are "
-        "being made ({}); what is being created or split counts until it has ended",
+        "table {} cannot have {} more regions: namespace {} has a limit of {} regions, and would have {} with those "
+        "being made ({}); running creations and splits count until they have ended",
         claim.table.ToString(), claim.regions, limits.name, *max_regions, usage.all_regions(), kMaxRegionsProperty));
   }
   return Ok();
@@ -137,7 +137,7 @@ Status CheckRoom(const MasterEnv& env, const NamespaceDescriptor& limits,
 
 }  // namespace
 
-// Counts without the lock, and again when another claim was made meanwhile.
+// Counts without the lock, and counts again if another claim was made meanwhile.
 Status NamespaceDirectory::Take(const MasterEnv& env, ProcId pid, const Claim& claim) {
   if (claim.table.IsSystem()) return Ok();
   ForgetFinished(env);

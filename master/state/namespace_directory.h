@@ -1,11 +1,12 @@
-// NamespaceDirectory: the namespaces that were created, and what is being made in those that have limits.
+// NamespaceDirectory: the created namespaces, and reservations against their limits.
 //
-// Each namespace that was created or changed has a system record of the procedure store, so that its procedure's step
-// and its description are durable together and the master knows it before hbase:meta is there. `default` and `hbase`
-// exist without a record. So does a namespace in which there is a table: clusters of version 0.1 made tables in any.
+// Each created or changed namespace has a system record of the procedure store: the procedure's step and the descriptor
+// become durable together, and the master knows the namespace before hbase:meta is loaded. `default` and `hbase` exist
+// without a record. So does a namespace that has a table, because clusters of version 0.1 accepted tables in any
+// namespace.
 //
-// Limits count what is there and what unfinished procedures are going to make: each claims that first. A claim ends
-// with its procedure, whatever became of it. Owned by MasterLogic. Thread-safe.
+// Limits count existing tables and regions, and those that unfinished procedures have claimed. A claim ends with its
+// procedure, whether it succeeds or not. Owned by MasterLogic. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -32,28 +33,29 @@ inline constexpr std::string_view kNamespaceRecordPrefix = "namespace/";
 
 class NamespaceDirectory {
  public:
-  // ---- descriptions ----
-  [[nodiscard]] std::optional<NamespaceDescriptor> Get(const std::string& name) const;  // `default` and `hbase` always
-  [[nodiscard]] std::vector<NamespaceDescriptor> List() const;                          // by name; those two included
-  [[nodiscard]] std::size_t size() const;                                               // those with a record
-  // What the record says. One that cannot be read leaves a namespace without properties.
+  // ---- descriptors ----
+  // `default` and `hbase` always exist
+  [[nodiscard]] std::optional<NamespaceDescriptor> Get(const std::string& name) const;
+  [[nodiscard]] std::vector<NamespaceDescriptor> List() const;  // by name, with `default` and `hbase`
+  [[nodiscard]] std::size_t size() const;                       // number of namespaces with a record
+  // Applies the record. An unreadable record gives a namespace without properties.
   void Show(const std::string& name, const std::string& record);
   void Remove(const std::string& name);
 
-  static constexpr std::size_t kMostNamespaces = 10'000;  // each is a system record
+  static constexpr std::size_t kMostNamespaces = 10'000;  // each namespace is a system record
 
   // ---- claims ----
   struct Claim {
     TableName table;
     bool makes_table = false;
-    std::size_t regions = 0;  // of a new table: all of it; of another: so many more
+    std::size_t regions = 0;  // of a new table: all its regions; of an existing one: the additional regions
   };
-  // Nothing, or QuotaExceededException when the table's namespace would have more than it may have; `pid` has its claim
-  // from then on. A procedure has one: claiming again replaces it. Not for `hbase`.
+  // Makes the claim of `pid`, or returns QuotaExceededException if the table's namespace would exceed its limits. A
+  // procedure has one claim; a new claim replaces it. Not for `hbase`.
   [[nodiscard]] Status Take(const MasterEnv& env, ProcId pid, const Claim& claim);
-  // After a restart: of an unfinished procedure, which had taken it.
+  // Restores the claim of an unfinished procedure after a restart.
   void Restore(ProcId pid, const Claim& claim);
-  // What was claimed is there now, or will not come.
+  // Ends the claim: the regions exist now, or will never exist.
   void Release(ProcId pid);
   [[nodiscard]] std::size_t claims() const;
 
@@ -62,11 +64,11 @@ class NamespaceDirectory {
 
   mutable Mutex mutex_;
   std::map<std::string, NamespaceDescriptor> namespaces_ GUARDED_BY(mutex_);
-  std::map<ProcId, Claim> claims_ GUARDED_BY(mutex_);  // of unfinished procedures, and of some that have just ended
-  std::uint64_t taken_ GUARDED_BY(mutex_) = 0;         // how many claims were made
+  std::map<ProcId, Claim> claims_ GUARDED_BY(mutex_);  // of unfinished procedures, and of some recently ended ones
+  std::uint64_t taken_ GUARDED_BY(mutex_) = 0;         // number of claims that were made
 };
 
-// Whether the namespace is there: by record, because it is one of the two, or because a table is in it.
+// Returns true if the namespace has a record or a table, or is `default` or `hbase`.
 [[nodiscard]] bool NamespaceExists(const MasterEnv& env, const std::string& name);
 [[nodiscard]] std::size_t TablesIn(const MasterEnv& env, const std::string& name);
 

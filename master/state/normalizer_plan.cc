@@ -11,7 +11,7 @@ const std::string* SettingOf(const TableDescriptor& table, std::string_view key)
   return FindSetting(table.attributes, table.configuration, key);
 }
 
-// 0: none that can be used.
+// Returns the positive number of an attribute; 0 if it is absent or not valid.
 std::uint64_t PositiveOf(const TableDescriptor& table, std::string_view key) {
   const std::string* const text = SettingOf(table, key);
   const std::int64_t number = text == nullptr ? 0 : WholeNumber(*text).value_or(0);

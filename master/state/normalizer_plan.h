@@ -1,7 +1,7 @@
-// What would make a table's regions about equally large: HBase's simple region normalizer. Pure.
+// Plans splits and merges that make a table's regions about equally large: HBase's simple region normalizer. Pure.
 //
-// A region that has more than twice what a region should have is split; neighbours that have no more than that together
-// are merged. What a region should have: the table's NORMALIZER_TARGET_REGION_SIZE_MB; else its bytes divided by its
+// A region larger than twice the target size is split; adjacent regions whose total is at most the target size are
+// merged. The target size is the table's NORMALIZER_TARGET_REGION_SIZE_MB; else its bytes divided by its
 // NORMALIZER_TARGET_REGION_COUNT; else the average of its regions. A table of fewer than three regions is not merged.
 #pragma once
 
@@ -19,15 +19,15 @@ struct NormalizedRegion {
 };
 
 struct NormalizerStep {
-  std::vector<std::string> regions;  // one: it is split; more: neighbours that are merged
+  std::vector<std::string> regions;  // one region to split, or adjacent regions to merge
   [[nodiscard]] bool splits() const { return regions.size() == 1; }
   [[nodiscard]] bool operator==(const NormalizerStep&) const = default;
 };
 
-// NORMALIZATION_ENABLED is true.
+// Returns true if the table's NORMALIZATION_ENABLED is true.
 [[nodiscard]] bool WantsNormalization(const TableDescriptor& table);
 
-// `regions`: all of the table, by start key. No region is part of two steps. Splits first.
+// `regions`: all regions of the table, by start key. No region is part of two steps. Splits come first.
 [[nodiscard]] std::vector<NormalizerStep> PlanNormalization(const TableDescriptor& table,
                                                             const std::vector<NormalizedRegion>& regions);
 

@@ -31,7 +31,7 @@ void PeerDirectory::Show(const std::string& id, const std::optional<std::string>
   if (record.has_value()) {
     peer.emplace();
     if (!peer->ParseFromString(*record)) {
-      RATCHET_LOG(kError, "the record of replication peer {} is passed over: it cannot be read", id);
+      RATCHET_LOG(kError, "ignoring the record of replication peer {}: it cannot be read", id);
       peer.reset();
     }
   }
@@ -61,7 +61,7 @@ std::vector<PeerDirectory::Queue> PeerDirectory::Queues() const {
 void PeerDirectory::ShowQueue(const std::string& dead, const std::optional<std::string>& record) {
   Queue queue;
   if (record.has_value() && !queue.ParseFromString(*record)) {
-    RATCHET_LOG(kError, "the record of the replication queue of {} has lost its claimer: it cannot be read", dead);
+    RATCHET_LOG(kError, "the record of the replication queue of {} cannot be read: its claimer is unknown", dead);
     queue.Clear();
   }
   const MutexLock lock(mutex_);

@@ -1,9 +1,9 @@
-// PeerDirectory: the replication peers, and which live server ships what is left in the logs of which dead one.
+// PeerDirectory: the replication peers, and the live server that ships the rest of each dead server's logs.
 //
-// Both are system records of the procedure store: durable together with the step that changes them, and known before
-// hbase:meta is there. Memory shows what the records say. Region servers get all of it as one list with a number, which
-// rises with each change in memory; a later master's list has a higher epoch. So a server that was away, or joins
-// later, learns it with its next heartbeat, whatever messages were lost.
+// Both are system records of the procedure store: they become durable together with the step that changes them, and are
+// known before hbase:meta is loaded. Memory mirrors the records. Region servers get everything as one list with a
+// number, which rises with each change in memory; a later master's list has a higher epoch. So a server that missed
+// messages or joins later gets the list with its next heartbeat.
 //
 // Owned by MasterLogic. Thread-safe.
 #pragma once
@@ -25,7 +25,7 @@
 namespace ratchet::master {
 
 inline constexpr std::string_view kPeerRecordPrefix = "peer/";  // "peer/<id>": a ReplicationPeerDescription
-// "replication-queue/<dead server>": a ReplicationQueue
+// "replication-queue/<dead server>": a ReplicationQueue.
 inline constexpr std::string_view kQueueRecordPrefix = "replication-queue/";
 
 class PeerDirectory {
@@ -36,20 +36,20 @@ class PeerDirectory {
   [[nodiscard]] std::optional<Peer> Get(const std::string& id) const;
   [[nodiscard]] std::vector<Peer> List() const;  // by id
   [[nodiscard]] std::size_t size() const;
-  // What the record says. One that cannot be read, or none, is no peer.
+  // Applies the record. An absent or unreadable record means that the peer does not exist.
   void Show(const std::string& id, const std::optional<std::string>& record);
 
-  // Some peer gets what is in the logs.
+  // Returns true if at least one peer replicates.
   [[nodiscard]] bool ShipsAnything() const;
 
   [[nodiscard]] std::vector<Queue> Queues() const;  // by dead server
   void ShowQueue(const std::string& dead, const std::optional<std::string>& record);
 
-  // For one server. The number is that of the whole.
+  // Returns the list for one server, with the number of the whole list.
   [[nodiscard]] hbase::pb::PeerList ListFor(const ServerName& server, Epoch epoch) const;
   [[nodiscard]] std::uint64_t number() const;
 
-  // What a server has told with its last heartbeat.
+  // Stores the progress that a server reported with its last heartbeat.
   void PutProgress(const ServerName& server, std::vector<hbase::pb::ReplicationProgress> progress);
   void ForgetProgress(const ServerName& server);
   [[nodiscard]] std::vector<std::pair<ServerName, hbase::pb::ReplicationProgress>> Progress() const;

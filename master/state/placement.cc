@@ -45,13 +45,13 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
     const auto found = counts.find(server);
     return found == counts.end() ? std::size_t{0} : found->second;
   };
-  std::vector<std::pair<std::size_t, std::size_t>> weights;  // the table's, then all
+  std::vector<std::pair<std::size_t, std::size_t>> weights;  // regions of the table, then of all tables
   for (const ServerName& server : candidates) {
     weights.emplace_back(of_table == tables_.end() ? 0 : count(of_table->second.placed, server),
                          count(load, server) + count(planned_, server));
   }
   weighed_ += candidates.size();
-  // Starting at another place each time makes equals take turns.
+  // The start rotates, so that equal servers are chosen in turn.
   const std::size_t start = turn_++ % candidates.size();
   std::size_t best = start;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
@@ -62,7 +62,7 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
   return candidates[best];
 }
 
-// It is planned anew, so its former plan speaks for no server and against none.
+// The region is planned again, so its previous plan counts for no server.
 void Placement::Withdraw(const std::string& encoded) {
   if (RATCHET_MUTANT("master.keep_the_former_plan")) return;
   if (const auto former = plans_.find(encoded); former != plans_.end() && !former->second.table.empty()) {

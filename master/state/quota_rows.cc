@@ -26,14 +26,14 @@ Error Corrupt(const SystemCell& cell, std::string_view why) {
 
 Result<hbase::pb::Quotas> QuotasIn(std::string_view value) {
   hbase::pb::Quotas quotas;
-  if (!value.starts_with(kMagic)) return Error(Code::kCorruption, "it does not begin with PBUF");
+  if (!value.starts_with(kMagic)) return Error(Code::kCorruption, "the value does not begin with PBUF");
   value.remove_prefix(kMagic.size());
   if (!quotas.ParseFromArray(value.data(), static_cast<int>(value.size())))
-    return Error(Code::kCorruption, "it is no Quotas message");
+    return Error(Code::kCorruption, "the value is not a valid Quotas message");
   return quotas;
 }
 
-// A field of Throttle: which it is, and how it is set and taken away.
+// A field of Throttle, with its setter and its remover.
 struct Limit {
   hbase::pb::ThrottleType type;
   bool (hbase::pb::Throttle::*has)() const;
@@ -69,19 +69,19 @@ Status CheckLimit(const hbase::pb::TimedQuota& quota) {
   if (quota.soft_limit() < 1)
     return IllegalRequest(fmt::format("the throttle limit must be greater than 0, got {}", quota.soft_limit()));
   if (quota.time_unit() == hbase::pb::NANOSECONDS || quota.time_unit() == hbase::pb::MICROSECONDS)
-    return IllegalRequest("a limit's time unit is MILLISECONDS at least");
+    return IllegalRequest("the time unit of a limit must be MILLISECONDS or longer");
   return Ok();
 }
 
 Status ApplyThrottle(const hbase::pb::ThrottleRequest& request, hbase::pb::Quotas& quotas) {
   if (!request.has_type()) {
-    if (request.has_timed_quota()) return IllegalRequest("a throttle limit without a type");
+    if (request.has_timed_quota()) return IllegalRequest("the throttle limit has no type");
     quotas.clear_throttle();
     return Ok();
   }
   const auto limit =
       std::find_if(kLimits.begin(), kLimits.end(), [&](const Limit& each) { return each.type == request.type(); });
-  if (limit == kLimits.end()) return IllegalRequest(fmt::format("throttle type {} is not offered", request.type()));
+  if (limit == kLimits.end()) return IllegalRequest(fmt::format("throttle type {} is not supported", request.type()));
   if (request.has_timed_quota()) {
     RATCHET_TRY(CheckLimit(request.timed_quota()));
     *(quotas.mutable_throttle()->*limit->mutate)() = request.timed_quota();
@@ -105,11 +105,11 @@ Result<std::string> TableIn(const hbase::pb::SetQuotaRequest& request) {
 }
 
 Status CheckOffered(const hbase::pb::SetQuotaRequest& request) {
-  if (request.has_user_group()) return IllegalRequest("quotas of groups of users are not offered");
+  if (request.has_user_group()) return IllegalRequest("quotas of groups of users are not supported");
   if (request.has_space_limit() && !request.space_limit().quota().remove())
-    return IllegalRequest("quotas of space are not offered; those of requests (THROTTLE) are");
+    return IllegalRequest("space quotas are not supported; only request quotas (THROTTLE) are");
   if (request.bypass_globals() && !request.has_user_name())
-    return IllegalRequest("only a user can be let off the limits of tables, namespaces and servers");
+    return IllegalRequest("only users can bypass the limits of tables, namespaces and servers");
   return Ok();
 }
 
@@ -124,7 +124,7 @@ TableDescriptor QuotaTableDescriptor() {
   TableDescriptor table;
   table.name = QuotaTableName();
   table.families.push_back(DefaultFamily(std::string(kQuotaFamily)));
-  table.families.push_back(DefaultFamily("u"));  // of quotas of space, in HBase
+  table.families.push_back(DefaultFamily("u"));  // HBase keeps space quotas there
   return table;
 }
 
@@ -150,10 +150,10 @@ Result<SystemCell> QuotaCellOf(const hbase::pb::SetQuotaRequest& request) {
   } else if (request.has_region_server()) {
     cell.row = std::string(kServerRow) + request.region_server();
     if (cell.row != kServersRow)
-      return IllegalRequest(
-          fmt::format("region server '{}': a limit is for all of them, by the name all", request.region_server()));
+      return IllegalRequest(fmt::format("region server '{}': limits apply to all region servers, by the name 'all'",
+                                        request.region_server()));
   } else {
-    return IllegalRequest("a user, a table, a namespace or the region servers must be named");
+    return IllegalRequest("the request must name a user, a table, a namespace or the region servers");
   }
   return cell;
 }
@@ -195,7 +195,7 @@ Result<hbase::pb::ThrottleOf> ThrottleIn(const SystemCell& cell) {
     of.set_user(std::string(row.substr(kUserRow.size())));
     if (column == kQuotaQualifier) return of;
     const std::string_view narrower = column.substr(std::min(column.size(), kNarrower.size()));
-    if (!column.starts_with(kNarrower) || narrower.empty()) return Corrupt(cell, "no such column is known");
+    if (!column.starts_with(kNarrower) || narrower.empty()) return Corrupt(cell, "unknown column");
     if (narrower.ends_with(':')) {
       of.set_namespace_(std::string(narrower.substr(0, narrower.size() - 1)));
     } else {
@@ -206,7 +206,7 @@ Result<hbase::pb::ThrottleOf> ThrottleIn(const SystemCell& cell) {
   } else if (row.starts_with(kNamespaceRow)) {
     of.set_namespace_(std::string(row.substr(kNamespaceRow.size())));
   } else {
-    return Corrupt(cell, "no such row is known");
+    return Corrupt(cell, "unknown row");
   }
   if (!named.ok()) return Corrupt(cell, named.error().message());
   return of;
@@ -219,7 +219,7 @@ bool IsShared(const hbase::pb::Quotas& quotas) {
   });
 }
 
-void TakeShare(double share, hbase::pb::Quotas& quotas) {
+void ReduceToShare(double share, hbase::pb::Quotas& quotas) {
   if (!quotas.has_throttle()) return;
   for (const Limit& limit : kLimits) {
     if (!(quotas.throttle().*limit.has)()) continue;
@@ -241,12 +241,12 @@ Status AllowsExceeding(const SystemTable::Value& of_servers) {
   const bool reads = throttle.has_read_num() || throttle.has_read_size() || throttle.has_read_capacity_unit();
   if (!all && !(writes && reads)) {
     return IllegalRequest(
-        "exceeding other limits needs a limit of the region servers: on requests, or on writes and on reads");
+        "exceeding other limits requires a limit of the region servers: on requests, or on writes and on reads");
   }
   hbase::pb::Throttle copy = throttle;
   for (const Limit& limit : kLimits) {
     if ((copy.*limit.has)() && (copy.*limit.mutate)()->time_unit() != hbase::pb::SECONDS)
-      return IllegalRequest("exceeding other limits needs limits of the region servers for SECONDS");
+      return IllegalRequest("exceeding other limits requires limits of the region servers with the time unit SECONDS");
   }
   return Ok();
 }

@@ -1,10 +1,12 @@
-// What hbase:quota holds, in HBase's form: whose quota a cell is, and what a request makes of it. Pure.
+// The cells of hbase:quota, in HBase's format: the subject of a cell's quota, and the effect of a request. Pure.
 //
-//   row                    column    value
-//   u.<user>               q:s       of the user
-//   u.<user>               q:s.<table>, q:s.<namespace>:   of the user in it
-//   t.<table>, n.<namespace>, r.all   q:s   of all users in it; of each region server
-//   exceedThrottleQuota    q:s       one byte, other than 0: what a server has room for may exceed other limits
+//   row                    column                          value
+//   u.<user>               q:s                             quota of the user
+//   u.<user>               q:s.<table>, q:s.<namespace>:   quota of the user in the table or namespace
+//   t.<table>              q:s                             quota of all users of the table
+//   n.<namespace>          q:s                             quota of all users of the namespace
+//   r.all                  q:s                             quota of each region server
+//   exceedThrottleQuota    q:s                             not 0: free capacity of a server may exceed other limits
 #pragma once
 
 #include <optional>
@@ -27,21 +29,21 @@ inline constexpr std::string_view kServersRow = "r.all";
 [[nodiscard]] const TableName& QuotaTableName();
 [[nodiscard]] TableDescriptor QuotaTableDescriptor();
 
-// Which cell the request changes, without a value. DoNotRetryIOException: it says nothing that can be limited, or asks
-// for what is not offered.
+// Returns the cell that the request changes, without a value. DoNotRetryIOException: the request has no limit, or an
+// unsupported one.
 [[nodiscard]] Result<SystemCell> QuotaCellOf(const hbase::pb::SetQuotaRequest& request);
-// The cell's value after the request; nothing: the cell goes.
+// Returns the cell's value after the request; nullopt if the cell is deleted.
 [[nodiscard]] Result<SystemTable::Value> ChangedQuotas(const hbase::pb::SetQuotaRequest& request,
                                                        const SystemTable::Value& stored);
 [[nodiscard]] bool ReadSwitch(const SystemTable::Value& stored);
 [[nodiscard]] std::string WrittenSwitch(bool on);
-// Whose quota the cell is. kCorruption: it cannot be read.
+// Returns the subject of the cell's quota. kCorruption: the cell is invalid.
 [[nodiscard]] Result<hbase::pb::ThrottleOf> ThrottleIn(const SystemCell& cell);
-// Some limit of it is for the whole cluster.
+// Returns true if at least one limit applies to the whole cluster.
 [[nodiscard]] bool IsShared(const hbase::pb::Quotas& quotas);
-// Those limits, cut to one server's part of them; at least 1.
-void TakeShare(double share, hbase::pb::Quotas& quotas);
-// An error: HBase's rule for letting a server's room exceed other limits does not hold.
+// Reduces cluster-wide limits to one server's share; at least 1.
+void ReduceToShare(double share, hbase::pb::Quotas& quotas);
+// Returns an error if the servers' quotas do not meet HBase's condition for exceeding other limits.
 [[nodiscard]] Status AllowsExceeding(const SystemTable::Value& of_servers);
 
 }  // namespace ratchet::master

@@ -32,9 +32,9 @@ std::uint64_t RegionDirectory::Changed(const std::string& encoded) {
 
 void RegionDirectory::Put(RegionNode node) {
   if (node.encoded.empty()) node.encoded = node.info.encoded_name();
-  node.taken = std::max(node.taken, node.transition);
+  node.reserved = std::max(node.reserved, node.transition);
   if (const auto it = nodes_.find(node.encoded); it != nodes_.end()) {
-    node.taken = std::max(node.taken, it->second.taken);
+    node.reserved = std::max(node.reserved, it->second.reserved);
     Unindex(it->second);
   }
   node.version = Changed(node.encoded);
@@ -199,7 +199,7 @@ std::size_t RegionDirectory::NotClosedOf(const TableName& table) const {
 bool RegionDirectory::ChangedSince(std::uint64_t* version, std::vector<std::string>* changed) const {
   const MutexLock lock(mutex_);
   const std::uint64_t since = std::exchange(*version, version_);
-  const std::uint64_t oldest = version_ - changes_.size();  // what came before it is forgotten
+  const std::uint64_t oldest = version_ - changes_.size();  // older changes are forgotten
   if (since == 0 || since < oldest) return false;
   for (std::size_t i = since - oldest; i < changes_.size(); ++i) changed->push_back(changes_[i].encoded);
   return true;
@@ -271,21 +271,22 @@ bool RegionDirectory::Update(std::string_view encoded, const std::function<void(
   return true;
 }
 
-void RegionDirectory::Want(std::string_view encoded, ProcId procedure) {
+void RegionDirectory::RequestRelease(std::string_view encoded, ProcId procedure) {
   const MutexLock lock(mutex_);
   if (FindLocked(encoded) != nullptr) wanted_[std::string(encoded)] = procedure;
 }
 
-ProcId RegionDirectory::WantedBy(std::string_view encoded) const {
+ProcId RegionDirectory::ReleaseRequestedBy(std::string_view encoded) const {
   const MutexLock lock(mutex_);
   const auto it = wanted_.find(encoded);
   return it == wanted_.end() ? ProcId() : it->second;
 }
 
-void RegionDirectory::Take(std::string_view encoded, std::uint64_t transition) {
+void RegionDirectory::Reserve(std::string_view encoded, std::uint64_t transition) {
   const MutexLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
-  if (node != nullptr && !RATCHET_MUTANT("master.forget_taken")) node->taken = std::max(node->taken, transition);
+  if (node != nullptr && !RATCHET_MUTANT("master.forget_reserved"))
+    node->reserved = std::max(node->reserved, transition);
 }
 
 void RegionDirectory::Restore(RegionNode node) {
@@ -299,7 +300,7 @@ void RegionDirectory::Add(const RegionRow& row) {
   std::string encoded = row.region.encoded_name();
   const MutexLock lock(mutex_);
   if (RegionNode* known = FindLocked(encoded); known != nullptr && known->owner.valid()) {
-    known->taken = std::max(known->taken, row.transition);
+    known->reserved = std::max(known->reserved, row.transition);
     if (!row.merged_from.empty()) {
       RegionNode named = *known;
       named.merged_from = row.merged_from;
@@ -312,8 +313,8 @@ void RegionDirectory::Add(const RegionRow& row) {
   node.encoded = std::move(encoded);
   node.state = row.state;
   node.last_host = row.location;
-  // While a region is being opened or closed info:sn names the server: it may have been opened there without a row that
-  // says so, where an operator ended the opening. In all other states the last one that had it open does.
+  // While a region is being opened or closed, info:sn names the server, which may have opened the region without a row
+  // if an operator ended the opening. In all other states the column names the last server that had it open.
   const bool under_way =
       row.state == RegionState::kOpening || (row.state == RegionState::kClosing && row.target.has_value());
   if (NeedsServer(row.state)) node.location = under_way ? row.target : row.location;
@@ -322,15 +323,19 @@ void RegionDirectory::Add(const RegionRow& row) {
     node.unplaced = true;
   }
   node.open_sequence = row.open_sequence;
-  node.descriptor = row.descriptor;
-  node.born = row.born;
+  node.schema_number = row.schema_number;
+  node.build_number = row.build_number;
+  node.issued = row.issued;
+  node.served = row.served;
+  node.flushed = row.flushed;
   node.merged_from = row.merged_from;
   node.transition = row.transition;
   node.last_update = now;
   Put(std::move(node));
 }
 
-bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, std::uint64_t open_seq, TimePoint now) {
+bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, std::uint64_t open_number,
+                            TimePoint now) {
   const MutexLock lock(mutex_);
   const RegionNode* known = FindLocked(encoded);
   if (known == nullptr || !known->unplaced || known->owner.valid()) return false;
@@ -338,8 +343,9 @@ bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, 
   node.state = RegionState::kOpen;
   node.location = server;
   node.last_host = server;
-  node.opening = ProcId(open_seq);
-  node.descriptor = 0;  // the row that named no server was not written by this opening
+  node.open_number = ProcId(open_number);
+  node.schema_number = 0;  // the row without a server was not written by this opening
+  node.issued = 0;         // for the same reason (S118: older copy stays closed)
   node.unplaced = false;
   node.last_update = now;
   Put(std::move(node));

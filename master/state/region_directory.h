@@ -1,5 +1,5 @@
-// RegionDirectory: the master's picture of every region, in memory. Rebuilt after a restart from hbase:meta, from
-// meta's system record and from unfinished procedures, which are newer than meta.
+// RegionDirectory: the master's in-memory state of every region. Rebuilt after a restart from hbase:meta, from meta's
+// system record and from unfinished procedures, which are newer than meta.
 //
 // At most one procedure owns a region's transition at a time; only the owner changes its node.
 // Thread-safe; methods copy.
@@ -33,19 +33,29 @@ struct RegionNode {
   std::uint64_t version = 0;  // rises with each change of any node; set by the directory
   RegionState state = RegionState::kOffline;
   std::optional<ServerName> location;   // where it is open, being opened or being closed; none while no server has it
-  std::optional<ServerName> last_host;  // the last one that had it open (retain)
+  std::optional<ServerName> last_host;  // the last server that had it open (for retain)
   std::uint64_t open_sequence = 0;
-  std::uint64_t transition = 0;         // S28; the newest that is known to be in hbase:meta
-  std::uint64_t taken = 0;              // S65; the newest that a write was begun with, or that a row was seen with
-  ProcId opening;                       // the order by which it was last opened (its opening's number, S21)
-  std::uint64_t descriptor = 0;         // number of the descriptor with which it was last opened (S48); 0: unknown
-  std::vector<RegionInfo> merged_from;  // what a merge made it of, as long as their directories may be there
-  std::uint64_t born = 0;               // number of the build that has made it (S38); 0: it was created empty
-  ProcId owner;                         // the procedure that owns its transition; invalid: none
-  TimePoint last_update{};              // of anything above
-  std::uint32_t failed_opens = 0;       // in a row
-  // S71: its row said that a server has it, and not which one. ABNORMALLY_CLOSED until each server has said what it
-  // has.
+  std::uint64_t transition = 0;  // S28 (conditional meta writes); the newest number known to be in hbase:meta
+  // S65 (transition number reserved first); the greatest number of any started write or seen row
+  std::uint64_t reserved = 0;
+  // the order by which it was last opened; also its open number (S21: numbered openings)
+  ProcId open_number;
+  // number of the descriptor with which it was last opened (S48: schema pinned in the order); 0: unknown
+  std::uint64_t schema_number = 0;
+  std::vector<RegionInfo> merged_from;  // the regions that a merge made it from, while their directories may exist
+  // number of the build that made it (S38: no empty opening over data); 0: it was created empty
+  std::uint64_t build_number = 0;
+  // S118 (older copy stays closed): `issued` is the highest number that an opening or a build of the region has; 0 if
+  // unknown, also while an order is outstanding. `served`: the highest open number that was reported as open.
+  // `flushed`: the sequence up to which its last close flushed.
+  std::uint64_t issued = 0;
+  std::uint64_t served = 0;
+  std::uint64_t flushed = 0;
+  ProcId owner;                    // the procedure that owns its transition; invalid if none does
+  TimePoint last_update{};         // time of the last change of a field above
+  std::uint32_t failed_opens = 0;  // in a row
+  // S71 (ask servers for unplaced regions): the row shows the region on a server without naming the server.
+  // ABNORMALLY_CLOSED until every server has sent its region list.
   bool unplaced = false;
 };
 
@@ -60,56 +70,58 @@ class RegionDirectory {
   [[nodiscard]] std::vector<RegionNode> OfTable(const TableName& table) const;     // by start key
   [[nodiscard]] std::vector<RegionNode> OnServer(const ServerName& server) const;  // location == server
   [[nodiscard]] std::vector<RegionNode> InTransition() const;  // owned, or in a state that needs a procedure
-  // Shows every node to `visit`, by encoded name, without a copy. The lock is held for at most kVisitedAtOnce of them,
-  // so `visit` is short and calls no other part; what comes or goes meanwhile may be left out.
+  // Passes every node to `visit`, by encoded name, without a copy. The lock is held for up to kVisitedAtOnce nodes at a
+  // time, so `visit` must be short and call no other part; nodes that are added or removed meanwhile may be missed.
   void Visit(const std::function<void(const RegionNode&)>& visit) const;
   static constexpr std::size_t kVisitedAtOnce = 500;
-  // Copies of those that are `wanted`, by encoded name; as Visit.
+  // Returns copies of the nodes for which `wanted` is true, by encoded name; locks as Visit.
   [[nodiscard]] std::vector<RegionNode> Select(const std::function<bool(const RegionNode&)>& wanted) const;
-  // A few of those that a procedure owns, or that are not at rest, OFFLINE or unplaced: at most `most`, behind
-  // `*after`, which moves on and is empty again at the end. For looking through them in slices.
+  // Returns up to `most` nodes after `*after` that a procedure owns or that are in transition, OFFLINE or unplaced.
+  // Advances `*after`, and clears it at the end, so that callers can iterate in slices.
   [[nodiscard]] std::vector<RegionNode> Owned(std::string* after, std::size_t most) const;
   [[nodiscard]] std::vector<RegionNode> Unsettled(std::string* after, std::size_t most) const;
-  // Likewise of those that were split or merged, or that a merge has made: the catalog janitor's.
+  // Like Owned, for nodes that were split or merged or that a merge made; for the catalog janitor.
   [[nodiscard]] std::vector<RegionNode> Remains(std::string* after, std::size_t most) const;
-  // Encoded names of what is located at `server`, in order, behind `after`.
+  // Returns the encoded names of regions located at `server`, in order, after `after`.
   [[nodiscard]] std::vector<std::string> NamesOnServer(const ServerName& server, const std::string& after,
                                                        std::size_t most) const;
   [[nodiscard]] std::vector<ServerName> Locations() const;
-  // Regions of the table that are neither CLOSED nor SPLIT nor MERGED.
+  // Number of regions of the table that are neither CLOSED nor SPLIT nor MERGED.
   [[nodiscard]] std::size_t NotClosedOf(const TableName& table) const;
-  // Encoded names of the nodes that have changed, come or gone since `*version`, which becomes the present one. False:
-  // `*version` is 0 or too long ago, so any may have.
+  // Returns the encoded names of the nodes that were changed, added or removed since `*version`, and sets `*version` to
+  // the current one. Returns false if `*version` is 0 or too old, so that any node may have changed.
   bool ChangedSince(std::uint64_t* version, std::vector<std::string>* changed) const;
-  // How many nodes the views have copied so far. Tests count on it.
+  // Number of nodes that the views have copied; for tests.
   [[nodiscard]] std::uint64_t copied() const;
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::map<ServerName, std::size_t> CountByServer() const;  // by location
-  // Where to send requests for hbase:meta: set once it is OPEN; nothing while it is moving or unknown.
+  // Server for requests to hbase:meta, when it is OPEN; nullopt while it is moving or unknown.
   [[nodiscard]] std::optional<ServerName> MetaLocation() const;
 
-  // ---- for the owner of the transition ----
-  // Makes `procedure` the owner; `from` hands the region over to it. False: another one is, or there is no such region.
+  // ---- for the owner of the transition ---- Makes `procedure` the owner; `from` may hand the region over. Returns
+  // false if another procedure is the owner, or the region does not exist.
   bool Own(std::string_view encoded, ProcId procedure, ProcId from = ProcId());
   void Disown(std::string_view encoded, ProcId procedure);
-  // Applies `change` to the node under the lock and stamps last_update. A change of state that is not a legal move is a
-  // broken invariant and stops the process. False: there is no such region.
+  // Applies `change` to the node under the lock and stamps last_update. Throws at an illegal change of state, which
+  // fails the calling step. Returns false if the region does not exist.
   bool Update(std::string_view encoded, const std::function<void(RegionNode&)>& change);
-  // `procedure` gives the region up: the owner that cannot open it lets it go (S84). Until `procedure` ends.
-  void Want(std::string_view encoded, ProcId procedure);
-  [[nodiscard]] ProcId WantedBy(std::string_view encoded) const;  // invalid: none
-  // S65: a write to the region's row begins with this number, or the row was seen with it. The next owner goes on above
-  // it.
-  void Take(std::string_view encoded, std::uint64_t transition);
-  // After a restart: what an unfinished procedure knows, whatever is known otherwise; it is the owner.
+  // Records that `procedure` wants to give the region up, until it ends: an owner that cannot open the region releases
+  // it (S84: give up a region by name).
+  void RequestRelease(std::string_view encoded, ProcId procedure);
+  [[nodiscard]] ProcId ReleaseRequestedBy(std::string_view encoded) const;  // invalid: none
+  // S65 (transition number reserved first): records that a write to the region's row was started, or the row was seen,
+  // with this number. The next owner uses numbers above.
+  void Reserve(std::string_view encoded, std::uint64_t transition);
+  // Replaces the node after a restart by the state of an unfinished procedure, which is the owner.
   void Restore(RegionNode node);
 
-  // ---- for table procedures and loading ----
-  // New, or replaces what is known unless it is owned; then only the row's transition number is taken.
+  // ---- for table procedures and loading ---- Adds or replaces the node. If the region has an owner, only the row's
+  // transition number is recorded.
   void Add(const RegionRow& row);
   void Remove(std::string_view encoded);
-  // S71: an unplaced region is open at `server`, as that server says. False: it is not unplaced, or owned.
-  bool Place(std::string_view encoded, const ServerName& server, std::uint64_t open_seq, TimePoint now);
+  // S71: records that `server` reports an unplaced region as open. Returns false if the region is not unplaced or has
+  // an owner.
+  bool Place(std::string_view encoded, const ServerName& server, std::uint64_t open_number, TimePoint now);
 
  private:
   using Names = std::set<std::string, std::less<>>;
@@ -134,14 +146,14 @@ class RegionDirectory {
   const Clock& clock_;
   mutable Mutex mutex_;
   std::map<std::string, RegionNode, std::less<>> nodes_ GUARDED_BY(mutex_);  // by encoded name
-  std::map<std::string, ProcId, std::less<>> wanted_ GUARDED_BY(mutex_);     // of regions that are there
+  std::map<std::string, ProcId, std::less<>> wanted_ GUARDED_BY(mutex_);     // of existing regions
   std::map<TableName, OfOneTable> by_table_ GUARDED_BY(mutex_);
   std::map<ServerName, Names> by_server_ GUARDED_BY(mutex_);
   Names owned_ GUARDED_BY(mutex_);
   Names unsettled_ GUARDED_BY(mutex_);
   Names remains_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
-  std::deque<Change> changes_ GUARDED_BY(mutex_);  // the newest, in order; bounded
+  std::deque<Change> changes_ GUARDED_BY(mutex_);  // the newest changes, in order; bounded
   mutable std::uint64_t copied_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -3,7 +3,7 @@
 namespace ratchet::master {
 namespace {
 
-constexpr double kNewest = 0.5;  // its part of the mean
+constexpr double kNewest = 0.5;  // weight of the newest reading
 
 double PerSecond(std::uint64_t count, Millis in) {
   return static_cast<double>(count) * 1'000 / static_cast<double>(in.count());
@@ -16,10 +16,10 @@ void RegionRates::Put(const ServerName& server, const std::vector<RegionReading>
   for (const RegionReading& reading : readings) {
     Known& known = regions_[reading.region];
     const Millis passed = std::chrono::duration_cast<Millis>(now - known.at);
-    // Opened anew, it counts from 0 again.
+    // After a new opening the counter starts at 0.
     if (known.server != server || reading.requests < known.requests) {
       const bool moved = known.twice;
-      known = {server, reading.requests, now, moved, known.rate};  // what it was asked elsewhere is a guess for here
+      known = {server, reading.requests, now, moved, known.rate};  // starts with the previous server's request rate
     } else if (passed > Millis{0}) {
       const double newest = PerSecond(reading.requests - known.requests, passed);
       known.rate.requests = known.twice ? kNewest * newest + (1 - kNewest) * known.rate.requests : newest;

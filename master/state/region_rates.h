@@ -1,5 +1,5 @@
-// RegionRates: what each region is asked and how large it is, as its server reports it with its heartbeats. Of this
-// master's time only: a hint, nothing but plans hang on it. Thread-safe.
+// RegionRates: request rate and size of each region, as its server reports them with heartbeats. In memory only: a hint
+// that only plans use. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ struct RegionReading {
 };
 
 struct RegionRate {
-  double requests = 0;  // a second; the mean of the last readings, newer ones count more
+  double requests = 0;  // per second; weighted mean of the last readings
   double bytes = 0;
 };
 
 class RegionRates {
  public:
-  static constexpr Millis kKeep{10 * 60'000};  // a region that no server reports any more
+  static constexpr Millis kKeep{10 * 60'000};  // for a region that no server reports
 
-  // A part of the server's regions, or all of them.
+  // Stores readings of some or all regions of the server.
   void Put(const ServerName& server, const std::vector<RegionReading>& readings, TimePoint now);
-  // By that server; nothing: it has not reported the region twice yet.
+  // Returns the rate at that server; nullopt until the server has reported the region twice.
   [[nodiscard]] std::optional<RegionRate> Of(const ServerName& server, std::string_view region) const;
   [[nodiscard]] std::size_t size() const;
 

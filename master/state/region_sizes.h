@@ -1,5 +1,5 @@
-// RegionSizes: how many bytes of store files each region has, as its server has last reported. Of this master's time
-// only: a hint, nothing but plans hang on it. Thread-safe.
+// RegionSizes: bytes of store files of each region, by its server's last report. In memory only: a hint that only plans
+// use. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,14 @@ namespace ratchet::master {
 
 struct RegionSize {
   std::string region;       // encoded name
-  std::uint64_t bytes = 0;  // of store files, as far as their rows are the region's
+  std::uint64_t bytes = 0;  // of store files, counting only rows of the region
 };
 
 class RegionSizes {
  public:
-  // All regions of the server: in place of what it has reported before. What servers have reported that are not
-  // `online` any more is forgotten.
+  // Replaces the sizes of all regions of the server. Forgets reports of servers that are not in `online`.
   void Put(const ServerName& server, const std::vector<RegionSize>& sizes, const std::vector<ServerName>& online);
-  // As the server has reported it that has it.
+  // Returns the size that `server` reported.
   [[nodiscard]] std::optional<std::uint64_t> Of(const ServerName& server, const std::string& region) const;
 
  private:

@@ -20,7 +20,7 @@ Result<StoredDescriptor> ReadSound(MasterEnv& env, const TableNode& table, std::
   const TableDescriptor& schema = stored.descriptor;
   if (schema.name != table.name) {
     return Error(Code::kCorruption,
-                 fmt::format("{} holds the descriptor of table {}", table.directory, schema.name.ToString()));
+                 fmt::format("{} has the descriptor of table {}", table.directory, schema.name.ToString()));
   }
   if (Status sound = schema.Check(); !sound.ok()) return sound.error().Annotate("descriptor in " + table.directory);
   return stored;
@@ -36,7 +36,7 @@ void ReadSchema(MasterEnv& env, TableNode& table) {
     schema = std::move(empty);
   }
   if (schema.ok()) {
-    table.descriptor = schema->number;
+    table.schema_number = schema->number;
     table.schema = std::make_shared<const TableDescriptor>(std::move(schema->descriptor));
     table.schema_error.clear();
     table.schema_awaited = false;
@@ -46,14 +46,14 @@ void ReadSchema(MasterEnv& env, TableNode& table) {
   table.schema_awaited = IsOfTheMoment(schema.error());
   if (table.schema_awaited) {
     table.schema_error = fmt::format(
-        "the descriptor of table {} cannot be read at this time: {}; none of its regions is opened meanwhile. It is "
-        "read again every few seconds",
+        "the descriptor of table {} cannot be read at this time: {}; none of its regions is opened meanwhile. The "
+        "master tries again every few seconds",
         table.name.ToString(), schema.error().ToString());
     return;
   }
   table.schema_error = fmt::format(
-      "the descriptor of table {} cannot be read: {}; none of its regions is opened meanwhile. It is read again every "
-      "few seconds: put a sound copy back (data/{}/desc.*), or disable and drop the table",
+      "the descriptor of table {} cannot be read: {}; none of its regions is opened meanwhile. Restore a valid copy "
+      "(data/{}/desc.*), which is read within a few seconds, or disable and drop the table",
       table.name.ToString(), schema.error().ToString(), table.directory);
 }
 
@@ -63,7 +63,7 @@ Status ReadSchemaAgain(MasterEnv& env, const TableName& table) {
   ReadSchema(env, *node);
   if (node->schema == nullptr)
     return Error(node->schema_awaited ? Code::kUnavailable : Code::kCorruption, node->schema_error);
-  env.tables.SetSchema(table, node->directory, node->schema, node->descriptor);
+  env.tables.SetSchema(table, node->directory, node->schema, node->schema_number);
   RATCHET_LOG(kInfo, "The descriptor of table {} can be read again", table.ToString());
   return Ok();
 }
@@ -73,7 +73,7 @@ Status RefreshSchema(MasterEnv& env, const TableName& table) {
   if (!node) return TableNotFound(table);
   ReadSchema(env, *node);
   if (node->schema == nullptr) return SchemaMissing(*node);
-  env.tables.SetSchema(table, node->directory, node->schema, node->descriptor);
+  env.tables.SetSchema(table, node->directory, node->schema, node->schema_number);
   return Ok();
 }
 
@@ -85,10 +85,10 @@ Result<TableNode> TableWithSchema(MasterEnv& env, const TableName& table, std::u
   RATCHET_TRY(ReadSchemaAgain(env, table));
   auto node = env.tables.Get(table);
   if (!node || node->schema == nullptr) return TableNotFound(table);
-  if (number == 0 || number == node->descriptor) return *std::move(node);
+  if (number == 0 || number == node->schema_number) return *std::move(node);
   RATCHET_ASSIGN(StoredDescriptor stored, ReadSound(env, *node, number));
   node->schema = std::make_shared<const TableDescriptor>(std::move(stored.descriptor));
-  node->descriptor = number;
+  node->schema_number = number;
   return *std::move(node);
 }
 

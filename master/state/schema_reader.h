@@ -1,6 +1,6 @@
-// Reading a table's descriptor into the master's picture (S68). A descriptor that cannot be read, that is another
-// table's, or that no table could have been made with, is an error, which is kept beside the table and shown; never a
-// default. Thread-safe; blocks for a few file operations of one directory.
+// Reads a table's descriptor into the master's in-memory state (S68: unreadable schema is an error). A descriptor that
+// cannot be read, belongs to another table or is invalid gives an error, which is stored with the table and shown;
+// never a default. Thread-safe; blocks for a few file operations of one directory.
 #pragma once
 
 #include "common/base/result.h"
@@ -11,18 +11,17 @@ namespace ratchet::master {
 
 struct MasterEnv;
 
-// Sets schema, or schema_error and schema_awaited.
+// Sets the node's schema, or TableNode::schema_error and TableNode::schema_awaited.
 void ReadSchema(MasterEnv& env, TableNode& table);
-// Ok: the table has its schema, or is not there any more. Otherwise why not, and what to do about it.
+// Returns Ok if the table has its schema or no longer exists; otherwise the cause and the remedy.
 Status ReadSchemaAgain(MasterEnv& env, const TableName& table);
-// Reads the newest descriptor from storage: an operator may have ended a modification that had written it and not shown
-// it yet.
+// Reads the newest descriptor from storage: an operator may have ended a modification between its write and its change
+// of memory.
 [[nodiscard]] Status RefreshSchema(MasterEnv& env, const TableName& table);
-// Why a table without a schema cannot be used: to be asked again where the storage refused at this time, final where
-// the file is bad.
+// Error for a table without a schema: retryable after a transient storage error, final if the file is invalid.
 [[nodiscard]] Error SchemaMissing(const TableNode& table);
-// The table with its schema as of descriptor `number`, which is read from storage where the present one is another
-// (S48); 0: the present one.
+// Returns the table with the schema of descriptor `number`, read from storage if it is not the current one (S48: schema
+// pinned in the order); 0 means the current one.
 [[nodiscard]] Result<TableNode> TableWithSchema(MasterEnv& env, const TableName& table, std::uint64_t number);
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// ServerDirectory: to which servers regions may go.
+// The part of ServerDirectory that lists the servers to which regions may move.
 
 #include "master/state/server_directory.h"
 
@@ -8,7 +8,7 @@
 
 namespace ratchet::master {
 
-std::vector<ServerName> ServerDirectory::Takers() const {
+std::vector<ServerName> ServerDirectory::EligibleServers() const {
   const MutexLock lock(mutex_);
   std::vector<ServerName> found;
   for (const auto& [name, node] : nodes_) {
@@ -17,9 +17,9 @@ std::vector<ServerName> ServerDirectory::Takers() const {
   return found;
 }
 
-// A region has to be somewhere: decommissioned servers serve again when there is no other one.
+// Regions must be open somewhere: decommissioned servers are used if there is no other server.
 std::vector<ServerName> ServerDirectory::Assignable() const {
-  std::vector<ServerName> found = Takers();
+  std::vector<ServerName> found = EligibleServers();
   if (!found.empty()) return found;
   const MutexLock lock(mutex_);
   for (const auto& [name, node] : nodes_) {

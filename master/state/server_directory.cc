@@ -35,11 +35,11 @@ StateSet<ServerPhase> MovesFrom(ServerPhase from) {
   return {};
 }
 
-// Throws at an illegal move, which fails the step that asks: what steps do is decided by records, and those are bytes.
+// Throws at an illegal move, which fails the calling step, because steps follow stored records, which may be corrupt.
 void MovePhase(ServerPhase& phase, ServerPhase to, const ServerName& server) {
   if (!IsLegalMove(phase, to)) {
-    throw std::logic_error(
-        fmt::format("server {}: no way from {} to {}", server.ToString(), ServerPhaseName(phase), ServerPhaseName(to)));
+    throw std::logic_error(fmt::format("server {}: illegal move from {} to {}", server.ToString(),
+                                       ServerPhaseName(phase), ServerPhaseName(to)));
   }
   phase = to;
 }
@@ -48,7 +48,7 @@ void MovePhase(ServerPhase& phase, ServerPhase to, const ServerName& server) {
 
 bool IsLegalMove(ServerPhase from, ServerPhase to) { return MayGo(from, to, MovesFrom(from)); }
 
-procedure::EventKey ServerDirectory::StandingEvent(const ServerName& server) {
+procedure::EventKey ServerDirectory::SettlementEvent(const ServerName& server) {
   return {"server-standing/" + server.ToString()};
 }
 
@@ -82,15 +82,15 @@ bool ServerDirectory::IsKnown(const ServerName& server) const {
   return nodes_.contains(server) || registering_.contains(server);
 }
 
-ServerStanding ServerDirectory::StandingOf(const ServerName& server, bool meta) const {
+SettlementState ServerDirectory::SettlementOf(const ServerName& server, bool meta) const {
   const MutexLock lock(mutex_);
   const auto it = nodes_.find(server);
-  if (it == nodes_.end()) return ServerStanding::kSettled;
+  if (it == nodes_.end()) return SettlementState::kSettled;
   const Node& node = it->second;
-  if (node.phase == ServerPhase::kOnline) return ServerStanding::kServes;
-  if (RATCHET_MUTANT("master.settle_at_crash")) return ServerStanding::kSettled;
-  if (node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split)) return ServerStanding::kSettled;
-  return ServerStanding::kAwait;
+  if (node.phase == ServerPhase::kOnline) return SettlementState::kServes;
+  if (RATCHET_MUTANT("master.settle_at_crash")) return SettlementState::kSettled;
+  if (node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split)) return SettlementState::kSettled;
+  return SettlementState::kAwait;
 }
 
 std::vector<ServerView> ServerDirectory::List() const {
@@ -186,7 +186,7 @@ bool ServerDirectory::MarkCrashed(const ServerName& server, bool also_unknown) {
     }
     MovePhase(it->second.phase, ServerPhase::kCrashed, server);
   }
-  Wake(StandingEvent(server));
+  Wake(SettlementEvent(server));
   return true;
 }
 
@@ -195,7 +195,7 @@ void ServerDirectory::SetMetaLogSplit(const ServerName& server) {
     const MutexLock lock(mutex_);
     if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.meta_log_split = true;
   }
-  Wake(StandingEvent(server));
+  Wake(SettlementEvent(server));
 }
 
 void ServerDirectory::SetLogsSplit(const ServerName& server) {
@@ -204,7 +204,7 @@ void ServerDirectory::SetLogsSplit(const ServerName& server) {
     if (const auto it = nodes_.find(server); it != nodes_.end())
       MovePhase(it->second.phase, ServerPhase::kLogsSplit, server);
   }
-  Wake(StandingEvent(server));
+  Wake(SettlementEvent(server));
 }
 
 void ServerDirectory::Remove(const ServerName& server) {
@@ -212,7 +212,7 @@ void ServerDirectory::Remove(const ServerName& server) {
     const MutexLock lock(mutex_);
     nodes_.erase(server);
   }
-  Wake(StandingEvent(server));
+  Wake(SettlementEvent(server));
 }
 
 // ---- submissions of crash procedures ----
@@ -228,7 +228,7 @@ std::optional<ProcId> ServerDirectory::BeginSubmission(const ServerName& server)
 void ServerDirectory::EndSubmission(const ServerName& server, ProcId crash_procedure) {
   const MutexLock lock(mutex_);
   const auto it = nodes_.find(server);
-  if (it == nodes_.end()) return;  // the procedure has even ended, and removed the server
+  if (it == nodes_.end()) return;  // the procedure has already ended and removed the server
   it->second.submitting = false;
   if (crash_procedure.valid()) it->second.crash_procedure = crash_procedure;
 }
@@ -260,9 +260,9 @@ Result<Admission> ServerDirectory::Admit(const ServerName& server) {
     admission.known = true;
     return admission;
   }
-  // It has raised the greatest start code itself, which is no reason to refuse it.
+  // The server's own registration has raised the greatest start code, so this does not refuse it.
   if (registering_.contains(server) && !RATCHET_MUTANT("master.forget_registering")) {
-    return PleaseHold("the registration of " + server.ToString() + " is under way; ask again");
+    return PleaseHold("the registration of " + server.ToString() + " is in progress; retry later");
   }
   const std::uint64_t greatest = GreatestStartCode(AddressKey(server));
   if (server.start_code <= greatest && !RATCHET_MUTANT("master.any_start_code")) {
@@ -313,15 +313,15 @@ std::uint64_t ServerDirectory::GreatestStartCode(const ServerName& server) const
   return it == start_codes_.end() ? 0 : it->second;
 }
 
-std::string ServerDirectory::TakeTurn(const ServerName& server) {
+std::string ServerDirectory::ClaimStartCode(const ServerName& server) {
   const MutexLock lock(mutex_);
   if (RATCHET_MUTANT("master.record_late_registration")) return {};
   const std::uint64_t greatest = GreatestStartCode(AddressKey(server));
   if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) {
-    return fmt::format("has a start code that is not above {}, which came to its address meanwhile", greatest);
+    return fmt::format("has a start code that is not above {}, which registered at its address meanwhile", greatest);
   }
   const auto it = registering_.find(server);
-  if (it != registering_.end() && it->second.abandoned) return "its registration in ZooKeeper has gone meanwhile";
+  if (it != registering_.end() && it->second.abandoned) return "its registration in ZooKeeper is gone";
   start_codes_[AddressKey(server)] = server.start_code;
   return {};
 }
@@ -329,7 +329,7 @@ std::string ServerDirectory::TakeTurn(const ServerName& server) {
 bool ServerDirectory::EndRegistration(const ServerName& server, const Status& recorded) {
   const MutexLock lock(mutex_);
   const bool mine = registering_.erase(server) > 0 || RATCHET_MUTANT("master.forget_registering");
-  // What was not recorded may come again with the same start code; what is dead may not.
+  // An unrecorded server may register again with the same start code; a dead server may not.
   const auto greatest = start_codes_.find(AddressKey(server));
   const bool again = !recorded.ok() && recorded.error().code() == Code::kUnavailable;
   if (again && greatest != start_codes_.end() && greatest->second == server.start_code) --greatest->second;
@@ -362,7 +362,7 @@ ServerDirectory::ForgottenStartCodes ServerDirectory::ForgetStartCodes(const Ser
     if (code < now_ms && now_ms - code > age_ms && !in_use.contains(address)) old.emplace_back(code, address);
   }
   if (old.empty()) {
-    RATCHET_LOG(kWarn, "{} addresses have a start code on record, more than {}, and none is old enough to be forgotten",
+    RATCHET_LOG(kWarn, "{} addresses have a recorded start code, more than {}, and none is old enough to be removed",
                 start_codes_.size(), kStartCodesKept);
     return {};
   }

@@ -1,8 +1,8 @@
-// ServerDirectory: which region servers exist, in which phase, and what an order to each of them can still come to.
+// ServerDirectory: the region servers, their phases, and whether an order to each of them can still be answered.
 //
 // A server is online until it is marked crashed; from that moment no report of it can change anything. Its ServerCrash
-// procedure moves it through the later phases and removes it at the end. The directory only records: it submits
-// nothing (ServerManager does). Owned by MasterLogic. Thread-safe.
+// procedure moves it through the later phases and removes it at the end. The directory only records; ServerManager
+// submits procedures. Owned by MasterLogic. Thread-safe.
 #pragma once
 
 #include <array>
@@ -31,34 +31,34 @@ namespace ratchet::master {
 
 // master/README.md draws the moves.
 enum class ServerPhase : std::uint8_t {
-  kOnline,     // registered; may report, may be given regions
-  kCrashed,    // a ServerCrash exists or is due; fencing, sealing and splitting go on
+  kOnline,     // registered; may report and may get regions
+  kCrashed,    // a ServerCrash exists or is due; its logs are being fenced, sealed and split
   kLogsSplit,  // its recovered edits are published: its regions may be opened elsewhere
 };
 inline constexpr std::array kServerPhases{ServerPhase::kOnline, ServerPhase::kCrashed, ServerPhase::kLogsSplit};
 [[nodiscard]] std::string_view ServerPhaseName(ServerPhase phase);
-// In this order only; staying is legal, because steps run more than once.
+// Returns true for moves in the order above; staying is legal, because steps run more than once.
 [[nodiscard]] bool IsLegalMove(ServerPhase from, ServerPhase to);
 
-// What an order to a server can still come to.
-enum class ServerStanding : std::uint8_t {
-  kServes,   // online: send, and wait for the answer
-  kAwait,    // crashed: not settled yet; wait for StandingEvent
-  kSettled,  // fenced, and its edits are published: it will never answer, and nothing of it is missing any more
+// Possible outcome of an order to a server.
+enum class SettlementState : std::uint8_t {
+  kServes,   // online: send the order, and wait for the answer
+  kAwait,    // crashed: the outcome is open; wait for SettlementEvent
+  kSettled,  // fenced, with its edits published: it will never answer, and all its writes are recovered
 };
 
 struct ServerView {
   ServerName name;
   ServerPhase phase = ServerPhase::kOnline;
-  bool draining = false;  // keeps its regions, is given no new ones
-  std::string version;    // as it reported; empty: not told yet
+  bool draining = false;  // keeps its regions and gets no new ones
+  std::string version;    // as reported; empty if not reported yet
   TimePoint last_heartbeat{};
   ProcId crash_procedure;  // valid from kCrashed on
 };
 
-// How a new incarnation of a server stands when it asks to be registered.
+// Result of the admission of a new incarnation of a server.
 struct Admission {
-  bool known = false;             // it is online already: nothing is to be recorded
+  bool known = false;             // already online: needs no record
   std::vector<ServerName> older;  // online servers at its address, which it replaces
 };
 
@@ -68,108 +68,112 @@ class ServerDirectory {
 
   // ---- views ----
   [[nodiscard]] bool IsOnline(const ServerName& server) const;
-  // Nothing: unknown, so never seen, or crashed and completely dealt with.
+  // Returns nullopt for an unknown server: never seen, or crashed and completely recovered.
   [[nodiscard]] std::optional<ServerPhase> PhaseOf(const ServerName& server) const;
-  // It has a phase, or its registration waits for its turn.
+  // Returns true if the server has a phase, or its registration waits for its locks.
   [[nodiscard]] bool IsKnown(const ServerName& server) const;
-  // `meta`: of an order about hbase:meta, whose log is split before all others.
-  [[nodiscard]] ServerStanding StandingOf(const ServerName& server, bool meta) const;
+  // `meta`: true for an order about hbase:meta, whose log is split before all others.
+  [[nodiscard]] SettlementState SettlementOf(const ServerName& server, bool meta) const;
   [[nodiscard]] std::vector<ServerView> List() const;
   [[nodiscard]] std::vector<ServerName> Online() const;
-  // Online, not draining and not decommissioned: where regions may go.
-  [[nodiscard]] std::vector<ServerName> Takers() const;
-  // The same; the decommissioned ones when there is no other.
+  // Servers that are online, not draining and not decommissioned, so regions may move to them.
+  [[nodiscard]] std::vector<ServerName> EligibleServers() const;
+  // Like EligibleServers; the decommissioned servers if there is no other.
   [[nodiscard]] std::vector<ServerName> Assignable() const;
-  // Those of Assignable with the newest version, if possible without `avoid`: where system tables go.
+  // Servers for system tables: those of Assignable with the newest version, if possible without `avoid`.
   [[nodiscard]] std::vector<ServerName> NewestAssignable(const std::vector<ServerName>& avoid) const;
-  // For the balancer too: it is marked, or is about to be, so nothing is to be moved to it.
+  // Returns true if the server is marked or reserved, so no region may move to it. The balancer uses it too.
   [[nodiscard]] bool IsDecommissioned(const ServerName& server) const { return decommissions_.Has(server); }
   [[nodiscard]] const Decommissions& decommissions() const { return decommissions_; }
   [[nodiscard]] bool AnyDead() const;
-  // Its last heartbeats said so. Of this master's time only: nothing but words hangs on it.
+  // Returns true if the server's last heartbeats set the leaving flag. Used only in messages; not persisted.
   [[nodiscard]] bool WasLeaving(const ServerName& server) const;
 
-  // This master found no server online when it began: the cluster was restarted as a whole, and regions go back to
-  // where they were.
+  // Returns true if this master found no server online at its start: the whole cluster was restarted, and regions
+  // return to their previous servers.
   [[nodiscard]] bool FoundNoneOnline() const;
-  // The same, and until the time that was given a server may come back at the address of `server`, where none is
-  // online.
+  // Like FoundNoneOnline, and a server may still return at the address of `server`, where none is online, within the
+  // given time.
   [[nodiscard]] bool MayComeBack(const ServerName& server) const;
 
-  // Woken when a server comes online, for procedures that found no server to place a region on.
+  // Event for a new online server; procedures that found no server for a region wait for it.
   static procedure::EventKey ServerAddedEvent() { return {"server-added"}; }
-  // Woken when `server` is not online any more, and whenever its standing changes after that.
-  static procedure::EventKey StandingEvent(const ServerName& server);
+  // Event for the end of `server`, and for each later change of its standing.
+  static procedure::EventKey SettlementEvent(const ServerName& server);
 
-  // ---- changes ----
-  // Whose waiters are woken from now on.
+  // ---- changes ---- Sets the executor whose waiters are woken.
   void Attach(procedure::Executor* executor) { executor_ = executor; }
-  // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
+  // Handles a RegionServerReport. kFailedPrecondition with YouAreDeadException: the server is not online here and must
+  // exit.
   Status Heartbeat(const ServerName& server);
   void SetDraining(const ServerName& server, bool draining);
-  // See FoundNoneOnline. `wait`: for how long from now on servers may come back.
+  // See FoundNoneOnline. `wait`: how long from now servers may return.
   void SetFoundNoneOnline(Millis wait);
-  // Decommissions::Set; what waits for a server looks again.
+  // Calls Decommissions::Set, and wakes procedures that wait for a server.
   void ShowDecommission(const ServerName& server, const std::string& record);
   [[nodiscard]] Decommissions& decommissions() { return decommissions_; }
-  // It was asked to stop (S73): it is given no new regions, and its end is shown as what it is.
+  // Records that the server was asked to stop (S73: orderly stop): it gets no new regions, and its end
+  // is shown as a requested stop.
   void SetLeaving(const ServerName& server);
-  // Without a record: found in the system records and alive, or just recorded.
+  // Marks a server online; the caller has already persisted it.
   void AddOnline(const ServerName& server, const std::string& version);
-  // Known dead by a crash procedure that exists.
+  // Marks a server crashed after a restart, because its crash procedure exists.
   void AddCrashed(const ServerName& server, ProcId crash_procedure);
-  // True: it was online (or unknown, with `also_unknown`), and its crash procedure is to be submitted.
+  // Returns true if the server was online (or unknown, with `also_unknown`), so that the caller must submit its crash
+  // procedure.
   [[nodiscard]] bool MarkCrashed(const ServerName& server, bool also_unknown);
   void SetMetaLogSplit(const ServerName& server);
   void SetLogsSplit(const ServerName& server);
   void Remove(const ServerName& server);
 
-  // ---- submissions of crash procedures: never two at a time for one server ----
-  // Nothing: the caller submits one, and says what came of it (EndSubmission). Else the procedure that exists; invalid:
-  // its submission is under way.
+  // ---- submissions of crash procedures: never two at a time for one server ---- Returns nullopt if the caller must
+  // submit a procedure and call EndSubmission with the result. Otherwise returns the existing procedure; invalid while
+  // its submission is in progress.
   [[nodiscard]] std::optional<ProcId> BeginSubmission(const ServerName& server);
-  // Invalid: it was not submitted.
+  // `crash_procedure`: invalid if the submission failed.
   void EndSubmission(const ServerName& server, ProcId crash_procedure);
-  // Crashed servers with their procedure; invalid: none exists, and none is being submitted.
+  // Crashed servers with their procedures; invalid if none exists or is being submitted.
   [[nodiscard]] std::vector<std::pair<ServerName, ProcId>> Crashed() const;
-  // The procedure has ended. True: it was the server's, which is still here, so that another one is due.
+  // Records the end of the procedure. Returns true if it was the procedure of the server and the server still exists,
+  // so that a new one is due.
   [[nodiscard]] bool ForgetCrashProcedure(const ServerName& server, ProcId crash_procedure);
 
-  // ---- registrations (S5, S69) ----
-  // A server asks to be registered, and its registration is under way from here on. kFailedPrecondition with
-  // YouAreDeadException for a start code that is not above the greatest one known for this address;
-  // PleaseHoldException while its registration is under way.
+  // ---- registrations (S5: rising start code; S69: lock-grant order decides) ---- Begins the registration of a server.
+  // kFailedPrecondition with YouAreDeadException for a start code that is not above the greatest one known for this
+  // address; PleaseHoldException while its registration is in progress.
   [[nodiscard]] Result<Admission> Admit(const ServerName& server);
-  // An unfinished registration, after a restart; or the procedure of one that is under way.
+  // Adds an unfinished registration after a restart, or sets the procedure of one in progress.
   void AddRegistering(const ServerName& server, ProcId procedure);
   void SetRegistration(const ServerName& server, ProcId procedure);
-  // Its procedure; invalid: not submitted yet. Nothing: no registration is under way.
+  // Returns the procedure of the registration, invalid before its submission; nullopt if no registration is in
+  // progress.
   [[nodiscard]] std::optional<ProcId> RegistrationOf(const ServerName& server) const;
   [[nodiscard]] std::vector<std::pair<ServerName, ProcId>> Registrations() const;
-  // Its registration in ZooKeeper has gone: nothing is to be recorded when its turn comes.
+  // Records that the server's ZooKeeper registration is gone, so the procedure must not record the server.
   void Abandon(const ServerName& server);
-  // Of all that have run at the server's address; 0: none is known.
+  // Greatest start code of all servers at the address; 0 if none is known.
   [[nodiscard]] std::uint64_t GreatestStartCode(const ServerName& server) const;
-  // A registration's turn has come (S69): why nothing must be recorded any more; empty: it goes on, and its start code
-  // is the greatest of its address from here on.
-  [[nodiscard]] std::string TakeTurn(const ServerName& server);
-  // True: this call has ended it; with `recorded` the server is online.
+  // Called when a registration gets its locks (S69). Returns why the server must not be recorded; if empty, the
+  // registration continues, and its start code is now the greatest of its address.
+  [[nodiscard]] std::string ClaimStartCode(const ServerName& server);
+  // Returns true if this call ended the registration. If `recorded` is Ok the server is online.
   [[nodiscard]] bool EndRegistration(const ServerName& server, const Status& recorded);
-  // From the system records.
+  // Applies a start code from the system records.
   void RaiseStartCode(const ServerName& server);
   void RaiseStartCodeFloor(std::uint64_t floor);
-  // `server`, whose turn it is, may forget these start codes in the batch that records it, and raises the floor below
-  // which no address without a record registers (S89). Nothing while there are at most kStartCodesKept, and while
-  // another registration forgets some. Until EndRegistration the same answer for the same server.
+  // Start codes that `server`, which holds its locks, may forget in the batch that records it. It also raises the
+  // floor: an address without a record can register only with a start code above (S89: start-code floor). Empty while
+  // there are at most kStartCodesKept, and while another registration forgets some. Until EndRegistration, returns the
+  // same for the same server.
   struct ForgottenStartCodes {
     std::vector<std::string> addresses;
     std::uint64_t floor = 0;
   };
   [[nodiscard]] ForgottenStartCodes ForgetStartCodes(const ServerName& server);
-  static constexpr std::size_t kStartCodesKept = 1'000;  // of addresses, those of servers that are known among them
+  static constexpr std::size_t kStartCodesKept = 1'000;  // addresses, including those of known servers
   static constexpr std::size_t kForgottenAtOnce = 16;
-  // Younger ones are kept. More than the clocks of servers that may register differ (S74), so that none of them is ever
-  // refused.
+  // Keep younger entries. This exceeds the allowed clock skew of registering servers (S74: clock skew limit), so that
+  // none is refused.
   static constexpr Millis kStartCodeAge{24 * 3'600'000};
 
  private:
@@ -184,11 +188,11 @@ class ServerDirectory {
     ProcId crash_procedure;
   };
   struct Registration {
-    ProcId procedure;  // invalid: its submission is under way
+    ProcId procedure;  // invalid while its submission is in progress
     bool abandoned = false;
   };
   void Raise(const ServerName& server) REQUIRES(mutex_);
-  // The greatest start code that an incarnation at this address may have had.
+  // Greatest start code that an incarnation at this address may have had.
   [[nodiscard]] std::uint64_t GreatestStartCode(const std::string& address) const REQUIRES(mutex_);
   void Wake(const procedure::EventKey& event);
 
@@ -200,16 +204,17 @@ class ServerDirectory {
   std::optional<TimePoint> back_until_ GUARDED_BY(mutex_);  // set: FoundNoneOnline
   std::map<ServerName, Registration> registering_ GUARDED_BY(mutex_);
   std::map<std::string, std::uint64_t> start_codes_ GUARDED_BY(mutex_);  // "host,port" -> greatest start code
-  std::uint64_t start_code_floor_ GUARDED_BY(mutex_) = 0;                // of all that were forgotten
-  std::optional<ServerName> forgets_ GUARDED_BY(mutex_);                 // the registration that forgets some
-  ForgottenStartCodes forgotten_ GUARDED_BY(mutex_);                     // by it
+  std::uint64_t start_code_floor_ GUARDED_BY(mutex_) = 0;                // greatest forgotten start code
+  std::optional<ServerName> forgets_ GUARDED_BY(mutex_);  // the registration that is forgetting start codes
+  ForgottenStartCodes forgotten_ GUARDED_BY(mutex_);      // by `forgets_`
 };
 
-// System records of the procedure store (S12). "server/<server name>" exists from registration until the end of its
-// crash procedure; "startcode/<host>,<port>" holds the greatest start code ever registered there, in decimal.
+// System records of the procedure store (S12: system record with its lock). "server/<server name>" exists from
+// registration until the end of its crash procedure; "startcode/<host>,<port>" holds the greatest start code ever
+// registered there, in decimal.
 inline constexpr std::string_view kServerRecordPrefix = "server/";
 inline constexpr std::string_view kStartCodeRecordPrefix = "startcode/";
-// In decimal: the greatest start code of those whose record was forgotten (S89).
+// In decimal: the greatest start code whose record was forgotten (S89).
 inline constexpr std::string_view kStartCodeFloorRecord = "startcodes/floor";
 // Serialized pb::MetaLocation; set in the batch that makes meta's OPENING durable.
 inline constexpr std::string_view kMetaLocationRecord = "meta/location";

@@ -9,11 +9,11 @@
 namespace ratchet::master {
 
 void ServerList::Set(const OnlineRegion& region, std::vector<std::string>* changed) {
-  const auto [known, fresh] = open_.try_emplace(region.encoded, region.open_seq);
-  if (!fresh && known->second == region.open_seq) return;
+  const auto [known, fresh] = open_.try_emplace(region.encoded, region.open_number);
+  if (!fresh && known->second == region.open_number) return;
   if (!fresh) digest_ -= DigestOfOpenRegion(region.encoded, known->second);
-  known->second = region.open_seq;
-  digest_ += DigestOfOpenRegion(region.encoded, region.open_seq);
+  known->second = region.open_number;
+  digest_ += DigestOfOpenRegion(region.encoded, region.open_number);
   changed->push_back(region.encoded);
 }
 
@@ -29,7 +29,7 @@ bool ServerList::AddsUp(const RegionList& list) const { return list.size == open
 
 bool ServerList::Take(const RegionList& list, std::vector<std::string>* changed) {
   const bool blind = RATCHET_MUTANT("heartbeat.take_any_list");
-  if (list.number != 0 && list.number <= newest_ && !blind) return false;  // a late one; what is here is newer
+  if (list.number != 0 && list.number <= newest_ && !blind) return false;  // a late list; the current one is newer
   newest_ = list.number;
   if (list.base != number_ && list.base != 0 && !blind) {
     number_ = 0;
@@ -39,7 +39,7 @@ bool ServerList::Take(const RegionList& list, std::vector<std::string>* changed)
     std::set<std::string> listed;
     for (const OnlineRegion& region : list.open) listed.insert(region.encoded);
     std::vector<std::string> gone;
-    for (const auto& [encoded, open_seq] : open_)
+    for (const auto& [encoded, open_number] : open_)
       if (!listed.contains(encoded)) gone.push_back(encoded);
     for (const std::string& encoded : gone) Erase(encoded, changed);
   }

@@ -1,5 +1,5 @@
-// What one region server has said it has open: a full list, then changes of it (regionserver/server/online_list.h is
-// the other end). Pure; not thread-safe.
+// The open regions that one region server reports: a full list, then changes (regionserver/server/online_list.h is the
+// sender). Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,29 @@
 
 namespace ratchet::master {
 
-// A region that a server says it has open, and under which order.
+// A region that a server reports as open, with its order.
 struct OnlineRegion {
   std::string encoded;
-  std::uint64_t open_seq = 0;  // 0: not told
+  std::uint64_t open_number = 0;  // 0: not reported
 };
 
-// One list as it came. Without a number (0) it is a full one from a server that tells no changes.
+// One list as received. Without a number (0) it is a full list of a server that never sends changes.
 struct RegionList {
   std::uint64_t number = 0;
-  std::uint64_t base = 0;  // the list that this one changes; 0: none, `open` is everything
+  std::uint64_t base = 0;  // the list that this one changes; 0: `open` is the full list
   std::vector<OnlineRegion> open;
   std::vector<std::string> closed;
-  std::uint64_t size = 0;    // of the whole set, and
-  std::uint64_t digest = 0;  // its digest; looked at only where there is a number
+  std::uint64_t size = 0;    // number of regions in the whole set
+  std::uint64_t digest = 0;  // digest of the whole set; checked only in a list with a number
 };
 
 class ServerList {
  public:
-  // Adds the names of the regions that have come, gone, or are open under another order to `changed`. False: not taken,
-  // because it changes a list that is not here, is older than the newest one that came, or does not add up to the
-  // server's set. Then nothing is known of the server's regions until a full one comes.
+  // Applies the list and adds the names of regions that were opened, closed or reopened under another order to
+  // `changed`. Returns false if it rejects the list: the list changes an unknown list, is older than the newest one, or
+  // does not match the server's size and digest. After that the server's regions are unknown until a full list arrives.
   bool Take(const RegionList& list, std::vector<std::string>* changed);
-  // The number of the list that is here; 0: none, or one without a number.
+  // Number of the current list; 0 if there is none or it has no number.
   [[nodiscard]] std::uint64_t number() const { return number_; }
   [[nodiscard]] const std::map<std::string, std::uint64_t>& open() const { return open_; }
 
@@ -42,7 +42,7 @@ class ServerList {
 
   std::map<std::string, std::uint64_t> open_;
   std::uint64_t number_ = 0;
-  std::uint64_t newest_ = 0;  // number that came
+  std::uint64_t newest_ = 0;  // greatest received number
   std::uint64_t digest_ = 0;
 };
 

@@ -17,7 +17,7 @@ constexpr ServerVersion kTheFirst{0, 1, 0};
 
 std::optional<ServerVersion> ParseServerVersion(std::string_view text) {
   if (text == kConstantOfTheFirst) return kTheFirst;
-  text = text.substr(0, text.find_first_of("-+"));
+  text = text.substr(0, text.find_first_of("-+~"));
   ServerVersion version;
   std::uint32_t* const parts[] = {&version.major, &version.minor, &version.patch};
   for (std::uint32_t* part : parts) {
@@ -32,13 +32,14 @@ std::optional<ServerVersion> ParseServerVersion(std::string_view text) {
 
 Status CheckServerVersion(const ServerName& server, std::string_view version, std::string_view oldest) {
   const auto bound = ParseServerVersion(oldest);
-  if (!bound) return IllegalRequest(fmt::format("the master's oldest-server-version '{}' is no version", oldest));
+  if (!bound)
+    return IllegalRequest(fmt::format("the master's oldest-server-version '{}' is not a valid version", oldest));
   const auto is = ParseServerVersion(version);
   if (is && *is >= *bound) return Ok();
-  return IllegalRequest(fmt::format(
-      "region server {} has version '{}', and this master takes {} or newer: install a newer ratchet-regionserver, or "
-      "lower the master's setting oldest-server-version",
-      server.ToString(), version, oldest));
+  return IllegalRequest(
+      fmt::format("region server {} has version '{}', but this master requires {} or newer: install a newer "
+                  "ratchet-regionserver, or lower the master's setting oldest-server-version",
+                  server.ToString(), version, oldest));
 }
 
 std::vector<ServerName> NewestOf(const std::vector<VersionedServer>& servers, const std::vector<ServerName>& avoid) {

@@ -1,4 +1,4 @@
-// Versions of region servers: how they compare, which are too old, and which servers have the newest. Pure.
+// Versions of region servers: comparison, minimum version, and the servers with the newest version. Pure.
 #pragma once
 
 #include <compare>
@@ -20,20 +20,21 @@ struct ServerVersion {
   auto operator<=>(const ServerVersion&) const = default;
 };
 
-// "1", "1.2" or "1.2.3", also with more behind a "-" or "+", which does not count. Every server of version 0.1 said
-// "2.6.0-ratchet", and is read as 0.1. Nothing: text of another form.
+// Parses "1", "1.2" or "1.2.3", and ignores everything after a "-", "+" or "~". Servers of version 0.1 report
+// "2.6.0-ratchet", which is parsed as 0.1. Returns nullopt for a text of another form.
 [[nodiscard]] std::optional<ServerVersion> ParseServerVersion(std::string_view text);
 
-// kFailedPrecondition (DoNotRetryIOException): `version` is below `oldest`, or is none; the message says what to do.
+// kFailedPrecondition (DoNotRetryIOException): `version` is below `oldest` or cannot be parsed. The message has the
+// next action.
 [[nodiscard]] Status CheckServerVersion(const ServerName& server, std::string_view version, std::string_view oldest);
 
 struct VersionedServer {
   ServerName server;
-  std::string version;  // as it reported; one that cannot be read counts as older than any other
+  std::string version;  // as reported; an invalid version counts as older than any other
 };
 
-// Where hbase:meta and the system's tables go: those of `servers` that have the newest version among the ones that are
-// not in `avoid`; without any such, among all of them. In the given order.
+// Returns the servers for hbase:meta and system tables: those with the newest version among `servers` without `avoid`,
+// or among all `servers` if none remains. Keeps the given order.
 [[nodiscard]] std::vector<ServerName> NewestOf(const std::vector<VersionedServer>& servers,
                                                const std::vector<ServerName>& avoid);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/model/message_limits.h"
 #include "master/env/cluster_files.h"
 #include "master/state/errors.h"
 
@@ -29,11 +30,11 @@ std::vector<SnapshotHold> SnapshotBook::List() const {
   return all;
 }
 
-// HBase's rule: as a table's name without its namespace.
+// HBase's rule: the same rule as for a table's name without its namespace.
 Status CheckSnapshotName(const std::string& name) {
   const Status legal = TableName("default", name).Check();
   if (legal.ok()) return Ok();
-  return IllegalRequest(fmt::format("a snapshot's name has the form of a table's: {}", legal.error().message()));
+  return IllegalRequest(fmt::format("a snapshot's name must be a valid table name: {}", legal.error().message()));
 }
 
 std::string SnapshotDirectoryName(const std::string& name, ProcId creator) {
@@ -48,8 +49,8 @@ Result<CompleteSnapshot> ReadSnapshot(ClusterFiles& files, const std::string& di
   RATCHET_ASSIGN(const std::string content, files.ReadSnapshotFile(directory, kSnapshotComplete));
   CompleteSnapshot snapshot;
   snapshot.directory = directory;
-  if (!snapshot.description.ParseFromString(content) || snapshot.description.name() != SnapshotNameIn(directory)) {
-    return SnapshotDamaged(fmt::format("{}/{} does not describe that snapshot", directory, kSnapshotComplete));
+  if (!ParseMessage(content, snapshot.description).ok() || snapshot.description.name() != SnapshotNameIn(directory)) {
+    return SnapshotDamaged(fmt::format("{}/{} describes another snapshot", directory, kSnapshotComplete));
   }
   return snapshot;
 }
@@ -64,7 +65,7 @@ Result<std::vector<CompleteSnapshot>> CompleteSnapshots(ClusterFiles& files) {
     if (snapshot.ok()) {
       all.push_back(std::move(*snapshot));
     } else if (snapshot.error().code() != Code::kNotFound) {
-      RATCHET_LOG(kWarn, "Snapshot {} is left out: {}", directory, snapshot.error().ToString());
+      RATCHET_LOG(kWarn, "Skipping snapshot {}: {}", directory, snapshot.error().ToString());
     }
   }
   std::sort(all.begin(), all.end(), [](const CompleteSnapshot& a, const CompleteSnapshot& b) {
@@ -86,13 +87,25 @@ Result<CompleteSnapshot> FindSnapshot(ClusterFiles& files, const std::string& na
   return SnapshotMissing(name);
 }
 
+bool IsExpired(const hbase::pb::SnapshotDescription& description, std::int64_t now_ms) {
+  constexpr std::int64_t kMillis = 1'000;
+  const std::int64_t ttl = description.ttl();
+  return ttl > 0 && ttl < INT64_MAX / kMillis && now_ms - description.creation_time() > ttl * kMillis;
+}
+
+Result<CompleteSnapshot> FindUsableSnapshot(ClusterFiles& files, const std::string& name, std::int64_t now_ms) {
+  RATCHET_ASSIGN(CompleteSnapshot found, FindSnapshot(files, name));
+  if (IsExpired(found.description, now_ms)) return SnapshotExpired(name);
+  return found;
+}
+
 Result<hbase::pb::SnapshotParts> PartsOf(ClusterFiles& files, const std::string& directory) {
   const auto content = files.ReadSnapshotFile(directory, kSnapshotParts);
   if (!content.ok() && content.error().code() == Code::kNotFound) return SnapshotMissing(SnapshotNameIn(directory));
   if (!content.ok()) return content.error();
   hbase::pb::SnapshotParts parts;
-  if (!parts.ParseFromString(*content) || parts.part_size() == 0)
-    return SnapshotDamaged(fmt::format("{}/{} names no parts", directory, kSnapshotParts));
+  if (!ParseMessage(*content, parts, kMostMessagesInFile).ok() || parts.part_size() == 0)
+    return SnapshotDamaged(fmt::format("{}/{} lists no parts of the snapshot", directory, kSnapshotParts));
   return parts;
 }
 
@@ -112,6 +125,10 @@ Error SnapshotMissing(const std::string& name) {
   return InHBasesWords(Code::kNotFound, fmt::format("Snapshot '{}' doesn't exist on the filesystem", name),
                        "snapshot.SnapshotDoesNotExistException");
 }
+Error SnapshotExpired(const std::string& name) {
+  return InHBasesWords(Code::kFailedPrecondition, fmt::format("TTL for snapshot '{}' has already expired.", name),
+                       "snapshot.SnapshotTTLExpiredException");
+}
 Error SnapshotUnknown(const std::string& name) {
   return InHBasesWords(Code::kNotFound, fmt::format("Snapshot {} is neither complete nor being taken", name),
                        "snapshot.UnknownSnapshotException");
@@ -126,7 +143,7 @@ Error SnapshotDamaged(const std::string& why) {
   return InHBasesWords(Code::kCorruption, why, "snapshot.CorruptedSnapshotException");
 }
 Error SnapshotsWait() {
-  return InHBasesWords(Code::kResourceExhausted, "the master's thread for slow work has too much to do",
+  return InHBasesWords(Code::kResourceExhausted, "the master's thread for slow work has too many tasks; retry later",
                        "RegionTooBusyException");
 }
 

@@ -1,12 +1,13 @@
-// Snapshots: those that are being taken, in memory, and those that are complete, on storage.
+// Snapshots: unfinished ones in memory, and complete ones on storage.
 //
-// SnapshotBook holds S45's holds: while a snapshot is unfinished, split and merge of its table are refused. Rebuilt
-// after a restart from the unfinished procedures, before any worker runs. A hold whose procedure has ended counts for
-// nothing; SnapshotOf (procedures/snapshot.h) looks. Thread-safe.
+// SnapshotBook has the holds of S45 (snapshot hold): while a snapshot is unfinished, split and merge of its table are
+// refused. Rebuilt after a restart from the unfinished procedures, before any worker runs. SnapshotOf
+// (procedures/snapshot.h) ignores a hold whose procedure has ended. Thread-safe.
 //
 // The functions read small files of <root>/snapshots and block for that.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,19 +51,26 @@ struct CompleteSnapshot {
 
 [[nodiscard]] Status CheckSnapshotName(const std::string& name);
 [[nodiscard]] std::string SnapshotDirectoryName(const std::string& name, ProcId creator);
-// The name in such a directory's name.
+// Returns the snapshot's name from such a directory name.
 [[nodiscard]] std::string SnapshotNameIn(const std::string& directory);
 
-// By name. What cannot be read is left out and logged: it does not hide the others.
+// Lists complete snapshots by name. Skips and logs unreadable ones.
 [[nodiscard]] Result<std::vector<CompleteSnapshot>> CompleteSnapshots(ClusterFiles& files);
-// SnapshotDoesNotExistException: there is none of this name. CorruptedSnapshotException: it cannot be read.
+// Errors: SnapshotDoesNotExistException if no snapshot has this name, CorruptedSnapshotException if it cannot be read.
 [[nodiscard]] Result<CompleteSnapshot> FindSnapshot(ClusterFiles& files, const std::string& name);
+// Returns true when the time to live of the snapshot is over. As in HBase an expired snapshot cannot be used, even
+// before the cleaner deletes it.
+[[nodiscard]] bool IsExpired(const hbase::pb::SnapshotDescription& description, std::int64_t now_ms);
+// Like FindSnapshot, for a clone, restore or export. SnapshotTTLExpiredException: the snapshot is expired.
+[[nodiscard]] Result<CompleteSnapshot> FindUsableSnapshot(ClusterFiles& files, const std::string& name,
+                                                          std::int64_t now_ms);
 [[nodiscard]] Result<hbase::pb::SnapshotParts> PartsOf(ClusterFiles& files, const std::string& directory);
 
-// HBase's words.
+// Errors with HBase's classes and texts.
 [[nodiscard]] Error SnapshotExists(const std::string& name);
 [[nodiscard]] Error SnapshotMissing(const std::string& name);
 [[nodiscard]] Error SnapshotUnknown(const std::string& name);
+[[nodiscard]] Error SnapshotExpired(const std::string& name);    // SnapshotTTLExpiredException
 [[nodiscard]] Error SnapshotFailed(const std::string& why);      // SnapshotCreationException
 [[nodiscard]] Error SnapshotCopyFailed(const std::string& why);  // RestoreSnapshotException
 [[nodiscard]] Error SnapshotDamaged(const std::string& why);     // CorruptedSnapshotException

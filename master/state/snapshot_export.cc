@@ -9,7 +9,7 @@
 namespace ratchet::master {
 namespace {
 
-constexpr std::size_t kLongestPlace = 3'000;  // bytes; a path of the system has at most 4,095
+constexpr std::size_t kLongestPlace = 3'000;  // in bytes; a path of the operating system has at most 4,095
 
 bool IsPlainPath(std::string_view path) {
   if (path.size() < 2 || path.size() > kLongestPlace || path.front() != '/') return false;
@@ -28,15 +28,13 @@ bool IsPlainPath(std::string_view path) {
 Status CheckExportPlace(std::string_view allowed, std::string_view place) {
   if (allowed.empty()) {
     return IllegalRequest(
-        "snapshots are neither exported nor imported: --snapshot-export-dir of the masters names the directory for it");
+        "exports and imports of snapshots are disabled: set --snapshot-export-dir of the masters to a directory");
   }
   while (allowed.size() > 1 && allowed.back() == '/') allowed.remove_suffix(1);
   const bool below = place.size() > allowed.size() + 1 && place.starts_with(allowed) && place[allowed.size()] == '/';
   if (IsPlainPath(allowed) && IsPlainPath(place) && below) return Ok();
-  return IllegalRequest(
-      fmt::format("{} is no directory below {}, where --snapshot-export-dir of the masters wants "
-                  "exports: an absolute path without . and ..",
-                  place, allowed));
+  return IllegalRequest(fmt::format(
+      "{} is not an absolute path without . and .. below {} (--snapshot-export-dir of the masters)", place, allowed));
 }
 
 }  // namespace ratchet::master

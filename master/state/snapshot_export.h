@@ -1,8 +1,8 @@
-// Where snapshots may be exported to and imported from, and what an export consists of.
+// Allowed places of snapshot exports and imports, and the layout of an export.
 //
-// An export is a directory outside of the cluster: "source" (which snapshot it is of), one directory per region with
-// the region's files and a list of them with lengths and checksums, "parts", and "complete", which is written last.
-// Files never change, so an export that was cut short goes on where it was.
+// An export is a directory outside of the cluster: "source" (names the snapshot), one directory per region with the
+// region's files and a list of them with lengths and checksums, "parts", and "complete", which is written last. Files
+// never change, so a repeated export continues an unfinished one.
 //
 // Pure.
 #pragma once
@@ -16,10 +16,10 @@
 namespace ratchet::master {
 
 inline constexpr const char* kExportSource = "source";
-inline constexpr std::size_t kMostExportsAtOnce = 4;  // exports and imports that have not ended
+inline constexpr std::size_t kMostExportsAtOnce = 4;  // unfinished exports and imports
 
-// Ok: `place` is an absolute path without "." and ".." below `allowed`, the setting --snapshot-export-dir; empty: none
-// is. An IllegalArgument that names the setting otherwise.
+// Ok: `place` is an absolute path without "." and ".." below `allowed`, the setting --snapshot-export-dir; if that is
+// empty, no place is allowed. Otherwise an IllegalArgument that names the setting.
 [[nodiscard]] Status CheckExportPlace(std::string_view allowed, std::string_view place);
 
 }  // namespace ratchet::master

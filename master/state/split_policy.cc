@@ -18,14 +18,14 @@ const std::string* TextOf(const TableDescriptor& table, std::string_view key) {
   return FindSetting(table.attributes, table.configuration, key);
 }
 
-// Above 0; else `otherwise`.
+// Returns the attribute if it is above 0; else `otherwise`.
 std::uint64_t BytesOf(const TableDescriptor& table, std::string_view key, std::uint64_t otherwise) {
   const std::string* const text = TextOf(table, key);
   const std::int64_t bytes = text == nullptr ? 0 : WholeNumber(*text).value_or(0);
   return bytes > 0 ? static_cast<std::uint64_t>(bytes) : otherwise;
 }
 
-// initial x n^3, without overflow.
+// Returns initial x n^3, without overflow.
 std::uint64_t Cubed(std::uint64_t initial, std::size_t n, std::uint64_t most) {
   std::uint64_t size = initial;
   for (int i = 0; i < 3; ++i) {

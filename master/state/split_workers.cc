@@ -22,7 +22,7 @@ std::optional<ServerName> SplitWorkers::Acquire(ProcId procedure, const std::vec
     return best;
   };
   std::optional<ServerName> chosen = pick(false);
-  // Waiting for a better one makes sense only while there is a better one.
+  // Waiting makes sense only while a server exists that is not avoided.
   const bool only_avoided =
       std::all_of(online.begin(), online.end(), [&](const ServerName& s) { return contains(avoid, s); });
   if (!chosen && only_avoided) chosen = pick(true);

@@ -1,4 +1,4 @@
-// SplitWorkers: which region server splits which log file; bounds how many one server splits at a time. In memory only:
+// SplitWorkers: assigns log files to the region servers that split them, with a bound for each server. In memory only:
 // SplitWal procedures claim their servers again after a restart. Thread-safe.
 #pragma once
 
@@ -17,13 +17,13 @@ namespace ratchet::master {
 class SplitWorkers {
  public:
   explicit SplitWorkers(std::size_t per_server) : per_server_(per_server) {}
-  // The least busy of `online` for `procedure`, instead of one that it may have already. Servers to avoid only when
-  // there is no other. `urgent` (the log of hbase:meta) ignores the bound. Nothing: all are busy, or there is none;
-  // wait for FreeEvent.
+  // Assigns the least busy server of `online` to `procedure`, replacing its previous one. Uses servers to avoid only if
+  // there is no other. `urgent` (the log of hbase:meta) ignores the bound. Returns nullopt if all are busy or there is
+  // none: wait for FreeEvent.
   std::optional<ServerName> Acquire(ProcId procedure, const std::vector<ServerName>& online,
                                     const std::vector<ServerName>& avoid, bool urgent);
   void Claim(ProcId procedure, const ServerName& server);
-  // True: a procedure may be waiting for this; wake FreeEvent.
+  // Returns true if a procedure may be waiting, so that the caller must wake FreeEvent.
   bool Release(ProcId procedure);
   [[nodiscard]] std::vector<ProcId> Holders() const;
   static procedure::EventKey FreeEvent() { return {"split-worker-free"}; }

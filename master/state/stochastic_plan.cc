@@ -17,11 +17,11 @@ namespace {
 using Index = std::uint32_t;
 constexpr Index kNone = std::numeric_limits<Index>::max();
 
-// How unlike each other the parts of a sum are: 0 for the most even ones that there can be, 1 for all in one.
+// Unevenness of the parts of a sum: 0 for the most even distribution, 1 if one part has everything.
 class Skew {
  public:
   Skew() = default;
-  // `whole`: the parts are whole numbers, so that even is as even as these can be.
+  // `whole`: the parts are integers, so the most even distribution may differ by one.
   Skew(double sum, std::size_t parts, bool whole) {
     const auto n = static_cast<double>(parts);
     const double rest = whole ? std::fmod(sum, n) : 0;
@@ -41,8 +41,8 @@ class Skew {
   double most_ = 0;
 };
 
-// By how much the sum of squared distances from a fixed mean changes when `amount` goes from a part of `from` to one of
-// `to`.
+// Returns the change of the sum of squared distances from a fixed mean when `amount` moves from a part of size `from`
+// to a part of size `to`.
 double Shift(double from, double to, double amount) { return 2 * amount * (to - from + amount); }
 
 struct Piece {
@@ -50,7 +50,7 @@ struct Piece {
   Index table = 0;
   Index origin = 0;
   Index server = 0;
-  Index at = kNone;  // in the list of the server's movable regions
+  Index at = kNone;  // position in the list of the server's movable regions
 };
 
 struct Side {
@@ -108,13 +108,13 @@ class Board {
     Place(piece, to);
   }
 
-  // What the cost would be after the move, and with `back` given in exchange.
+  // Returns the cost after the move, with `back` moved in exchange.
   [[nodiscard]] double CostOf(Index piece, Index to, Index back) {
     Squares squares = squares_;
     Add(piece, to, squares);
     if (back == kNone) return TotalOf(squares);
     const Index from = pieces_[piece].server;
-    Place(piece, to);  // the second one meets the first one's effect
+    Place(piece, to);  // the second move applies to the result of the first
     Add(back, from, squares);
     Place(piece, from);
     return TotalOf(squares);
@@ -156,7 +156,7 @@ class Board {
     bytes_ = Skew(all.bytes, sides_.size(), false);
   }
 
-  // Adds to `squares` what the move changes.
+  // Adds the change by the move to `squares`.
   void Add(Index number, Index to, Squares& squares) {
     const Piece& piece = pieces_[number];
     const Side& from = sides_[piece.server];
@@ -206,7 +206,7 @@ class Board {
   Skew bytes_;
 };
 
-// One of a few servers drawn at random, by what it carries: the one with most, or with least.
+// Draws a few servers at random and returns the one with the most or the least load.
 Index Draw(const Board& board, Prng& prng, bool most) {
   constexpr int kDrawn = 3;
   const int by = static_cast<int>(prng.Below(3));
@@ -227,7 +227,7 @@ Index AnyOf(const std::vector<Index>& pieces, Prng& prng) {
 }
 
 std::size_t Search(Board& board, const StochasticOptions& options) {
-  constexpr double kLeastGain = 1e-9;  // what rounding leaves is no gain
+  constexpr double kLeastGain = 1e-9;  // a smaller gain may be a rounding error
   Prng prng(options.seed);
   const std::size_t steps = std::min(options.most_steps, options.steps_per_region * board.size());
   double cost = board.Cost().total;
@@ -272,7 +272,7 @@ StochasticPlan PlanStochastically(const std::vector<ServerName>& given, std::vec
   plan.steps = Search(board, options);
   plan.after = board.Cost();
 
-  std::vector<std::pair<double, Index>> order;  // by what the server had too much of
+  std::vector<std::pair<double, Index>> order;  // by the excess load of the source server
   std::map<Index, double> had;
   for (const Piece& piece : board.pieces()) had[piece.origin] += 1;
   for (Index i = 0; i < board.size(); ++i) {

@@ -1,14 +1,14 @@
-// A plan that weighs what servers carry, and not only how many regions they have. Pure.
+// Plans moves by the load of servers, not only by their numbers of regions. Pure.
 //
-// It begins with the even shares of PlanBalance. From there it looks for single moves and for exchanges of two regions
-// that lower the cost of the whole, chosen at random with a seed, and takes each that does. The cost is a weighted mean
-// of parts between 0 (as even as the regions allow) and 1 (all on one server):
-//   regions     how unlike each other the servers' numbers of regions are
-//   table_skew  the same for each table by itself
-//   requests    the same for requests a second
-//   bytes       the same for the sizes of store files
-//   moves       the part of all regions that the plan moves
-// Locality is no part of it: all servers read their files from one root.
+// It begins with the even shares of PlanBalance. Then it tries random moves and exchanges of two regions, from a seed,
+// and keeps each that lowers the total cost. The cost is a weighted mean of parts between 0 (as even as the regions
+// allow) and 1 (all on one server):
+//   regions     unevenness of the servers' numbers of regions
+//   table_skew  unevenness of the numbers of regions of each table
+//   requests    unevenness of the servers' requests per second
+//   bytes       unevenness of the servers' bytes of store files
+//   moves       share of all regions that the plan moves
+// Locality is not part of the cost, because all servers read their files from one root.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ namespace ratchet::master {
 
 struct WeighedRegion {
   BalancedRegion region;
-  double requests = 0;  // a second
+  double requests = 0;  // per second
   double bytes = 0;     // of store files
 };
 
-// Not negative; all 0 counts as only the first.
+// The weights are not negative. If all are 0, only `regions` counts.
 struct BalanceWeights {
   double regions = 500;
   double table_skew = 35;
@@ -40,14 +40,14 @@ struct BalanceCost {
   double requests = 0;
   double bytes = 0;
   double moves = 0;
-  double total = 0;  // their weighted mean
+  double total = 0;  // weighted mean of the parts
 };
 
 struct StochasticPlan {
-  std::vector<BalanceMove> moves;  // those that take most from the fullest servers first
+  std::vector<BalanceMove> moves;  // moves that relieve the most loaded servers come first
   BalanceCost before;
   BalanceCost after;
-  std::size_t steps = 0;  // changes that were weighed
+  std::size_t steps = 0;  // number of evaluated changes
 };
 
 struct StochasticOptions {
@@ -57,7 +57,7 @@ struct StochasticOptions {
   std::uint64_t seed = 1;
 };
 
-// The same arguments give the same plan, in whatever order they stand.
+// The plan does not depend on the order of the arguments' elements.
 [[nodiscard]] StochasticPlan PlanStochastically(const std::vector<ServerName>& servers,
                                                 std::vector<WeighedRegion> regions, const StochasticOptions& options);
 

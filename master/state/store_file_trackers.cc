@@ -35,7 +35,7 @@ void Take(const Attributes& settings, Tracker& tracker) {
   take(kTo, tracker.to);
 }
 
-// The narrower word counts.
+// The attribute of the family overrides that of the table.
 Tracker TrackerOf(const TableDescriptor& table, const FamilyDescriptor& family) {
   Tracker tracker;
   for (const Attributes* settings :
@@ -54,13 +54,13 @@ Status CheckOne(const TableDescriptor& table, const FamilyDescriptor& family) {
   const Tracker tracker = TrackerOf(table, family);
   if (!tracker.migrates()) {
     if (IsPlaceToRest(tracker.name)) return Ok();
-    return IllegalRequest(
-        fmt::format("{} => {} ({}): DEFAULT, FILE or MIGRATION", kFileTrackerKey, tracker.name, Of(table, family)));
+    return IllegalRequest(fmt::format("{} => {} ({}): expected DEFAULT, FILE or MIGRATION", kFileTrackerKey,
+                                      tracker.name, Of(table, family)));
   }
   for (const auto& [key, name] : {std::pair(kFrom, tracker.from), std::pair(kTo, tracker.to)}) {
     if (!IsPlaceToRest(name))
-      return IllegalRequest(
-          fmt::format("{} => {} ({}): a migration is from DEFAULT or FILE to the other", key, name, Of(table, family)));
+      return IllegalRequest(fmt::format("{} => {} ({}): a migration must change DEFAULT to FILE or FILE to DEFAULT",
+                                        key, name, Of(table, family)));
   }
   if (tracker.from != tracker.to) return Ok();
   return IllegalRequest(fmt::format("{}: a migration from {} to {}", Of(table, family), tracker.from, tracker.to));
@@ -99,7 +99,7 @@ Status CheckTrackerChange(const TableDescriptor& before, const TableDescriptor& 
                                         Of(after, family), old.name, why));
     };
     if (old.migrates() && now.migrates() && (old.from != now.from || old.to != now.to))
-      return refuse("a migration that is under way leads to where it was begun for");
+      return refuse("a running migration cannot change its target");
     if (old.migrates() && !now.migrates() && now.name != old.to) return refuse("the migration leads to " + old.to);
     if (!old.migrates() && now.migrates() && now.from != old.name) return refuse("the migration is from " + now.from);
     if (!old.migrates() && !now.migrates() && old.name != now.name)
@@ -112,7 +112,8 @@ Result<TableDescriptor> WithTracker(const TableDescriptor& now, const std::optio
                                     const std::string& tracker) {
   const std::string name = InCapitals(tracker);
   if (!IsPlaceToRest(name))
-    return IllegalRequest(fmt::format("a store file tracker {}: DEFAULT or FILE", tracker.empty() ? "''" : tracker));
+    return IllegalRequest(
+        fmt::format("unknown store file tracker {}: expected DEFAULT or FILE", tracker.empty() ? "''" : tracker));
   TableDescriptor changed = now;
   if (!family) {
     Rest(changed.configuration);

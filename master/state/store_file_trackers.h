@@ -1,8 +1,8 @@
-// HBase's names for what keeps track of a store's files (hbase.store.file-tracker.impl), as far as a descriptor goes.
+// HBase's store file trackers (hbase.store.file-tracker.impl), as descriptors name them.
 //
-// Regions keep track of their files by a manifest, whatever the name: a change of it moves no file. The name is kept,
-// and changes by HBase's rules, because its clients and tools read it: DEFAULT and FILE are where a table may rest,
-// MIGRATION stands between them and says from which to which. Pure.
+// Regions always track their files by a manifest, so a change of tracker moves no file. The name is stored, and changes
+// by HBase's rules, because its clients and tools read it: DEFAULT and FILE are final trackers, and MIGRATION is the
+// transition between them and names both. Pure.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ namespace ratchet::master {
 
 inline constexpr std::string_view kFileTrackerKey = "hbase.store.file-tracker.impl";
 
-// DoNotRetryIOException: a name that is not offered, or a MIGRATION that does not say from which to which.
+// DoNotRetryIOException: an unknown name, or a MIGRATION that does not name both trackers.
 [[nodiscard]] Status CheckTrackers(const TableDescriptor& table);
-// A new table rests. DoNotRetryIOException.
+// A new table must have a final tracker. Error: DoNotRetryIOException.
 [[nodiscard]] Status CheckNewTrackers(const TableDescriptor& table);
-// A change of the descriptor goes from one to another by MIGRATION only, and ends it only where it leads to.
+// A descriptor may change the tracker only through MIGRATION, which may end only at its target.
 [[nodiscard]] Status CheckTrackerChange(const TableDescriptor& before, const TableDescriptor& after);
-// The descriptor in which the table, or the family, rests at `tracker`, without what a migration has left.
-// NoSuchColumnFamilyException: there is no such family. DoNotRetryIOException: not a place to rest.
+// Returns the descriptor with the final tracker `tracker` for the table or the family, without attributes of a
+// migration. NoSuchColumnFamilyException: the family does not exist. DoNotRetryIOException: `tracker` is not final.
 [[nodiscard]] Result<TableDescriptor> WithTracker(const TableDescriptor& now, const std::optional<std::string>& family,
                                                   const std::string& tracker);
 

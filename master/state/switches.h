@@ -1,8 +1,8 @@
-// Switches: what operators switch off and on for the whole cluster.
+// Switches: cluster-wide settings that operators turn on and off.
 //
-// Each has a system record of the procedure store once it was set, so that it is the same under every later master and
-// is known before hbase:meta is there; without a record it has its default. Memory shows what the record says, and only
-// SetSwitches changes either. What a switch steers looks at it under its own locks, at the latest possible moment.
+// After its first change, each has a system record of the procedure store, so that it survives failovers and is known
+// before hbase:meta is loaded; without a record it has its default. Memory mirrors the record, and only SetSwitches
+// changes either. A controlled function reads its switch under its own locks, at the latest possible moment.
 // Thread-safe.
 #pragma once
 
@@ -34,7 +34,7 @@ inline constexpr std::array kSwitches{
 // "peer-modification", "rpc-throttle": part of stored keys, never changed.
 [[nodiscard]] std::string_view SwitchName(Switch which);
 [[nodiscard]] std::optional<Switch> SwitchNamed(std::string_view name);
-// On, but for the normalizer.
+// All switches are on by default, except the normalizer.
 [[nodiscard]] constexpr bool DefaultOf(Switch which) { return which != Switch::kNormalizer; }
 
 // The system record "switch/<name>" is "on" or "off".
@@ -44,7 +44,7 @@ class Switches {
  public:
   Switches();
   [[nodiscard]] bool IsOn(Switch which) const { return on_[Index(which)].load(); }
-  // What the record says; any other text, or none: the default.
+  // Applies the record; an absent or invalid record means the default.
   void Show(Switch which, std::string_view record);
 
  private:

@@ -26,9 +26,9 @@ ProcId CreatorOf(const std::string& table_directory) {
 
 namespace {
 
-// A copy that was made before a newer descriptor of the same table came (S48).
+// Returns true if `node` was copied before the table got a newer descriptor (S48: schema pinned in the order).
 bool IsOlder(const TableNode& node, const TableNode& known) {
-  return known.schema != nullptr && known.directory == node.directory && node.descriptor < known.descriptor &&
+  return known.schema != nullptr && known.directory == node.directory && node.schema_number < known.schema_number &&
          !RATCHET_MUTANT("master.schema_goes_back");
 }
 
@@ -38,7 +38,7 @@ TableDirectory::TableDirectory() {
   TableNode meta;
   meta.name = MetaTableName();
   meta.directory = TableDirectoryName(MetaTableName(), ProcId(1));
-  meta.descriptor = 1;
+  meta.schema_number = 1;
   meta.schema = std::make_shared<const TableDescriptor>(MetaTableDescriptor());
   tables_.emplace(meta.name, meta);
 }
@@ -94,7 +94,7 @@ void TableDirectory::Put(TableNode node) {
   const auto known = tables_.find(node.name);
   if (known != tables_.end() && IsOlder(node, known->second)) {
     node.schema = known->second.schema;
-    node.descriptor = known->second.descriptor;
+    node.schema_number = known->second.schema_number;
     node.schema_error.clear();
     node.schema_awaited = false;
   }
@@ -106,7 +106,7 @@ void TableDirectory::Put(TableNode node) {
 void TableDirectory::Remove(const TableName& table) {
   const MutexLock lock(mutex_);
   tables_.erase(table);
-  turns_.erase(table);
+  lock_grants_.erase(table);
   drawn_.erase(table);
   unsettled_.erase(table);
   disabled_.erase(table);
@@ -117,37 +117,37 @@ void TableDirectory::SetSchema(const TableName& table, const std::string& direct
   const MutexLock lock(mutex_);
   const auto it = tables_.find(table);
   if (it == tables_.end() || it->second.directory != directory) return;
-  if (it->second.schema != nullptr && number < it->second.descriptor && !RATCHET_MUTANT("master.schema_goes_back"))
+  if (it->second.schema != nullptr && number < it->second.schema_number && !RATCHET_MUTANT("master.schema_goes_back"))
     return;
   it->second.schema = std::move(schema);
-  it->second.descriptor = number;
+  it->second.schema_number = number;
   it->second.schema_error.clear();
   it->second.schema_awaited = false;
   Index(it->second);
 }
 
-std::uint64_t TableDirectory::TakeTurn(const TableName& table, ProcId pid, bool deletes) {
+std::uint64_t TableDirectory::RecordLockGrant(const TableName& table, ProcId pid, bool deletes) {
   const MutexLock lock(mutex_);
-  // Numbers of earlier versions were the pid's; this one is above them too.
+  // Earlier versions derived numbers from the pid; the new number exceeds those too.
   std::uint64_t first = std::max(greatest_ + 1, pid.value() * kTableChanges);
   if (RATCHET_MUTANT("master.numbers_by_submission")) first = pid.value() * kTableChanges;
   greatest_ = std::max(greatest_, first + kTableChanges - 1);
-  turns_.insert_or_assign(table, TableTurn{pid, first, deletes});
+  lock_grants_.insert_or_assign(table, TableLockGrant{pid, first, deletes});
   return first;
 }
 
-void TableDirectory::RestoreTurn(const TableName& table, const TableTurn& turn) {
+void TableDirectory::RestoreLockGrant(const TableName& table, const TableLockGrant& grant) {
   const MutexLock lock(mutex_);
-  greatest_ = std::max(greatest_, turn.transition + kTableChanges - 1);
-  TableTurn& last = turns_[table];
-  if (!last.pid.valid() || last.transition < turn.transition) last = turn;
+  greatest_ = std::max(greatest_, grant.transition + kTableChanges - 1);
+  TableLockGrant& last = lock_grants_[table];
+  if (!last.pid.valid() || last.transition < grant.transition) last = grant;
 }
 
 std::uint64_t TableDirectory::DrawDescriptor(const TableName& table) {
   const MutexLock lock(mutex_);
   const auto it = tables_.find(table);
   std::uint64_t& drawn = drawn_[table];
-  drawn = std::max(drawn, it == tables_.end() ? 0 : it->second.descriptor) + 1;
+  drawn = std::max(drawn, it == tables_.end() ? 0 : it->second.schema_number) + 1;
   return drawn;
 }
 
@@ -157,10 +157,10 @@ void TableDirectory::RestoreDescriptor(const TableName& table, std::uint64_t num
   drawn = std::max(drawn, number);
 }
 
-std::optional<TableTurn> TableDirectory::LastTurn(const TableName& table) const {
+std::optional<TableLockGrant> TableDirectory::LastLockGrant(const TableName& table) const {
   const MutexLock lock(mutex_);
-  const auto it = turns_.find(table);
-  if (it == turns_.end()) return std::nullopt;
+  const auto it = lock_grants_.find(table);
+  if (it == lock_grants_.end()) return std::nullopt;
   return it->second;
 }
 

@@ -38,15 +38,15 @@ class TableSanity {
     LookAtTable();
     for (const FamilyDescriptor& family : table_.families) LookAtFamily(family);
   }
-  std::vector<std::string> refused;  // always
-  std::vector<std::string> insane;   // by HBase's sanity checks
+  std::vector<std::string> refused;  // errors that always refuse the table
+  std::vector<std::string> insane;   // errors of HBase's sanity checks
 
  private:
   const std::string* Of(std::string_view key) const {
     return FindSetting(table_.attributes, table_.configuration, key);
   }
 
-  // `lowest`: of the sizes that are allowed, unless `limit_key` says otherwise.
+  // `lowest`: the smallest allowed size, unless the attribute `limit_key` overrides it.
   void Size(std::string_view key, std::string_view limit_key, std::int64_t lowest, std::string_view consequence) {
     const std::string* const text = Of(key);
     if (text == nullptr) return;
@@ -81,18 +81,18 @@ class TableSanity {
       refused.push_back(
           WholeNumber(*replicas).value_or(0) < 1
               ? "Table region replication should be at least one."
-              : fmt::format("REGION_REPLICATION => {}: replicas of regions are not offered; leave it 1.", *replicas));
+              : fmt::format("REGION_REPLICATION => {}: region replicas are not supported; leave it 1.", *replicas));
     }
     for (const auto& [key, value] : table_.attributes) {
       if (!Upper(key).starts_with("COPROCESSOR$")) continue;
       const std::size_t bar = value.find('|');
       std::string name = bar == std::string::npos ? value : value.substr(bar + 1);
       name = name.substr(0, name.find('|'));
-      // What they add, MultiRowMutationService and AggregateService, every region serves.
+      // Every region already serves MultiRowMutationService and AggregateService, which these coprocessors add.
       if (name == "org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint" ||
           name == "org.apache.hadoop.hbase.coprocessor.AggregateImplementation")
         continue;
-      refused.push_back(fmt::format("coprocessor {}: coprocessors are not offered.", name));
+      refused.push_back(fmt::format("coprocessor {}: coprocessors are not supported.", name));
     }
   }
 
@@ -123,11 +123,11 @@ class TableSanity {
     for (const char* key :
          {"COMPRESSION", "COMPRESSION_COMPACT", "COMPRESSION_COMPACT_MAJOR", "COMPRESSION_COMPACT_MINOR"})
       choice(key, {"NONE", "SNAPPY", "LZ4", "GZ", "ZSTD"}, "NONE, SNAPPY, LZ4, GZ or ZSTD.");
-    choice("IS_MOB", {"FALSE"}, "medium objects are not offered; leave it false.");
+    choice("IS_MOB", {"FALSE"}, "medium objects (MOB) are not supported; leave it false.");
     for (const char* key : {"ENCRYPTION", "ENCRYPTION_KEY"}) {
       if (const std::string* text = of(key); text != nullptr && !text->empty())
         refused.push_back(
-            fmt::format("{} of column family {}: encryption is not offered, the cells would be stored as they are.",
+            fmt::format("{} of column family {}: encryption is not supported, the cells would be stored unencrypted.",
                         key, family.name));
     }
   }

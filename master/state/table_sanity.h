@@ -1,11 +1,10 @@
-// What a table's descriptor may ask for, beyond being one (TableDescriptor::Check). Pure.
+// Checks the settings of a valid descriptor (TableDescriptor::Check). Pure.
 //
-// Two kinds of refusals, all with HBase's DoNotRetryIOException:
-//  - what HBase's sanity checks refuse (sizes, times, versions, classes that cannot be loaded), unless they are
-//  switched off by the
-//    master's --table-sanity-checks or by `hbase.table.sanity.checks` = false in the descriptor: then they are logged;
-//  - always: what has an effect in HBase that is not offered here, so that nothing is taken silently that protects or
-//  changes data.
+// Two kinds of errors, all with HBase's DoNotRetryIOException:
+//  - Errors of HBase's sanity checks (sizes, times, versions, classes that cannot be loaded). They are only logged if
+//    the master's --table-sanity-checks is off, or the descriptor sets `hbase.table.sanity.checks` = false.
+//  - Settings with an effect in HBase that is not implemented here. They are always refused, so that no setting that
+//    protects or changes data is silently ignored.
 #pragma once
 
 #include "common/base/result.h"

@@ -28,7 +28,8 @@ std::function<void()> UndoWrites::Announce(ProcId procedure) {
   };
 }
 
-// What an operator has ended before it asked again; any other one starts its write again, which is harmless.
+// Removes results that were not fetched because an operator ended the procedure. Another procedure that loses its
+// result starts its write again, which is harmless.
 void UndoWrites::ForgetAnswered() {
   for (auto it = pending_.begin(); it != pending_.end();) {
     const std::shared_ptr<Pending> each = it->second;
@@ -41,7 +42,7 @@ Status UndoWrites::Write(ProcId procedure, int part, const std::vector<MetaEdit>
   {
     const MutexLock lock(announced_->mutex);
     if (announced_->under_way.contains(procedure)) {
-      return Error(Code::kUnavailable, "a write to hbase:meta of the step is still under way");
+      return Error(Code::kUnavailable, "a write to hbase:meta of the step is still in progress");
     }
   }
   std::shared_ptr<Pending> pending;
@@ -65,7 +66,7 @@ Status UndoWrites::Write(ProcId procedure, int part, const std::vector<MetaEdit>
     const MutexLock lock(pending->mutex);
     result = pending->result;
   }
-  if (!result) return Error(Code::kUnavailable, "the write to hbase:meta is under way");
+  if (!result) return Error(Code::kUnavailable, "the write to hbase:meta is in progress");
   const MutexLock lock(mutex_);
   pending_.erase({procedure, part});
   return *result;

@@ -1,9 +1,9 @@
-// UndoWrites: writes to hbase:meta for undo functions, which may not wait. The first call starts the write and says
-// "under way"; the executor repeats the undo with backoff, and a later call finds the result. In memory only: after a
+// UndoWrites: writes to hbase:meta for undo functions, which may not wait. The first call starts the write and returns
+// kUnavailable; the executor repeats the undo with backoff, and a later call finds the result. In memory only: after a
 // restart the write starts again, which is harmless.
 //
-// An undo may begin while a write of the step that it undoes is still on its way, and must not overtake it: a row that
-// was deleted first would come back. So steps announce their writes here, and undo writes wait for them. Thread-safe.
+// An undo may begin while a write of the step that it undoes is still in progress, and must not overtake it: a row that
+// was deleted first would reappear. So steps announce their writes here, and undo writes wait for them. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ namespace ratchet::master {
 class UndoWrites {
  public:
   explicit UndoWrites(MetaTable& meta);
-  // One write of `part` of `procedure` at a time. Ok: all of `edits` are in meta. kUnavailable: not yet. Other errors:
-  // of the write; the next call starts it again. An undo that writes several parts in order starts each when those
-  // before it are in meta, and may write these again meanwhile.
+  // Runs one write of `part` of `procedure` at a time. Ok: all of `edits` are in meta. kUnavailable: not yet. Other
+  // errors come from the write; the next call starts it again. An undo that writes several parts in order starts each
+  // part when the previous parts are in meta, and may rewrite those meanwhile.
   Status Write(ProcId procedure, int part, const std::vector<MetaEdit>& edits);
 
-  // A step of `procedure` starts a write; call the result when its outcome is known. Callable after this object is
-  // gone.
+  // Announces a write of a step of `procedure`. Call the result when the outcome is known, also after this object is
+  // destroyed.
   [[nodiscard]] std::function<void()> Announce(ProcId procedure);
 
  private:

@@ -1,4 +1,4 @@
-// Calls of code that authors of procedures wrote: steps, undos, checks.
+// Calls functions that authors of procedures wrote: steps, undos, checks.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace ratchet::procedure {
 
-// What `call` returns (a Status or a Result); what it throws is an error of it and goes no further.
+// Returns what `call` returns (a Status or a Result). Turns an exception that `call` throws into an error.
 template <class Call>
 [[nodiscard]] auto CallAuthor(const Call& call) -> decltype(call()) {
   try {
@@ -16,7 +16,7 @@ template <class Call>
   } catch (const std::exception& e) {
     return Error(Code::kInternal, std::string("uncaught exception: ") + e.what());
   } catch (...) {
-    return Error(Code::kInternal, "uncaught exception that is no std::exception");
+    return Error(Code::kInternal, "uncaught exception that is not a std::exception");
   }
 }
 

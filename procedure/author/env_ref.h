@@ -1,5 +1,4 @@
-// A typed reference to the surroundings that the host gives its procedures (the master's environment, a test's
-// journal).
+// A typed reference to the environment that the host gives its procedures (the master's environment, a test's journal).
 #pragma once
 
 #include <typeinfo>
@@ -8,7 +7,7 @@
 
 namespace ratchet::procedure {
 
-// Does not own. Asking for another type than was put in is a programmer error.
+// Does not own the object. It is a programming error to ask for another type than the one that was stored.
 class EnvRef {
  public:
   EnvRef() = default;

@@ -1,8 +1,8 @@
 // Events that procedures wait for, and the tickets that make it impossible to lose a wake-up.
 //
 // Rule for steps: take the ticket FIRST, then look (or send), then return Await with the ticket. A wake-up that arrives
-// anywhere after the ticket was taken makes the Await return at once. Events live in memory only: after a restart every
-// waiting step runs again and looks again.
+// at any time after the ticket was taken makes the Await return at once. Events live in memory only: after a restart
+// every waiting step runs again and looks again.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,16 @@
 
 namespace ratchet::procedure {
 
-// Names something that may happen, e.g. {"region-report:56f9a1..."}; equal names are the same event. Woken by
-// Executor::Wake(key), which wakes all that wait for it; waking without a waiter is free and is not remembered.
+// Names something that may happen, e.g. {"region-report:56f9a1..."}; equal names are the same event.
+// Executor::Wake(key) wakes all procedures that wait for the event. A wake-up without a waiter is cheap and is not
+// remembered.
 struct EventKey {
   std::string name;
   auto operator<=>(const EventKey&) const = default;
 };
 
-// Proof that its holder will not miss a wake-up of `key` that happens after it was taken. Valid for the step run that
-// took it, and spent by returning Await.
+// Proof that its holder will not miss a wake-up of `key` that happens after the ticket was taken. Valid for the step
+// run that took it; returning Await spends it.
 struct WaitTicket {
   EventKey key;
   std::uint64_t taken_at = 0;  // position in the wait table's sequence of wake-ups

@@ -34,10 +34,10 @@ std::string ResourceKey::ToString() const {
 
 std::vector<LockRequest> LockSet::Expanded() const {
   std::vector<LockRequest> all = requests_;
-  for (std::size_t i = 0; i < all.size(); ++i) {  // grows while it runs: parents of parents
+  for (std::size_t i = 0; i < all.size(); ++i) {  // `all` grows while the loop runs: parents of parents
     if (auto parent = all[i].key.Parent()) all.push_back(Shared(*std::move(parent)));
   }
-  // The stronger mode of a key first, so that unique() keeps it.
+  // Sorts the stronger mode of a key first, so that unique() keeps it.
   std::sort(all.begin(), all.end(), [](const LockRequest& a, const LockRequest& b) {
     if (a.key != b.key) return a.key < b.key;
     return a.mode > b.mode;

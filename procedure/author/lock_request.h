@@ -1,9 +1,9 @@
-// What a procedure wants to lock: resources, modes, and the one total order in which locks are granted (S15).
+// The locks of a procedure: resources, modes, and the total order in which locks are granted, S15 (total lock order).
 //
-// Locks are declared (Procedure::Locks), never taken by hand. They are hierarchical: a lock on a region implies a
-// shared lock on its table, a lock on a table a shared one on its namespace. A descendant of a holder may use what the
-// holder has locked; beyond that it may ask only for what comes later in the order than everything that its ancestors
-// hold.
+// A procedure declares its locks (Procedure::Locks) and never takes them by hand. Locks are hierarchical: a lock on a
+// region implies a shared lock on its table, a lock on a table a shared one on its namespace. A descendant of a holder
+// may use what the holder has locked. Beyond that it may request only keys that come later in the order than every key
+// that its ancestors hold.
 #pragma once
 
 #include <compare>
@@ -18,7 +18,7 @@
 
 namespace ratchet::procedure {
 
-// In the total order of S15; the numbers are stored.
+// Listed in the total order of S15. The numbers are stored.
 enum class ResourceKind : std::uint8_t {
   kCluster = 1,
   kPeer = 2,
@@ -30,7 +30,7 @@ enum class ResourceKind : std::uint8_t {
 };
 [[nodiscard]] std::string_view ResourceKindName(ResourceKind kind);
 
-// One lockable thing. The order of keys (kind, then name) is the order of granting.
+// One lockable resource. Keys are granted in the order of (kind, name).
 struct ResourceKey {
   ResourceKind kind = ResourceKind::kCluster;
   std::string name;
@@ -50,7 +50,8 @@ struct ResourceKey {
     return {ResourceKind::kRegion, name.append("/").append(encoded)};
   }
 
-  // What a lock on this also locks in shared mode: a region's table, a table's namespace; nothing for other kinds.
+  // The resource that a lock on this one also locks in shared mode: a region's table, a table's namespace. Other kinds
+  // have no parent.
   [[nodiscard]] std::optional<ResourceKey> Parent() const;
   // "table t", "region t/56f9", "meta"
   [[nodiscard]] std::string ToString() const;
@@ -67,7 +68,7 @@ struct LockRequest {
 [[nodiscard]] inline LockRequest Exclusive(ResourceKey key) { return {std::move(key), LockMode::kExclusive}; }
 [[nodiscard]] inline LockRequest Shared(ResourceKey key) { return {std::move(key), LockMode::kShared}; }
 
-// All that one procedure needs at once, granted together or not at all.
+// All locks that one procedure needs at once; they are granted together or not at all.
 class LockSet {
  public:
   LockSet() = default;
@@ -75,7 +76,7 @@ class LockSet {
   void Add(LockRequest request) { requests_.push_back(std::move(request)); }
   [[nodiscard]] bool empty() const { return requests_.empty(); }
   [[nodiscard]] const std::vector<LockRequest>& requests() const { return requests_; }
-  // With everything that is implied, sorted in the order of granting, one entry per key (the stronger mode wins).
+  // Adds every implied lock. Sorted in the order of granting, one entry per key (the stronger mode wins).
   [[nodiscard]] std::vector<LockRequest> Expanded() const;
 
  private:

@@ -13,7 +13,7 @@ StateSet<ProcState> MovesFrom(ProcState from) {
     case kInitializing: return {kRunnable};
     case kRunnable: return {kWaiting, kWaitingTimeout, kSuccess, kFailed};
     case kWaiting:
-      return {kRunnable, kSuccess, kFailed};  // back when the last child has ended; a bypass ends it at once
+      return {kRunnable, kSuccess, kFailed};  // runnable when the last child has ended; a bypass ends it at once
     case kWaitingTimeout: return {kRunnable, kSuccess, kFailed};  // the step that waited runs again, and may end it
     case kFailed: return {kRolledBack};
     case kSuccess: return {kRolledBack};  // a child, undone with its tree; a root never leaves SUCCESS
@@ -40,7 +40,8 @@ std::string_view ProcStateName(ProcState state) {
 bool IsLegalMove(ProcState from, ProcState to) { return MayGo(from, to, MovesFrom(from)); }
 
 void MoveTo(ProcState& state, ProcState to) {
-  RATCHET_CHECK(IsLegalMove(state, to), "no procedure goes from {} to {}", ProcStateName(state), ProcStateName(to));
+  RATCHET_CHECK(IsLegalMove(state, to), "illegal move of a procedure: {} to {}", ProcStateName(state),
+                ProcStateName(to));
   state = to;
 }
 

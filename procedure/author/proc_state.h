@@ -8,12 +8,12 @@
 
 namespace ratchet::procedure {
 
-// Stored with these numbers, which are HBase's.
+// These numbers are stored. They are HBase's.
 enum class ProcState : std::uint8_t {
   kInitializing = 1,    // being constructed; never stored by a live master
   kRunnable = 2,        // its step may run
-  kWaiting = 3,         // for its children
-  kWaitingTimeout = 4,  // for an event, a report or a time-out
+  kWaiting = 3,         // waits for its children
+  kWaitingTimeout = 4,  // waits for an event, a report or a time-out
   kRolledBack = 5,      // failed and undone: final
   kSuccess = 6,         // final for a root; a child's steps can still be undone with its tree
   kFailed = 7,          // failed; its tree is about to be undone
@@ -30,8 +30,8 @@ inline constexpr std::array kProcStates{ProcState::kInitializing,   ProcState::k
 // Staying in a state is legal: a step that waits may wait again.
 [[nodiscard]] bool IsLegalMove(ProcState from, ProcState to);
 
-// state = to. Ends the process at an illegal move, which only a defect of the framework can ask for: a record that was
-// read never decides a move (recovery takes any state as the one to start from).
+// Sets state = to. An illegal move ends the process: only a defect of the framework can cause one, because a record
+// that was read never decides a move (recovery accepts any state as the initial one).
 void MoveTo(ProcState& state, ProcState to);
 
 }  // namespace ratchet::procedure

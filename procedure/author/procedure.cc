@@ -21,7 +21,7 @@ std::string_view LockPolicyName(LockPolicy policy) {
 }
 
 Absorbed Procedure::Absorb(std::string_view /*message*/) {
-  return Absorbed::Stale(std::string(type_name()) + " takes no reports");
+  return Absorbed::Stale(std::string(type_name()) + " accepts no reports");
 }
 
 const StepRow* Procedure::FindRow(StepNo step) const {

@@ -13,7 +13,7 @@ bool AnyRow(std::span<const StepRow> rows, UndoKind kind) {
   return std::any_of(rows.begin(), rows.end(), [kind](const StepRow& row) { return row.undo == kind; });
 }
 
-// The compiler has checked what StateMachineProcedure made; other types come here unchecked.
+// The compiler has checked tables of StateMachineProcedure; tables of other types arrive here unchecked.
 Status CheckTable(const ProcedureRegistry::Type& type) {
   const auto wrong = [&type](const StepRow& row, std::string_view what) {
     return Error(Code::kInvalidArgument, fmt::format("{}:{} (number {}) {}", type.name, row.name, row.number, what));
@@ -23,7 +23,7 @@ Status CheckTable(const ProcedureRegistry::Type& type) {
     const StepRow& row = type.rows[i];
     if (row.number == 0 || row.name.empty()) return wrong(row, "has no number or no name");
     no_return = no_return || row.undo == UndoKind::kPointOfNoReturn;
-    if (row.undo == UndoKind::kCall && no_return) return wrong(row, "has an undo behind a point of no return");
+    if (row.undo == UndoKind::kCall && no_return) return wrong(row, "has an undo after a point of no return");
     for (std::size_t j = 0; j < i; ++j) {
       if (row.number == type.rows[j].number || row.name == type.rows[j].name) {
         return wrong(row, fmt::format("has the number or the name of {}", type.rows[j].name));
@@ -67,7 +67,7 @@ Status ProcedureRegistry::Verify() const {
         }
         if (child->has_point_of_no_return() && row.undo != UndoKind::kPointOfNoReturn) {
           return Error(Code::kInvalidArgument,
-                       fmt::format("{}:{} spawns {}, which has a point of no return, and is none itself", name,
+                       fmt::format("{}:{} spawns {}, which has a point of no return, but is not one itself", name,
                                    row.name, child->name));
         }
       }

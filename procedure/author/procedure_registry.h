@@ -35,16 +35,17 @@ class ProcedureRegistry {
   void Register() {
     Add({std::string(P::kTypeName), P::StaticRows(), [] { return ProcedurePtr(std::make_unique<P>()); }});
   }
-  // A type name twice is a programmer error.
+  // Adding a type name twice is a programming error.
   void Add(Type type);
 
   // Null when unknown.
   [[nodiscard]] const Type* Find(std::string_view name) const;
-  // In the order of names: for sweeps, which enumerate the steps at run time.
+  // Returns the types in the order of names, for sweeps, which enumerate the steps at run time.
   [[nodiscard]] std::vector<const Type*> Types() const;
 
-  // Every table is sound (numbers and names set and unique, no undo behind a point of no return), every declared child
-  // type is known, and a row that spawns a type with a point of no return is one itself. The error names type and row.
+  // Checks that every table is valid (numbers and names set and unique, no undo after a point of no return) and that
+  // every declared child type is known. A row that spawns a type with a point of no return must be one itself. The
+  // error names type and row.
   [[nodiscard]] Status Verify() const;
 
  private:

@@ -35,7 +35,7 @@ Priority PriorityOfAll(const LockSet& locks) {
   return best;
 }
 
-// The most specific resource, a region standing for its table.
+// Returns the most specific resource; a region counts as its table.
 ResourceKey QueueOf(const LockSet& locks) {
   const LockRequest* chosen = &locks.requests().front();
   for (const LockRequest& request : locks.requests()) {

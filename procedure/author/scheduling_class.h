@@ -1,4 +1,4 @@
-// Which scheduling class and which queue a procedure belongs to, derived from its locks unless it says otherwise.
+// The scheduling class and the queue of a procedure, derived from its locks unless the procedure declares another one.
 #pragma once
 
 #include "procedure/author/lock_request.h"
@@ -11,8 +11,8 @@ namespace ratchet::procedure {
 
 struct SchedulingPlace {
   Priority priority = Priority::kTableUser;  // never kByLocks
-  // The resource whose queue the procedure stands in, for round robin: its table, server, peer, ..., or its type when
-  // it locks nothing.
+  // The resource whose queue the procedure is in, for round robin: its table, server, peer, ..., or its type when it
+  // locks nothing.
   ResourceKey queue;
   bool exclusive = false;  // it locks that resource exclusively
 };

@@ -1,4 +1,4 @@
-// What procedure authors derive from: finds rows in P::Steps(), keeps the data message, types the transitions.
+// The base class for authors of procedures: finds rows in P::Steps(), keeps the data message, types the transitions.
 //
 //   class CreateTable final : public StateMachineProcedure<CreateTable, pb::CreateTableData> {
 //    public:
@@ -66,8 +66,8 @@ class StateMachineProcedure : public Procedure {
   }
 
  protected:
-  // One row. `state`: P::State; `run`: a member of P; `undo`: UndoBy(&P::X), kNothingToUndo or kNoReturn; `locks`:
-  // kReleasesWhileChildrenRun, kReleasesBetweenTries, or nothing.
+  // Makes one row. `state`: P::State; `run`: a member of P; `undo`: UndoBy(&P::X), kNothingToUndo or kNoReturn;
+  // `locks`: kReleasesWhileChildrenRun, kReleasesBetweenTries, or omitted.
   template <class State>
   static constexpr Step<P> On(State state, std::string_view name, StepOutcome (P::*run)(StepContext&), Undo<P> undo,
                               ChildTypes spawns = {}, LockPolicy locks = LockPolicy::kAsProcedureSays) {
@@ -105,7 +105,7 @@ class StateMachineProcedure : public Procedure {
     constexpr auto kSteps = P::Steps();
     static_assert(StepTableIsSound(P::Steps()),
                   "step table: numbers and names must be set and unique, each row must have "
-                  "its function and its undo, and no undo function may stand after a point "
+                  "its function and its undo, and no undo function may follow a point "
                   "of no return");
     std::array<StepRow, kSteps.size()> rows{};
     for (std::size_t i = 0; i < kSteps.size(); ++i) {

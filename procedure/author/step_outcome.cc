@@ -3,7 +3,7 @@
 namespace ratchet::procedure {
 namespace {
 
-// One overload per alternative and no generic one: a forgotten alternative does not compile.
+// One overload per alternative and no generic one: an alternative without an overload does not compile.
 struct KindVisitor {
   OutcomeKind operator()(const Next&) const { return OutcomeKind::kNext; }
   OutcomeKind operator()(const Spawn&) const { return OutcomeKind::kSpawn; }

@@ -1,9 +1,9 @@
-// What a step may ask of the executor: a closed set, visited without a default.
+// The outcomes of a step: a closed set, visited without a default.
 //
 // Durable before anything else happens: Next, Spawn, Await, Done, Fail, EndFailed (and the data that the step changed).
-// Not durable: Retry, Yield and an in-memory Await (StepContext::AwaitOnce); data that such a step changed is put back
-// to its durable content, so that EVERY run of a step starts from durable data and nothing can be acted on that a crash
-// would forget.
+// Not durable: Retry, Yield and an in-memory Await (StepContext::AwaitAsync). The executor resets data that such a step
+// changed to its durable content. So EVERY run of a step starts from durable data, and no step acts on something that a
+// crash would forget.
 #pragma once
 
 #include <cstdint>
@@ -25,30 +25,31 @@ using StepNo = std::uint32_t;
 class Procedure;
 using ProcedurePtr = std::unique_ptr<Procedure>;
 
-// Go on with `state`. Locks are kept.
+// Continue with `state`. Locks are kept.
 struct Next {
   StepNo state = 0;
 };
 
-// Parent and children become durable in one batch; the parent goes on with `resume_at` when the last child has
+// Parent and children become durable in one batch. The parent continues with `resume_at` when the last child has
 // succeeded. Children are new objects; no order among them may be relied upon. Without children it is a Next.
 struct Spawn {
   StepNo resume_at = 0;
   std::vector<ProcedurePtr> children;
 };
 
-// Park until the ticket's event is woken, a report is absorbed, or `timeout` has passed (StepContext::timed_out); then
-// the SAME state runs again, as it does after a restart (the time-out then starts anew, S13). Without a ticket it is a
-// sleep that reports may cut short. `in_memory`: only through StepContext::AwaitOnce.
+// Suspend until the ticket's event is woken, a report is absorbed, or `timeout` has passed (StepContext::timed_out).
+// Then the SAME state runs again, as it does after a restart (the time-out then starts again, S13 (durations and
+// derived counts)). Without a ticket it is a sleep that reports may cut short. `in_memory`: only through
+// StepContext::AwaitAsync.
 struct Await {
   std::optional<WaitTicket> ticket;
   std::optional<Millis> timeout;
   bool in_memory = false;
 };
 
-// The same state again later. The attempt number, `why` and the time of the next try are visible meanwhile. Without a
-// `delay` the executor's backoff policy chooses one from the attempt number. When the state has been tried as often as
-// its budget allows (`max_attempts`, or if that is 0 ExecutorOptions::retry_attempts), the outcome is Fail instead.
+// Run the same state again later. The attempt number, `why` and the time of the next try are visible meanwhile. Without
+// a `delay` the executor's backoff policy chooses one from the attempt number. When the state has used its attempts
+// (`max_attempts`, or if that is 0 ExecutorOptions::retry_attempts), the outcome is Fail instead.
 struct Retry {
   Error why;
   std::optional<Millis> delay = std::nullopt;
@@ -56,7 +57,7 @@ struct Retry {
   std::optional<WaitTicket> sooner = std::nullopt;  // a wake-up of its event ends the delay
 };
 
-// The same state again, after the others in the queue have had their turn. Also the answer to "interrupted".
+// Run the same state again, after the other procedures in the queue. It is the correct outcome for "interrupted", too.
 struct Yield {};
 
 // Succeeded. `result` is kept for the client until it is acknowledged or too old.
@@ -64,14 +65,14 @@ struct Done {
   std::string result;
 };
 
-// Undo the whole tree. After the tree's point of no return nothing can fail: such a Fail parks the procedure, `why`
-// shown.
+// Undo the whole tree. After the tree's point of no return nothing can fail: such a Fail parks the procedure and shows
+// `why`.
 struct Fail {
   Error why;
 };
 
-// Ends with an error, and there is nothing to undo: a root behind its point of no return has itself put right what it
-// had begun. The client is told of the failure. Of any other procedure it is a broken rule.
+// End with an error and with nothing to undo: only a root after its point of no return may do this, once it has cleaned
+// up its own changes. The client receives the error. For any other procedure this outcome is a broken rule.
 struct EndFailed {
   Error why;
 };

@@ -25,24 +25,23 @@ namespace ratchet::procedure {
 class StepContext;
 
 enum class UndoKind : std::uint8_t {
-  kCall,            // `fn` takes the step back
-  kNothing,         // the step leaves nothing behind
-  kPointOfNoReturn  // once this state is durable, nothing in the whole tree can fail or be undone any more
+  kCall,            // `fn` undoes the step
+  kNothing,         // the step leaves nothing to undo
+  kPointOfNoReturn  // once this state is durable, nothing in the whole tree can fail or be undone
 };
 [[nodiscard]] std::string_view UndoKindName(UndoKind kind);
 
 // An undo function neither spawns nor waits, is idempotent, and must cope with a step that did nothing or only a part
-// (the step that failed, or that a crash may have interrupted, is undone too). An error is retried with backoff, for
-// ever.
+// (the step that failed, or that a crash may have interrupted, is undone too). An error is retried with backoff,
+// without end.
 template <class P>
 struct Undo {
-  UndoKind kind = UndoKind::kCall;  // without a function: a row for which it is undecided, which is refused
+  UndoKind kind = UndoKind::kCall;  // without a function: a row without a declared undo, which is refused
   Status (P::*fn)(StepContext&) = nullptr;
 };
 
 // The types of children that a row may spawn, for the registry's check: a row that spawns a type with a point of no
-// return must itself be one. Declaring is needed only for such types; spawning an undeclared one is refused when it
-// happens.
+// return must itself be one. Only such types need to be declared; spawning an undeclared one is refused at run time.
 struct ChildTypes {
   std::array<std::string_view, 6> names{};
   std::size_t count = 0;
@@ -53,12 +52,13 @@ constexpr ChildTypes Spawns(Names... names) {
   return {{std::string_view(names)...}, sizeof...(Names)};
 }
 
-// What becomes of the locks that the procedure itself holds when a row does not go on at once. What is let go is let go
-// on record, whatever HoldLocks says (S16 stays in force); the executor takes it back, on record, before the next step.
+// Lock policy of a row: which of the procedure's own locks are released when the row does not continue at once. The
+// release is recorded, whatever HoldLocks returns (S16 (parent keeps child locks) still applies). The executor takes
+// the locks again, and records that, before the next step.
 enum class LockPolicy : std::uint8_t {
   kAsProcedureSays,           // Procedure::HoldLocks
-  kReleasesWhileChildrenRun,  // let go when the children that the row spawns are on record
-  kReleasesBetweenTries       // let go when the row returns Retry
+  kReleasesWhileChildrenRun,  // released when the children that the row spawns are durable
+  kReleasesBetweenTries       // released when the row returns Retry
 };
 [[nodiscard]] std::string_view LockPolicyName(LockPolicy policy);  // for --list-steps; empty: kAsProcedureSays
 
@@ -72,7 +72,7 @@ struct Step {
   LockPolicy locks = LockPolicy::kAsProcedureSays;
 };
 
-// A row without its functions: what the registry, the sweeps and the operator's views see.
+// A row without its functions, as the registry, the sweeps and the operator's views see it.
 struct StepRow {
   StepNo number = 0;
   std::string_view name;
@@ -89,8 +89,8 @@ inline constexpr bool kNullFunctionsAreSeen = false;
 inline constexpr bool kNullFunctionsAreSeen = true;
 #endif
 
-// Numbers non-zero and unique, names non-empty and unique, every row with a function and a decided undo, no undo
-// function after the first point of no return, and a row that releases locks for its children declares them.
+// Checks: numbers non-zero and unique, names non-empty and unique, every row with a function and a declared undo, no
+// undo function after the first point of no return, and a row that releases locks for its children declares them.
 template <class Rows>
 consteval bool StepTableIsSound(const Rows& rows) {
   bool no_return = false;

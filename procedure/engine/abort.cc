@@ -7,7 +7,8 @@
 #include "procedure/engine/rollback.h"
 #include "procedure/session/answers.h"
 #include "procedure/session/node_commit.h"
-#include "procedure/session/places.h"
+#include "procedure/session/queueing.h"
+#include "procedure/session/requests.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -16,51 +17,69 @@ Status CanAbort(const ProcNode& root) {
   if (IsTerminal(root.durable.state))
     return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", root.id.pid));
   if (root.durable.past_no_return) {
-    return Error(Code::kFailedPrecondition, fmt::format("pid {} is behind its point of no return", root.id.pid));
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} is past its point of no return", root.id.pid));
   }
   if (root.procedure == nullptr) return Error(Code::kFailedPrecondition, root.durable.parked);
   return Ok();
 }
 
-}  // namespace
-
-void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
-  Session session(core);
-  ProcNode* node = session->tree.Find(pid);
+// `request`: without the procedures that still have to be answered.
+void Ask(Core& core, ProcId pid, AbortRequest request, std::function<void(Status)> done) {
+  ExecutorLock held(core);
+  ProcNode* node = held->tree.Find(pid);
   Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid)))
                                : CanAbort(*node->root);
-  if (session->halted || session->stopping) can = Error(Code::kUnavailable, "the executor has stopped");
+  if (held->halted || held->stopping) can = Error(Code::kUnavailable, "the executor has stopped");
   if (!can.ok() || node->root->tree.failing) {
-    session.Later([done = std::move(done), can] { done(can); });
+    held.Later([done = std::move(done), can] { done(can); });
     return;
   }
   ProcNode& root = *node->root;
-  const bool asked = root.abort.has_value();  // then both hear what comes of it
-  if (!asked) root.abort = AbortRequest{std::move(note.who), std::move(note.why), {}, false};
+  const bool asked = root.abort.has_value();  // then both callers get the result
+  const bool of_operator = !request.error.has_value();
+  if (!asked) root.abort = std::move(request);
   root.abort->done.push_back(std::move(done));
-  root.abort->lets_go |= !root.durable.parked.empty() || !root.verbs.empty();
+  root.abort->lets_go |= of_operator && (!root.durable.parked.empty() || !root.verbs.empty());
   if (asked) return;
-  if (IsBusy(root.phase)) return;  // found when it is free
-  LeaveEverything(session, root);
-  session.Ready(root);
+  if (IsBusy(root.phase)) return;  // the request is found when the root is free
+  LeaveEverything(held, root);
+  held.Ready(root);
 }
 
-bool ApplyAbort(Session& session, ProcNode& root) {
+}  // namespace
+
+void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
+  AbortRequest request;
+  request.who = std::move(note.who);
+  request.why = std::move(note.why);
+  Ask(core, pid, std::move(request), std::move(done));
+}
+
+void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done) {
+  AbortRequest request;
+  request.who = "the executor";
+  request.why = fmt::format("the deadline of {} ms is over", deadline.count());
+  request.error = Error(Code::kTimeout, request.why, std::string(kDeadlineClass));
+  Ask(core, pid, std::move(request), std::move(done));
+}
+
+bool ApplyAbort(ExecutorLock& held, ProcNode& root) {
   if (const Status can = CanAbort(root); !can.ok()) {
-    AnswerAbort(session, root, can);
+    AnswerAbort(held, root, can);
     return false;
   }
   const AbortRequest request = *std::exchange(root.abort, std::nullopt);
-  const Error why(Code::kAborted, fmt::format("aborted by {}: {}", request.who, request.why));
-  LeaveEverything(session, root);
+  const Error why =
+      request.error.value_or(Error(Code::kAborted, fmt::format("aborted by {}: {}", request.who, request.why)));
+  LeaveEverything(held, root);
   Durable next = FailIdle(root.durable, root.procedure->FindRow(root.durable.step), root.begun,
-                          session.core().deps.store.TakeSequence(), why, session.now_ms());
-  AddVerb(next, {"abort", request.who, request.why, session.now_ms()});
-  // An operator that aborts what is parked has looked at it. Undo of a state that this version does not know cannot be
-  // run.
+                          held.core().deps.store.NextSequence(), why, held.now_ms());
+  AddVerb(next, {"abort", request.who, request.why, held.now_ms()});
+  // An operator that aborts a parked procedure has looked at it. The undo of a state that this version does not know
+  // cannot be run.
   if (request.lets_go && UnknownState(*root.procedure, next).empty()) next.parked.clear();
-  StoreThen(session, root, std::move(next), {}, {}, [why, request](Session& inner, ProcNode& failed) {
-    SetIntent(failed, ForUndo{});
+  StoreThen(held, root, std::move(next), {}, {}, [why, request](ExecutorLock& inner, ProcNode& failed) {
+    SetNextAction(failed, ForUndo{});
     for (const auto& done : request.done) inner.Later([done] { done(Ok()); });
     BeginRollback(inner, failed, why);
     inner.Ready(failed);

@@ -1,15 +1,18 @@
-// An operator, or the breaking of a ring of locks, wants a tree undone.
+// Aborts: an operator, the breaking of a deadlock, or the end of a deadline requests that a tree be undone.
 #pragma once
 
 #include <functional>
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// Executor::Abort. Queues behind what the root is doing; `done` when the failure is on record.
+// Executor::Abort. The request waits until the root is free; `done` is called when the failure is durable.
 void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done);
-// The root is free: carries the abort out, or says why not. True: a commit is on its way.
-[[nodiscard]] bool ApplyAbort(Session& session, ProcNode& root);
+// The deadline of a root is over: fails it with kTimeout and the class kDeadlineClass, in the same way. A parked root
+// stays parked, so that its undo waits for the operator.
+void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done);
+// The root is free: carries the abort out, or refuses it with a reason. Returns true if a commit is in progress.
+[[nodiscard]] bool ApplyAbort(ExecutorLock& held, ProcNode& root);
 
 }  // namespace ratchet::procedure

@@ -6,23 +6,24 @@
 
 #include "common/base/mutant.h"
 #include "procedure/author/author_call.h"
+#include "procedure/author/proc_state.h"
 #include "procedure/engine/pause.h"
 #include "procedure/record/identity.h"
-#include "procedure/session/places.h"
-#include "procedure/views/notices.h"
+#include "procedure/session/queueing.h"
+#include "procedure/views/notifications.h"
 
 namespace ratchet::procedure {
 namespace {
 
-std::unique_ptr<ProcNode> MakeNode(Session& session, Identity id, ProcedurePtr procedure) {
-  session->max_pid = session->max_pid.Next();
-  id.pid = session->max_pid;
+std::unique_ptr<ProcNode> MakeNode(ExecutorLock& held, Identity id, ProcedurePtr procedure) {
+  held->max_pid = held->max_pid.Next();
+  id.pid = held->max_pid;
   if (!id.root.valid()) id.root = id.pid;
   id.type = std::string(procedure->type_name());
   id.data_version = procedure->data_version();
-  id.submitted_ms = session.now_ms();
+  id.submitted_ms = held.now_ms();
   Durable durable;
-  durable.state = ProcState::kRunnable;
+  durable.state = ProcState::kInitializing;
   durable.step = procedure->rows().front().number;
   durable.data = procedure->SerializeData();
   durable.version = 1;
@@ -33,11 +34,11 @@ std::unique_ptr<ProcNode> MakeNode(Session& session, Identity id, ProcedurePtr p
   return node;
 }
 
-Status CheckChild(Session& session, const ProcNode& parent, const StepRow& row, const Procedure& child) {
-  const ProcedureRegistry::Type& type = *session.core().deps.registry.Find(child.type_name());
+Status CheckChild(ExecutorLock& held, const ProcNode& parent, const StepRow& row, const Procedure& child) {
+  const ProcedureRegistry::Type& type = *held.core().deps.registry.Find(child.type_name());
   if (type.has_point_of_no_return() && row.undo != UndoKind::kPointOfNoReturn) {
-    return Error(Code::kInternal,
-                 fmt::format("{} spawns {}, which has a point of no return, and is none itself", row.name, type.name));
+    return Error(Code::kInternal, fmt::format("{} spawns {}, which has a point of no return, but is not one itself",
+                                              row.name, type.name));
   }
   if (RATCHET_MUTANT("procedure.any_lock_order")) return Ok();
   return CallAuthor([&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); });
@@ -56,24 +57,26 @@ Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure) {
   return CallAuthor([procedure] { return procedure->CheckInitial(); });
 }
 
-std::unique_ptr<ProcNode> MakeRoot(Session& session, ProcedurePtr procedure, const SubmitOptions& options) {
+std::unique_ptr<ProcNode> MakeRoot(ExecutorLock& held, ProcedurePtr procedure, const SubmitOptions& options) {
   Identity id;
-  id.owner = options.owner.empty() ? session.options().owner : options.owner;
+  id.owner = options.owner.empty() ? held.options().owner : options.owner;
   id.nonce_group = options.nonce.group;
   id.nonce = options.nonce.nonce;
-  auto node = MakeNode(session, std::move(id), std::move(procedure));
+  id.deadline_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(0, options.deadline.count()));
+  auto node = MakeNode(held, std::move(id), std::move(procedure));
   node->root = node.get();
   const StepRow& first = node->procedure->rows().front();
   node->durable.past_no_return = first.undo == UndoKind::kPointOfNoReturn;
+  MoveTo(node->durable.state, ProcState::kRunnable);
   return node;
 }
 
-Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(Session& session, ProcNode& parent, const StepRow& row,
+Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(ExecutorLock& held, ProcNode& parent, const StepRow& row,
                                                             std::vector<ProcedurePtr> children) {
   for (const ProcedurePtr& child : children) {
-    const Status is_new = CheckNew(session.core().deps.registry, child.get());
+    const Status is_new = CheckNew(held.core().deps.registry, child.get());
     if (!is_new.ok()) return is_new.error().Annotate("cannot spawn");
-    RATCHET_TRY(CheckChild(session, parent, row, *child));
+    RATCHET_TRY(CheckChild(held, parent, row, *child));
   }
   std::vector<std::unique_ptr<ProcNode>> nodes;
   nodes.reserve(children.size());
@@ -83,35 +86,35 @@ Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(Session& session, Pr
     id.root = parent.id.root;
     id.owner = parent.id.owner;
     id.child_round = parent.durable.spawn_round + 1;
-    nodes.push_back(MakeNode(session, std::move(id), std::move(child)));
+    nodes.push_back(MakeNode(held, std::move(id), std::move(child)));
     nodes.back()->locks.SetParent(&parent.locks);
+    MoveTo(nodes.back()->durable.state, ProcState::kRunnable);
   }
   return nodes;
 }
 
-bool AnyHasUndo(Session& session, const std::vector<std::unique_ptr<ProcNode>>& children) {
-  return std::any_of(children.begin(), children.end(), [&session](const auto& child) {
-    return session.core().deps.registry.Find(child->id.type)->has_undo();
-  });
+bool AnyHasUndo(ExecutorLock& held, const std::vector<std::unique_ptr<ProcNode>>& children) {
+  return std::any_of(children.begin(), children.end(),
+                     [&held](const auto& child) { return held.core().deps.registry.Find(child->id.type)->has_undo(); });
 }
 
-void TryGrant(Session& session, ProcNode& node) {
-  if (PausedBy(session, node) != nullptr) return;
+void TryGrant(ExecutorLock& held, ProcNode& node) {
+  if (PausedBy(held, node) != nullptr) return;
   const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
-  if (wanted.empty() || session->locks.TryNow(node.locks, wanted)) {
+  if (wanted.empty() || held->locks.TryNow(node.locks, wanted)) {
     node.durable.locks = wanted;
     node.has_grant = true;
   }
 }
 
-void TryGrantAll(Session& session, const std::vector<std::unique_ptr<ProcNode>>& nodes) {
-  for (const auto& node : nodes) TryGrant(session, *node);
+void TryGrantAll(ExecutorLock& held, const std::vector<std::unique_ptr<ProcNode>>& nodes) {
+  for (const auto& node : nodes) TryGrant(held, *node);
 }
 
-ProcNode& Adopt(Session& session, std::unique_ptr<ProcNode> node) {
-  ProcNode& added = session->tree.Add(std::move(node));
-  BindToScheduler(session, added);
-  NoteAdded(session, added);
+ProcNode& Adopt(ExecutorLock& held, std::unique_ptr<ProcNode> node) {
+  ProcNode& added = held->tree.Add(std::move(node));
+  BindToScheduler(held, added);
+  NoteAdded(held, added);
   return added;
 }
 

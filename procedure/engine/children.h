@@ -1,34 +1,32 @@
-// New procedures: checked, numbered, and given their place, for Submit and Spawn alike.
+// New procedures: checks them, numbers them, and adds them to the tree, for Submit and Spawn alike.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// Whether an object can be submitted at all: known type, sound initial data, never submitted before.
+// Ok if an object can be submitted: known type, valid initial data, never submitted before.
 [[nodiscard]] Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure);
 
-// A node for a root with the next pid; not in the tree yet.
-[[nodiscard]] std::unique_ptr<ProcNode> MakeRoot(Session& session, ProcedurePtr procedure,
+// Makes a node for a root with the next pid; the node is not in the tree yet.
+[[nodiscard]] std::unique_ptr<ProcNode> MakeRoot(ExecutorLock& held, ProcedurePtr procedure,
                                                  const SubmitOptions& options);
 
-// Nodes for the children that `parent` spawns from `row`; kInternal when a rule forbids one of them.
-[[nodiscard]] Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(Session& session, ProcNode& parent,
+// Makes nodes for the children that `parent` spawns from `row`; kInternal when a rule forbids a child.
+[[nodiscard]] Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(ExecutorLock& held, ProcNode& parent,
                                                                           const StepRow& row,
                                                                           std::vector<ProcedurePtr> children);
-[[nodiscard]] bool AnyHasUndo(Session& session, const std::vector<std::unique_ptr<ProcNode>>& children);
+[[nodiscard]] bool AnyHasUndo(ExecutorLock& held, const std::vector<std::unique_ptr<ProcNode>>& children);
 
-// S14: a grant that can be had at once goes into the same batch as the insert.
-void TryGrant(Session& session, ProcNode& node);
-void TryGrantAll(Session& session, const std::vector<std::unique_ptr<ProcNode>>& nodes);
+// S14 (durable lock grants): a lock that is free is granted in the same batch as the insert.
+void TryGrant(ExecutorLock& held, ProcNode& node);
+void TryGrantAll(ExecutorLock& held, const std::vector<std::unique_ptr<ProcNode>>& nodes);
 
-// The insert is durable: into the tree, counted, shown.
-ProcNode& Adopt(Session& session, std::unique_ptr<ProcNode> node);
-inline ProcNode& AdoptChild(Session& session, std::unique_ptr<ProcNode> node) {
-  return Adopt(session, std::move(node));
-}
+// Called when the insert is durable: adds the node to the tree, counts it, shows it.
+ProcNode& Adopt(ExecutorLock& held, std::unique_ptr<ProcNode> node);
+inline ProcNode& AdoptChild(ExecutorLock& held, std::unique_ptr<ProcNode> node) { return Adopt(held, std::move(node)); }
 
 }  // namespace ratchet::procedure

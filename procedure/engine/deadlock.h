@@ -1,24 +1,25 @@
-// The one kind of deadlock that the order of locks cannot exclude, and its cure.
+// Finds and breaks the one kind of deadlock that the order of locks cannot exclude.
 //
-// S15 keeps a single line of descent from waiting backwards. But S16 lets a child that has succeeded leave its locks
-// with its parent, while a sibling still waits for an earlier one: the tree then waits backwards, and two such trees
-// can wait for each other. Only a tree before its point of no return keeps such locks, so it can be undone: the
-// youngest one in the ring is, with the ring named in its error. The check runs only while some tree keeps locks of
-// succeeded children.
+// S15 (total lock order) keeps a single line of descent from waiting against the order. But S16 (parent keeps child
+// locks) lets a succeeded child leave its locks with its parent, while a sibling still waits for an earlier one. The
+// tree then waits against the order, and two such trees can wait for each other. Only a tree before its point of no
+// return keeps such locks, so it can be undone: the youngest tree in the cycle is undone, and its error names the
+// cycle. The check runs only while some tree keeps locks of succeeded children.
 #pragma once
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// `node` has just begun to wait for a lock, or what it waits for has changed hands. The root that gives way is ready.
-void BreakRing(Session& session, ProcNode& node);
-// The same for all whose wait has changed: a waiter behind another one now may stand in a ring that was not there when
-// it came.
-void BreakMovedRings(Session& session);
+// Call when `node` has begun to wait for a lock, or when the holder that it waits for has changed. Readies the root
+// that is undone.
+void BreakDeadlock(ExecutorLock& held, ProcNode& node);
+// Runs the check for all waiters whose wait has changed: a waiter that is now blocked by another one may be in a cycle
+// that did not exist when it began to wait.
+void BreakMovedDeadlocks(ExecutorLock& held);
 
-// Locks of a succeeded child have come to `node`: its waiting descendants may wait backwards now, which BreakMovedRings
-// looks at.
-void CheckRingsBelow(Session& session, ProcNode& node);
+// Locks of a succeeded child have come to `node`, so its waiting descendants may wait against the order.
+// BreakMovedDeadlocks checks them.
+void CheckRingsBelow(ExecutorLock& held, ProcNode& node);
 
 }  // namespace ratchet::procedure

@@ -1,31 +1,31 @@
 #include "procedure/engine/ending.h"
 
-#include "procedure/session/places.h"
-#include "procedure/views/notices.h"
+#include "procedure/session/queueing.h"
+#include "procedure/views/notifications.h"
 
 namespace ratchet::procedure {
 
-void Finish(Session& session, ProcNode& node) {
-  SetIntent(node, Ended{});
-  SetKeeps(session, node, false);
-  NoteEnded(session, node);
+void Finish(ExecutorLock& held, ProcNode& node) {
+  SetNextAction(node, Ended{});
+  SetInheritsChildLocks(held, node, false);
+  NoteEnded(held, node);
   if (node.parent != nullptr) {
-    if (--node.parent->unfinished_children == 0 && node.parent->want() == Want::kChildren &&
+    if (--node.parent->unfinished_children == 0 && node.parent->next_kind() == NextActionKind::kChildren &&
         !IsBusy(node.parent->phase)) {
-      session.Ready(*node.parent);
+      held.Ready(*node.parent);
     }
   } else {
-    session->completed[node.id.pid].finished = session.core().deps.clock.Now();
+    held->completed[node.id.pid].finished = held.core().deps.clock.Now();
   }
 }
 
-void RemoveDescendants(Session& session, ProcNode& node) {
+void RemoveDescendants(ExecutorLock& held, ProcNode& node) {
   std::vector<ProcNode*> members = ProcedureTree::Subtree(node);
   for (std::size_t i = members.size(); i > 1; --i) {
     ProcNode& member = *members[i - 1];
-    session->scheduler.Unbind(member.sched);
-    SetKeeps(session, member, false);
-    session->tree.Remove(member);
+    held->scheduler.Unbind(member.sched);
+    SetInheritsChildLocks(held, member, false);
+    held->tree.Remove(member);
   }
 }
 

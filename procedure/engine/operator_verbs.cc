@@ -14,7 +14,7 @@
 #include "procedure/record/identity.h"
 #include "procedure/session/answers.h"
 #include "procedure/session/node_commit.h"
-#include "procedure/session/places.h"
+#include "procedure/session/queueing.h"
 #include "procedure/session/waiting.h"
 #include "procedure/views/activity.h"
 #include "procedure/views/log_lines.h"
@@ -24,44 +24,46 @@ namespace {
 
 // Hands a verb to the procedure; it is applied as soon as the procedure is free.
 void Queue(Core& core, ProcId pid, VerbRequest request) {
-  Session session(core);
-  ProcNode* node = session->tree.Find(pid);
-  if (node == nullptr || IsTerminal(node->durable.state) || session->halted || session->stopping) {
-    RefuseVerb(session, pid, std::move(request));
+  ExecutorLock held(core);
+  ProcNode* node = held->tree.Find(pid);
+  if (node == nullptr || IsTerminal(node->durable.state) || held->halted || held->stopping) {
+    RefuseVerb(held, pid, std::move(request));
     return;
   }
   node->verbs.push_back(std::move(request));
-  if (!IsBusy(node->phase)) session.Ready(*node);  // else found when it is free
+  if (!IsBusy(node->phase)) held.Ready(*node);  // otherwise the verb is found when the node is free
 }
 
-// The verb is on record: what the node waited for has lost its meaning.
-void AfterVerb(Session& session, ProcNode& node) {
+// Called when the verb is durable: the node no longer waits for its previous event.
+void AfterVerb(ExecutorLock& held, ProcNode& node) {
   ProcNode& root = *node.root;
-  if (node.hole && (node.durable.parked.empty() || node.durable.bypassed)) {
-    node.hole = false;
-    --root.tree.holes;
+  if (node.missing_children && (node.durable.parked.empty() || node.durable.bypassed)) {
+    node.missing_children = false;
+    --root.tree.incomplete;
   }
   if (root.tree.failing) {
-    if (node.durable.bypassed && root.tree.prepared) ForgetUndo(session, root);
-    LeaveUndo(session, node);
-    session.ReadyUndo(root);
+    if (node.durable.bypassed && root.tree.prepared) ForgetUndo(held, root);
+    LeaveUndo(held, node);
+    held.ReadyUndo(root);
     return;
   }
-  CutWaitShort(session, node);
-  if (node.want() == Want::kOperator) SetIntent(node, IntentOf(WantByState(node.durable.state)));
-  session.Ready(node);
+  CutWaitShort(held, node);
+  if (node.next_kind() == NextActionKind::kOperator)
+    SetNextAction(node, NextActionOf(NextActionKindByState(node.durable.state)));
+  held.Ready(node);
 }
 
 void Record(Durable& next, const char* verb, const OperatorNote& note, std::int64_t now_ms) {
   AddVerb(next, {verb, note.who, note.why, now_ms});
 }
 
-// The operator has seen that children are missing and lets the procedure go on without them.
+// The operator has seen that children are missing and lets the procedure continue without them.
 void AcceptLoss(const ProcNode& node, Durable& next) {
-  if (node.hole) next.children = static_cast<std::uint32_t>(node.children.size());
+  if (node.missing_children) next.children = static_cast<std::uint32_t>(node.children.size());
 }
 
-// S82: nothing is skipped that later states rely on, and nothing that may fail comes behind the point of no return.
+// S82 (rerun skips no state): no state is skipped that later states rely on, and no state that may fail runs after the
+// point of no return.
 Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
   if (RATCHET_MUTANT("procedure.rerun_any_state")) return Ok();
   RATCHET_TRY(CheckRerun(*node.procedure, from, to.number));
@@ -70,17 +72,16 @@ Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
   return Error(Code::kFailedPrecondition,
                past
                    ? fmt::format("{} may fail, and the tree is past its point of no return", to.name)
-                   : fmt::format("{} is behind the point of no return, which only a step of the tree passes", to.name));
+                   : fmt::format("{} is past the point of no return, which only a step of the tree may pass", to.name));
 }
 
-// The state that a rerun leaves behind may have acted without having come to its end: it is undone like a completed
-// one.
+// The state that a rerun leaves may have acted without having ended: it is undone like a completed one.
 void AbandonStep(Core& core, const ProcNode& node, Durable& next) {
   const bool between_steps = next.state == ProcState::kWaiting;
   if (!node.begun || between_steps || node.root->durable.past_no_return) return;
   const StepRow* row = node.procedure->FindRow(next.step);
   if (row != nullptr && row->undo == UndoKind::kCall)
-    next.undo.push_back({row->number, core.deps.store.TakeSequence()});
+    next.undo.push_back({row->number, core.deps.store.NextSequence()});
 }
 
 VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
@@ -99,10 +100,10 @@ VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) 
           std::move(done)};
 }
 
-// By what is on record, also while a worker has the object.
-Status MayBypass(Session& session, const ProcNode& node) {
+// Decides by the record, also while a worker has the object.
+Status MayBypass(ExecutorLock& held, const ProcNode& node) {
   if (node.procedure == nullptr) return Ok();
-  const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
+  const ProcedurePtr copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
   const Status may = copy == nullptr ? Ok() : copy->CheckBypass();
   return may.ok() ? may : Status(may.error().Annotate(fmt::format("pid {}", node.id.pid)));
 }
@@ -113,8 +114,8 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
   std::vector<ProcId> above;
   std::vector<ProcId> below;
   {
-    Session session(core);
-    ProcNode* node = session->tree.Find(pid);
+    ExecutorLock held(core);
+    ProcNode* node = held->tree.Find(pid);
     if (node != nullptr && !IsTerminal(node->durable.state) && (node->unfinished_children == 0 || recursive)) {
       std::vector<ProcNode*> all{node};
       for (ProcNode* up = node->parent; up != nullptr; up = up->parent) {
@@ -126,10 +127,10 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
         all.push_back(member);
         below.push_back(member->id.pid);
       }
-      // All or none: a refusal leaves the others as they are. (Each is asked again when its turn comes.)
+      // All or none: a refusal leaves the others as they are. (Each is checked again when its verb is applied.)
       for (const ProcNode* member : all) {
-        if (const Status may = MayBypass(session, *member); !may.ok()) {
-          session.Later([done = std::move(done), may] { done(may); });
+        if (const Status may = MayBypass(held, *member); !may.ok()) {
+          held.Later([done = std::move(done), may] { done(may); });
           return;
         }
       }
@@ -140,8 +141,8 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
             if (!status.ok()) RATCHET_LOG(kWarn, "bypass of pid={}: {}", other, status.error().ToString());
           }));
   };
-  // From above, so that none of them runs another step when the last descendant ends. For a master that dies in
-  // between, a load derives the ancestors' from the descendants'.
+  // From the top down, so that no ancestor runs another step when the last descendant ends. If the master dies in
+  // between, a load derives the bypass of ancestors from the bypass of their descendants.
   for (const ProcId other : above) queue(other);
   Queue(core, pid, MakeBypass(note, recursive, std::move(done)));
   for (const ProcId other : below) queue(other);
@@ -181,20 +182,21 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
         {"rerun", std::move(note),
          [step, &core](const ProcNode& node, Durable& next) -> Status {
            if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
-           if (node.hole) return Error(Code::kFailedPrecondition, node.durable.parked);
+           if (node.missing_children) return Error(Code::kFailedPrecondition, node.durable.parked);
            if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
            const StepRow* row = node.procedure->FindRow(step);
            if (row == nullptr) {
              return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
            }
            if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
-           // Where it may not be ended, it may not be sent past what it waits for either (S17).
+           // A procedure that may not be ended must not be sent past what it waits for either, S17 (answer or fence
+           // settles an order).
            if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
            RATCHET_TRY(MaySendTo(node, next.step, *row));
            if (step != next.step) AbandonStep(core, node, next);
            next.step = step;
            MoveTo(next.state, ProcState::kRunnable);
-           const std::string unknown = UnknownState(*node.procedure, next);  // one to undo, then
+           const std::string unknown = UnknownState(*node.procedure, next);  // an unknown state is then one to undo
            if (!unknown.empty())
              return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
            next.parked.clear();
@@ -203,20 +205,20 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
          std::move(done)});
 }
 
-bool ApplyVerb(Session& session, ProcNode& node) {
+bool ApplyVerb(ExecutorLock& held, ProcNode& node) {
   while (!node.verbs.empty()) {
     VerbRequest request = std::move(node.verbs.front());
     node.verbs.erase(node.verbs.begin());
     Durable next = node.durable;
     if (const Status status = request.edit(node, next); !status.ok()) {
-      session.Later([done = std::move(request.done), status] { done(status); });
+      held.Later([done = std::move(request.done), status] { done(status); });
       continue;
     }
-    Record(next, request.verb, request.note, session.now_ms());
+    Record(next, request.verb, request.note, held.now_ms());
     next.version += 1;
-    next.updated_ms = session.now_ms();
-    StoreThen(session, node, std::move(next), {}, {},
-              [request, before = node.durable.step](Session& inner, ProcNode& changed) {
+    next.updated_ms = held.now_ms();
+    StoreThen(held, node, std::move(next), {}, {},
+              [request, before = node.durable.step](ExecutorLock& inner, ProcNode& changed) {
                 if (changed.durable.step != before) ResetStep(changed);
                 RATCHET_LOG(kWarn, "Operator {} by {} ({}): {}", request.verb, request.note.who, request.note.why,
                             LogForm(changed));
@@ -230,23 +232,24 @@ bool ApplyVerb(Session& session, ProcNode& node) {
   return false;
 }
 
-bool EndIfBypassed(Session& session, ProcNode& node) {
+bool EndIfBypassed(ExecutorLock& held, ProcNode& node) {
   if (!node.durable.bypassed || node.unfinished_children > 0) return false;
-  LeaveEverything(session, node);
+  LeaveEverything(held, node);
   Durable next = node.durable;
   MoveTo(next.state, ProcState::kSuccess);
   if (node.parent == nullptr) next.children = 0;
   next.locks.clear();
   next.version += 1;
-  next.updated_ms = session.now_ms();
+  next.updated_ms = held.now_ms();
   StoreBatch batch;
   if (node.parent == nullptr) batch.deletes = DescendantsToDelete(node);
-  StoreThen(session, node, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
+  StoreThen(held, node, std::move(next), std::move(batch), {}, [](ExecutorLock& inner, ProcNode& done) {
     std::vector<ProcId> granted;
-    if (done.parent != nullptr && done.kept_for_children) {
-      // Its succeeded children may still have to be undone, and their records say that they hold their locks (S16).
+    if (done.parent != nullptr && done.inherits_child_locks) {
+      // Succeeded children of the procedure may still have to be undone, and their records say that they hold locks,
+      // S16 (parent keeps child locks).
       inner->locks.HandOver(done.locks, done.parent->locks, granted);
-      SetKeeps(inner, *done.parent, true);
+      SetInheritsChildLocks(inner, *done.parent, true);
     } else {
       inner->locks.Release(done.locks, granted);
     }

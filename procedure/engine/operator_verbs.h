@@ -1,30 +1,31 @@
-// What an operator may do to a procedure when the rules have left it stuck. Each verb is durable, with operator and
-// reason, and queues behind whatever the procedure is doing (S11). None of them makes the world consistent by itself:
-// after a bypass the host's reconciler has to look.
+// Verbs with which an operator acts on a procedure that the rules have left stuck. Each verb is durable, with operator
+// and reason, and waits until the procedure is free, S11 (one commit per pid). No verb makes the cluster consistent by
+// itself: after a bypass the host's reconciler has to repair.
 #pragma once
 
 #include <functional>
 #include <string>
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
 using VerbDone = std::function<void(Status)>;
 
 // `pid` and its ancestors end as SUCCESS without running another step or undo; its locks are released. With `recursive`
-// its unfinished descendants too, else unfinished children are a refusal. Also the way past an undo that never
-// succeeds.
+// its unfinished descendants end too; without it, unfinished children are a reason to refuse. Also ends an undo that
+// never succeeds.
 void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, VerbDone done);
-// Nothing of it runs until Unpark. Its children go on.
+// No step or undo of `pid` runs until Unpark. Its children continue.
 void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done);
 void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done);
-// It goes on with `step` instead (and is unparked); for a procedure that has no unfinished children.
+// The procedure continues with `step` (and is unparked). Only for a procedure without unfinished children.
 void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, VerbDone done);
 
-// The node is free: takes up the next verb. True: a commit is on its way.
-[[nodiscard]] bool ApplyVerb(Session& session, ProcNode& node);
-// The node is free: a bypassed procedure without unfinished children ends here. True: its commit is on its way.
-[[nodiscard]] bool EndIfBypassed(Session& session, ProcNode& node);
+// The node is free: applies the next verb. Returns true if a commit is in progress.
+[[nodiscard]] bool ApplyVerb(ExecutorLock& held, ProcNode& node);
+// The node is free: a bypassed procedure without unfinished children ends here. Returns true if its commit is in
+// progress.
+[[nodiscard]] bool EndIfBypassed(ExecutorLock& held, ProcNode& node);
 
 }  // namespace ratchet::procedure

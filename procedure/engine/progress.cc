@@ -8,6 +8,7 @@
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "procedure/engine/abort.h"
+#include "procedure/engine/deadline.h"
 #include "procedure/engine/deadlock.h"
 #include "procedure/engine/operator_verbs.h"
 #include "procedure/engine/pause.h"
@@ -15,98 +16,100 @@
 #include "procedure/engine/rollback.h"
 #include "procedure/session/answers.h"
 #include "procedure/session/node_commit.h"
-#include "procedure/session/places.h"
+#include "procedure/session/queueing.h"
 #include "procedure/session/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
 
-void Park(Session& session, ProcNode& node);
-void Run(Session& session, ProcNode& node, bool front);
-bool EnsureLocks(Session& session, ProcNode& node);
+void Park(ExecutorLock& held, ProcNode& node);
+void Run(ExecutorLock& held, ProcNode& node, bool front);
+bool EnsureLocks(ExecutorLock& held, ProcNode& node);
 bool NeedsToPassNoReturn(const ProcNode& node);
-void PassAndGoOn(Session& session, ProcNode& node);
+void PassAndGoOn(ExecutorLock& held, ProcNode& node);
 
-// The node is free: starts whatever comes first of its end, a verb, its tree's undoing, a report, an abort, and what it
-// wants.
-void Advance(Session& session, ProcNode& node) {
-  RATCHET_CHECK(!IsBusy(node.phase), "pid {} goes on while busy", node.id.pid);
-  if (session->halted || session->stopping) return;
-  node.held = false;  // found out anew
+// The node is free: starts whichever applies first: its end, a verb, its tree's rollback, a report, an abort, or its
+// own next action.
+void Advance(ExecutorLock& held, ProcNode& node) {
+  RATCHET_CHECK(!IsBusy(node.phase), "pid {} advances while busy", node.id.pid);
+  if (held->halted || held->stopping) return;
+  node.held = false;  // computed again below
   ProcNode& root = *node.root;
-  if (node.want() == Want::kFinished) {
+  if (node.next_kind() == NextActionKind::kFinished) {
     ProcedureTree::SetPhase(node, Phase::kFinished);
-    RefuseReports(session, node, "has finished");
-    RefuseVerbs(session, node);
-    AnswerAbort(session, node, Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", node.id.pid)));
-    if (root.tree.failing) session.ReadyUndo(root);
+    DisarmDeadline(held, node);
+    RefuseReports(held, node, "has finished");
+    RefuseVerbs(held, node);
+    AnswerAbort(held, node, Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", node.id.pid)));
+    if (root.tree.failing) held.ReadyUndo(root);
     return;
   }
-  if (!node.verbs.empty() && !root.tree.concluding && ApplyVerb(session, node)) return;
+  if (!node.verbs.empty() && !root.tree.concluding && ApplyVerb(held, node)) return;
   if (root.tree.failing) {
-    AnswerAbort(session, node, Ok());
-    RefuseReports(session, node, "is being undone");
+    AnswerAbort(held, node, Ok());
+    RefuseReports(held, node, "is being undone");
     ProcedureTree::SetPhase(node, Phase::kWaiting);
-    session.ReadyUndo(root);
+    held.ReadyUndo(root);
     return;
   }
   if (!node.reports.empty()) {
-    StartFold(session, node);
+    StartFold(held, node);
     return;
   }
-  if (node.abort && ApplyAbort(session, node)) return;
-  if (EndIfBypassed(session, node)) return;
-  if (node.procedure == nullptr || !node.durable.parked.empty()) Park(session, node);
-  switch (node.want()) {
-    case Want::kRun: Run(session, node, /*front=*/true); return;
-    case Want::kRunAgain:
-      SetIntent(node, ToRun{});
-      Run(session, node, /*front=*/false);
+  if (node.abort && ApplyAbort(held, node)) return;
+  if (EndIfBypassed(held, node)) return;
+  if (node.procedure == nullptr || !node.durable.parked.empty()) Park(held, node);
+  switch (node.next_kind()) {
+    case NextActionKind::kRun: Run(held, node, /*front=*/true); return;
+    case NextActionKind::kRunAgain:
+      SetNextAction(node, ToRun{});
+      Run(held, node, /*front=*/false);
       return;
-    case Want::kChildren:
+    case NextActionKind::kChildren:
       if (node.unfinished_children == 0) {
-        SetIntent(node, ToRun{});
+        SetNextAction(node, ToRun{});
         MoveTo(node.durable.state,
-               ProcState::kRunnable);  // derived from the children's durable states, never stored (S13)
-        Run(session, node, /*front=*/true);
+               // derived from the children's durable states, never stored (S13: durations and derived counts)
+               ProcState::kRunnable);
+        Run(held, node, /*front=*/true);
         return;
       }
       break;
-    case Want::kEvent:
-    case Want::kOnce:
-    case Want::kRetry:
-      if (!BeginWait(session, node)) {
-        SetIntent(node, ToRun{});
-        Run(session, node, /*front=*/true);
+    case NextActionKind::kEvent:
+    case NextActionKind::kAsync:
+    case NextActionKind::kRetry:
+      if (!BeginWait(held, node)) {
+        SetNextAction(node, ToRun{});
+        Run(held, node, /*front=*/true);
         return;
       }
       break;
-    case Want::kOperator:
-    case Want::kUndo:
-    case Want::kFinished: break;
+    case NextActionKind::kOperator:
+    case NextActionKind::kUndo:
+    case NextActionKind::kFinished: break;
   }
   ProcedureTree::SetPhase(node, Phase::kWaiting);
 }
 
-// What it waited for does not wake it any more.
-void Park(Session& session, ProcNode& node) {
-  LeaveWait(session, node);
-  SetIntent(node, ForOperator{});
+// A wake-up of what it waited for no longer wakes it.
+void Park(ExecutorLock& held, ProcNode& node) {
+  LeaveWait(held, node);
+  SetNextAction(node, ForOperator{});
 }
 
-void Run(Session& session, ProcNode& node, bool front) {
-  if (HoldIfPaused(session, node)) return;
+void Run(ExecutorLock& held, ProcNode& node, bool front) {
+  if (HoldIfPaused(held, node)) return;
   if (NeedsToPassNoReturn(node)) {
-    PassAndGoOn(session, node);
-  } else if (EnsureLocks(session, node)) {
-    Enqueue(session, node, front);
+    PassAndGoOn(held, node);
+  } else if (EnsureLocks(held, node)) {
+    Enqueue(held, node, front);
   } else {
-    BreakRing(session, node);
+    BreakDeadlock(held, node);
   }
 }
 
-// True when the step may run now; else the node waits in line or a commit is on its way.
-bool EnsureLocks(Session& session, ProcNode& node) {
+// True when the step may run now; otherwise the node waits for a lock or a commit is in progress.
+bool EnsureLocks(ExecutorLock& held, ProcNode& node) {
   if (node.has_grant) return true;
   if (node.locks.waits()) {
     ProcedureTree::SetPhase(node, Phase::kLockLine);
@@ -118,7 +121,7 @@ bool EnsureLocks(Session& session, ProcNode& node) {
       node.has_grant = true;
       return true;
     }
-    if (!session->locks.Request(node.locks, wanted)) {
+    if (!held->locks.Request(node.locks, wanted)) {
       ProcedureTree::SetPhase(node, Phase::kLockLine);
       return false;
     }
@@ -131,26 +134,27 @@ bool EnsureLocks(Session& session, ProcNode& node) {
   Durable next = node.durable;
   next.locks = std::move(wanted);
   next.version += 1;
-  StoreThen(session, node, std::move(next), {}, {}, [](Session& inner, ProcNode& stored) {
+  StoreThen(held, node, std::move(next), {}, {}, [](ExecutorLock& inner, ProcNode& stored) {
     stored.has_grant = true;
     inner.Ready(stored);
   });
   return false;
 }
 
-// The root goes on after its children, or starts, with the tree's point of no return: on record before it runs.
+// The root resumes after its children, or starts, with the tree's point of no return: that is recorded before the state
+// runs.
 bool NeedsToPassNoReturn(const ProcNode& node) {
   if (node.parent != nullptr || node.durable.past_no_return || node.procedure == nullptr) return false;
   const StepRow* row = node.procedure->FindRow(node.durable.step);
   return row != nullptr && row->undo == UndoKind::kPointOfNoReturn;
 }
 
-void PassAndGoOn(Session& session, ProcNode& node) {
-  Durable next = PassNoReturn(node.durable, session.now_ms());
-  StoreThen(session, node, std::move(next), {}, {}, [](Session& inner, ProcNode& root) {
+void PassAndGoOn(ExecutorLock& held, ProcNode& node) {
+  Durable next = PassNoReturn(node.durable, held.now_ms());
+  StoreThen(held, node, std::move(next), {}, {}, [](ExecutorLock& inner, ProcNode& root) {
     std::vector<ProcId> granted;
     inner->locks.Retain(root.locks, root.durable.locks, granted);
-    SetKeeps(inner, root, false);
+    SetInheritsChildLocks(inner, root, false);
     inner.Ready(root);
     ReadyGranted(inner, granted);
   });
@@ -158,14 +162,14 @@ void PassAndGoOn(Session& session, ProcNode& node) {
 
 }  // namespace
 
-void DrainReady(Session& session) {
+void DrainReady(ExecutorLock& held) {
   while (true) {
-    if (ProcNode* node = session.TakeReady()) {
-      Advance(session, *node);
-    } else if (!session->moved_waiters.empty()) {
-      BreakMovedRings(session);
-    } else if (ProcNode* root = session.TakeReadyUndo()) {
-      if (root->tree.failing) ContinueRollback(session, *root);  // else its end was published in the same group
+    if (ProcNode* node = held.PopReady()) {
+      Advance(held, *node);
+    } else if (!held->moved_waiters.empty()) {
+      BreakMovedDeadlocks(held);
+    } else if (ProcNode* root = held.PopReadyUndo()) {
+      if (root->tree.failing) ContinueRollback(held, *root);  // otherwise its end was published in the same group
     } else {
       return;
     }

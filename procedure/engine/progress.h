@@ -1,16 +1,16 @@
-// What a procedure does next when it is free: one place for "one thing at a time per procedure".
+// Decides what a procedure does next when it is free: the one place that enforces "one thing at a time per procedure".
 //
-// Every part says only that a procedure goes on (Session::Ready) or that a tree's undoing does (Session::ReadyUndo);
-// what comes next is decided here, once, before the session lets go of the lock. Nothing here is called back into: what
-// one procedure sets free is added to the list.
+// The other parts only report that a procedure is free (ExecutorLock::Ready) or that a tree's rollback can continue
+// (ExecutorLock::ReadyUndo). This part decides what comes next, once, before the lock is released. There is no
+// recursion: a procedure that becomes free is added to the list.
 #pragma once
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// Until nothing is ready: free procedures first, then rings of locks that have come to light, then the undoing of
-// trees, so that an undoing begins only when every member has come to rest.
-void DrainReady(Session& session);
+// Runs until nothing is ready: free procedures first, then deadlocks that were found, then the rollback of trees. So a
+// rollback begins only when no member of the tree is busy.
+void DrainReady(ExecutorLock& held);
 
 }  // namespace ratchet::procedure

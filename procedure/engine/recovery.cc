@@ -10,63 +10,66 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "procedure/author/author_call.h"
+#include "procedure/engine/deadline.h"
 #include "procedure/engine/pause.h"
 #include "procedure/engine/rollback.h"
 #include "procedure/pure/usable_record.h"
-#include "procedure/session/places.h"
-#include "procedure/views/notices.h"
+#include "procedure/session/queueing.h"
+#include "procedure/views/notifications.h"
 
 namespace ratchet::procedure {
 namespace {
 
-void Problem(Session& session, std::string text) {
+void Problem(ExecutorLock& held, std::string text) {
   RATCHET_LOG(kError, "loading procedures: {}", text);
-  session->load_problems.push_back(std::move(text));
+  held->load_problems.push_back(std::move(text));
 }
 
-// Parks in memory only: what the record says stays as it is, for a version that understands it.
-void ParkAtLoad(Session& session, ProcNode& node, const std::string& why) {
+// Parks in memory only: the record stays as it is, for a version that understands it.
+void ParkAtLoad(ExecutorLock& held, ProcNode& node, const std::string& why) {
   node.durable.parked = why;
-  SetIntent(node, ForOperator{});
-  Problem(session, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
+  SetNextAction(node, ForOperator{});
+  Problem(held, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
 }
 
-// What its tree is, and whether it may still be undone, stood in a record that is lost: nothing at or below `node` runs
-// or is undone before an operator acts.
+// The parent record is lost, and with it whether the tree may still be undone: nothing at or below `node` runs or is
+// undone before an operator acts.
 void MarkTreeUnknown(ProcNode& node) {
-  node.stands_still = true;
-  if (node.parent != nullptr) return;  // what its root's record says is known
-  node.hole = true;
-  ++node.tree.holes;
+  node.orphaned = true;
+  if (node.parent != nullptr) return;  // its root's record is known
+  node.missing_children = true;
+  ++node.tree.incomplete;
 }
 
-void StandStill(Session& session, ProcNode& node) {
-  if (node.parent == nullptr || !node.parent->stands_still || RATCHET_MUTANT("procedure.orphans_go_on")) return;
-  node.stands_still = true;
+void StandStill(ExecutorLock& held, ProcNode& node) {
+  if (node.parent == nullptr || !node.parent->orphaned || RATCHET_MUTANT("procedure.orphans_go_on")) return;
+  node.orphaned = true;
   if (IsTerminal(node.durable.state) || !node.durable.parked.empty()) return;
-  ParkAtLoad(session, node, fmt::format("stands still: pid={} above it is an orphan", node.parent->id.pid));
+  ParkAtLoad(held, node, fmt::format("stopped: its ancestor pid={} is an orphan", node.parent->id.pid));
 }
 
-// What of a record that can be read contradicts where it was found; empty: nothing.
+// Returns why the record disagrees with its store key; empty if it agrees.
 std::string Contradiction(const ProcedureUpsert& stored, const DecodedRecord& decoded) {
   if (decoded.identity.pid != stored.pid) return "the record names another pid";
   if (RATCHET_MUTANT("procedure.trust_records")) return {};
   if (decoded.durable.version != stored.version) {
-    return fmt::format("the record says version {} and the store version {}", decoded.durable.version, stored.version);
+    return fmt::format("the record has version {}, but the store has version {}", decoded.durable.version,
+                       stored.version);
   }
   return {};
 }
 
-// S83: a step that is undone when it may have acted keeps its locks (S16), and they were on record before it ran (S14).
-// Without them it has not begun: an undo would act on what others hold. Otherwise nothing tells.
+// S83 (no undo without locks): a step that is undone when it may have acted keeps its locks (S16: parent keeps child
+// locks), and these locks were durable before it ran (S14: durable lock grants). Without them it has not begun: an undo
+// would act on what others hold. In all other cases the record does not show whether it has begun.
 bool MayHaveBegun(const ProcNode& node) {
   const StepRow* row = node.procedure == nullptr ? nullptr : node.procedure->FindRow(node.durable.step);
   if (row == nullptr || row->undo != UndoKind::kCall || RATCHET_MUTANT("procedure.undo_without_locks")) return true;
   return node.procedure->Locks().Expanded() == node.durable.locks;
 }
 
-void AddRecord(Session& session, const ProcedureUpsert& record) {
-  const ProcedureRegistry& registry = session.core().deps.registry;
+void AddRecord(ExecutorLock& held, const ProcedureUpsert& record) {
+  const ProcedureRegistry& registry = held.core().deps.registry;
   Result<DecodedRecord> decoded = DecodeRecord(record.bytes);
   const std::string wrong = decoded.ok() ? Contradiction(record, *decoded) : decoded.error().ToString();
   if (!wrong.empty()) {
@@ -75,14 +78,14 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
     id.type = "(unreadable record)";
     Durable durable;
     durable.version = record.version;
-    ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(durable)));
-    ParkAtLoad(session, node, wrong);
+    ProcNode& node = held->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(durable)));
+    ParkAtLoad(held, node, wrong);
     MarkTreeUnknown(node);
     return;
   }
   Identity id = std::move(decoded->identity);
   std::string orphan;
-  const ProcNode* parent = id.parent.valid() ? session->tree.Find(id.parent) : nullptr;
+  const ProcNode* parent = id.parent.valid() ? held->tree.Find(id.parent) : nullptr;
   if (id.parent.valid() && parent == nullptr) {
     orphan = fmt::format("orphan: its parent pid={} is missing", id.parent);
     id.parent = ProcId();
@@ -95,50 +98,50 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   const bool other_root = id.root != root;
   id.root = root;
   UsableRecord usable = UseRecord(registry, id, decoded->durable);
-  ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(decoded->durable)));
+  ProcNode& node = held->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(decoded->durable)));
   node.procedure = std::move(usable.procedure);
   node.begun = MayHaveBegun(node);
-  if (!usable.wrong.empty()) ParkAtLoad(session, node, usable.wrong);
-  if (other_root && orphan.empty() && (parent == nullptr || !parent->stands_still)) {
+  if (!usable.wrong.empty()) ParkAtLoad(held, node, usable.wrong);
+  if (other_root && orphan.empty() && (parent == nullptr || !parent->orphaned)) {
     orphan = fmt::format("its record names another root than pid={}", root);
   }
   if (!orphan.empty()) {
-    ParkAtLoad(session, node, orphan);
+    ParkAtLoad(held, node, orphan);
     MarkTreeUnknown(node);
   }
-  BindToScheduler(session, node);
+  BindToScheduler(held, node);
 }
 
-// A child whose record is gone must neither count as succeeded nor be left out of an undoing: its parent, or the member
-// that is left to answer for it, waits for an operator.
-void FindHole(Session& session, ProcNode& node) {
+// A child whose record is lost must neither count as succeeded nor be left out of a rollback: its parent, or the member
+// that answers for it, waits for an operator.
+void FindHole(ExecutorLock& held, ProcNode& node) {
   if (!node.durable.children || *node.durable.children == node.children.size()) return;
-  ProcNode* keeper = &node;
-  while (keeper->parent != nullptr && IsTerminal(keeper->durable.state)) keeper = keeper->parent;
+  ProcNode* ancestor = &node;
+  while (ancestor->parent != nullptr && IsTerminal(ancestor->durable.state)) ancestor = ancestor->parent;
   const std::string why = fmt::format("hole: pid={} has {} children, but the store holds {} of them", node.id.pid,
                                       *node.durable.children, node.children.size());
-  if (IsTerminal(keeper->durable.state)) return Problem(session, why);
-  ParkAtLoad(session, *keeper, why);
-  if (keeper->hole) return;
-  keeper->hole = true;
-  ++keeper->root->tree.holes;
+  if (IsTerminal(ancestor->durable.state)) return Problem(held, why);
+  ParkAtLoad(held, *ancestor, why);
+  if (ancestor->missing_children) return;
+  ancestor->missing_children = true;
+  ++ancestor->root->tree.incomplete;
 }
 
-// What runs has no unfinished children: its step would drop them while they act.
-void FindRunningParent(Session& session, ProcNode& node) {
+// A running procedure must not have unfinished children: its step would drop them while they act.
+void FindRunningParent(ExecutorLock& held, ProcNode& node) {
   if (node.unfinished_children == 0 || !RunsBesideChildren(node.durable)) return;
   ParkAtLoad(
-      session, node,
+      held, node,
       fmt::format("its record says that it runs, but {} of its children have not finished", node.unfinished_children));
 }
 
-// A bypass takes the ancestors along (S13). A master that dies between their records must not let one of them go on as
-// if what was skipped below it had been done.
+// A bypass includes the ancestors, S13 (durations and derived counts). If a master dies between their records, no
+// ancestor may continue as if the steps skipped below it had been done.
 void BypassAncestors(ProcNode& node) {
   if (!node.durable.bypassed || RATCHET_MUTANT("procedure.bypass_by_own_record")) return;
   for (ProcNode* up = node.parent; up != nullptr; up = up->parent) {
     if (IsTerminal(up->durable.state) || up->durable.bypassed) continue;
-    if (up->durable.state == ProcState::kFailed) continue;  // it only undoes what it has done; nothing goes on there
+    if (up->durable.state == ProcState::kFailed) continue;  // it only undoes its own steps; it runs no new ones
     up->durable.bypassed = true;
     up->durable.parked.clear();
     up->durable.undo.clear();
@@ -148,36 +151,38 @@ void BypassAncestors(ProcNode& node) {
 void DecideWant(ProcNode& node) {
   ProcState& state = node.durable.state;
   if (state == ProcState::kInitializing) MoveTo(state, ProcState::kRunnable);
-  // Also when it cannot be read: its result can.
+  // An ended procedure keeps its end even if its data cannot be read, because its result can be read.
   if (!node.durable.parked.empty() && !IsTerminal(state)) {
-    SetIntent(node, ForOperator{});
+    SetNextAction(node, ForOperator{});
     return;
   }
-  Want want = WantByState(state);
+  NextActionKind kind = NextActionKindByState(state);
   if (state == ProcState::kWaiting && node.unfinished_children == 0) {
     MoveTo(state, ProcState::kRunnable);  // derived, never stored (S13)
-    want = RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun;
-  } else if (state == ProcState::kWaitingTimeout) {  // events are forgotten: it looks again, its time-out starts anew
+    kind = RATCHET_MUTANT("procedure.wake_from_counter") ? NextActionKind::kEvent : NextActionKind::kRun;
+  } else if (state == ProcState::kWaitingTimeout) {  // events are forgotten: the step looks again, its time-out starts
+                                                     // again
     MoveTo(state, ProcState::kRunnable);
-    if (RATCHET_MUTANT("procedure.load_keeps_waiting")) want = Want::kEvent;
+    if (RATCHET_MUTANT("procedure.load_keeps_waiting")) kind = NextActionKind::kEvent;
   }
-  SetIntent(node, IntentOf(want));
-  if (want == Want::kFinished) ProcedureTree::SetPhase(node, Phase::kFinished);
+  SetNextAction(node, NextActionOf(kind));
+  if (kind == NextActionKind::kFinished) ProcedureTree::SetPhase(node, Phase::kFinished);
 }
 
-// S14, S16: recorded holders first; what a succeeded child holds belongs to its nearest unfinished ancestor.
-void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
+// S14 (durable lock grants), S16: recorded holders first. Locks of a succeeded child belong to its nearest unfinished
+// ancestor.
+void RestoreLocks(ExecutorLock& held, const std::vector<ProcNode*>& nodes) {
   if (RATCHET_MUTANT("procedure.no_lock_restore")) return;
-  std::vector<std::pair<ProcNode*, ProcNode*>> grants;  // owner, whose record
+  std::vector<std::pair<ProcNode*, ProcNode*>> grants;  // owner, and the node whose record has the locks
   for (ProcNode* node : nodes) {
     if (node->durable.locks.empty()) continue;
     ProcNode* owner = node;
     if (node->root->tree.failing) {
-      owner = node->root;  // the tree keeps them all until it is undone, whichever member had them
+      owner = node->root;  // the tree keeps all of them until it is undone, whichever member held them
     } else if (node->durable.state == ProcState::kSuccess) {
       if (node->parent == nullptr || node->root->durable.past_no_return) continue;
       while (owner->parent != nullptr && owner->durable.state == ProcState::kSuccess) owner = owner->parent;
-      SetKeeps(session, *owner, true);
+      SetInheritsChildLocks(held, *owner, true);
     }
     grants.emplace_back(owner, node);
   }
@@ -185,40 +190,39 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
   std::stable_sort(grants.begin(), grants.end(),
                    [](const auto& a, const auto& b) { return a.first->id.pid < b.first->id.pid; });
   for (const auto& [owner, node] : grants) {
-    const Status status = session->locks.Restore(owner->locks, node->durable.locks);
+    const Status status = held->locks.Restore(owner->locks, node->durable.locks);
     if (!status.ok()) {
-      ParkAtLoad(session, *node, status.error().ToString());
+      ParkAtLoad(held, *node, status.error().ToString());
     } else if (owner == node) {
       node->has_grant = true;
     }
   }
 }
 
-void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
-  for (ProcNode* node : nodes) StandStill(session, *node);  // from above
+void RestoreAll(ExecutorLock& held, const std::vector<ProcNode*>& nodes) {
+  for (ProcNode* node : nodes) StandStill(held, *node);  // from above
   for (ProcNode* node : nodes) BypassAncestors(*node);
   if (!RATCHET_MUTANT("procedure.no_hole_check")) {
-    for (ProcNode* node : nodes) FindHole(session, *node);
+    for (ProcNode* node : nodes) FindHole(held, *node);
   }
-  for (ProcNode* node : nodes) FindRunningParent(session, *node);
+  for (ProcNode* node : nodes) FindRunningParent(held, *node);
   for (ProcNode* node : nodes) DecideWant(*node);
   for (ProcNode* node : nodes) {
     if (node->parent == nullptr) RestoreRollback(*node);
   }
-  RestoreLocks(session, nodes);
-  const TimePoint now = session.core().deps.clock.Now();
+  RestoreLocks(held, nodes);
+  const TimePoint now = held.core().deps.clock.Now();
   for (ProcNode* node : nodes) {
     if ((node->id.nonce_group != 0 || node->id.nonce != 0) && !RATCHET_MUTANT("procedure.nonces_in_memory")) {
-      session->nonces.Give({node->id.nonce_group, node->id.nonce}, node->id.pid);
+      held->nonces.Give({node->id.nonce_group, node->id.nonce}, node->id.pid);
     }
     if (node->parent != nullptr) continue;
-    if (IsTerminal(node->durable.state)) session->completed[node->id.pid].finished = now;
+    if (IsTerminal(node->durable.state)) held->completed[node->id.pid].finished = now;
   }
 }
 
-// Undoing first, then what has run before, then what is new, each by pid: a new one takes no lock from one that has
-// begun.
-void StartAll(Session& session, std::vector<ProcNode*> nodes) {
+// Order: rollbacks, started procedures, new ones, each by pid. So a new one takes no lock from one that has begun.
+void StartAll(ExecutorLock& held, std::vector<ProcNode*> nodes) {
   const auto rank = [](const ProcNode* node) {
     if (node->root->tree.failing) return 0;
     return node->durable.version > 1 ? 1 : 2;
@@ -228,57 +232,80 @@ void StartAll(Session& session, std::vector<ProcNode*> nodes) {
   for (ProcNode* node : nodes) {
     if (node->phase == Phase::kFinished) continue;
     if (!node->root->tree.failing) {
-      if (node->want() == Want::kRun) SetIntent(*node, ToRunAgain{});  // behind each other, in this order
-      if (node->phase == Phase::kFree) session.Ready(*node);
+      if (node->next_kind() == NextActionKind::kRun)
+        SetNextAction(*node, ToRunAgain{});  // one after the other, in this order
+      if (node->phase == Phase::kFree) held.Ready(*node);
     } else if (node->phase == Phase::kFree) {
       ProcedureTree::SetPhase(*node, Phase::kWaiting);
     }
   }
   for (ProcNode* node : nodes) {
-    if (node->root == node && node->tree.failing) session.ReadyUndo(*node);
+    if (node->root == node && node->tree.failing) held.ReadyUndo(*node);
   }
+}
+
+// True if the step of the parent that reads the result of `node` has not been committed.
+bool IsUnread(const ProcNode& node) {
+  if (node.parent == nullptr || node.durable.state != ProcState::kSuccess) return false;
+  const Durable& parent = node.parent->durable;
+  return !IsTerminal(parent.state) && parent.resumed_round == node.id.child_round;
 }
 
 }  // namespace
 
 Result<Epoch> RecoverAll(Core& core) {
-  Session::FollowGroups(core.shared_from_this());
+  ExecutorLock::FollowGroups(core.shared_from_this());
   RATCHET_ASSIGN(LoadedState loaded, core.deps.store.Claim());
   RATCHET_TRY(core.deps.registry.Verify());
-  std::vector<std::pair<Procedure*, ProcNode*>> live;
+  std::vector<ProcNode*> told;  // in the order of their pids; also those that have ended with an unread result
   Epoch epoch = loaded.epoch;
   {
-    Session session(core);
-    session->epoch = loaded.epoch;
-    session->max_pid = loaded.max_pid;
-    session->system_records = std::move(loaded.system_records);
-    session->load_problems = std::move(loaded.problems);
-    for (const ProcedureUpsert& record : loaded.records) AddRecord(session, record);
-    LoadPauses(session);
-    const std::vector<ProcNode*> nodes = session->tree.Sorted();
-    session->lowest_live = nodes.empty() ? loaded.max_pid.Next() : nodes.front()->id.pid;
-    RestoreAll(session, nodes);
+    ExecutorLock held(core);
+    held->epoch = loaded.epoch;
+    held->max_pid = loaded.max_pid;
+    held->system_records = std::move(loaded.system_records);
+    held->load_problems = std::move(loaded.problems);
+    for (const ProcedureUpsert& record : loaded.records) AddRecord(held, record);
+    LoadPauses(held);
+    const std::vector<ProcNode*> nodes = held->tree.Sorted();
+    held->first_new_pid = loaded.max_pid.Next();
+    held->loaded_pids.clear();
+    for (const ProcNode* node : nodes) held->loaded_pids.push_back(node->id.pid);
+    held->lowest_live = nodes.empty() ? loaded.max_pid.Next() : nodes.front()->id.pid;
+    RestoreAll(held, nodes);
     for (ProcNode* node : nodes) {
-      if (node->procedure != nullptr && !IsTerminal(node->durable.state))
-        live.emplace_back(node->procedure.get(), node);
+      if (node->procedure == nullptr) continue;
+      if (!IsTerminal(node->durable.state) || IsUnread(*node)) told.push_back(node);
     }
   }
-  // Nothing runs yet, so the objects are ours without the lock.
+  // No step runs yet, so this function may use the objects without the lock.
   std::vector<std::pair<ProcNode*, std::string>> failed;
-  for (const auto& each : live) {
-    const Status told = CallAuthor([&]() -> Status {
-      each.first->OnRecovered(core.deps.env);
+  for (ProcNode* node : told) {
+    const bool ended = IsTerminal(node->durable.state);
+    Procedure& author = *node->procedure;
+    const Status restored = CallAuthor([&author, ended, &core]() -> Status {
+      if (ended) {
+        author.OnRecoveredUnread(core.deps.env);
+      } else {
+        author.OnRecovered(core.deps.env);
+      }
       return Ok();
     });
-    if (!told.ok()) failed.emplace_back(each.second, told.error().message());
+    if (!restored.ok()) failed.emplace_back(ended ? node->parent : node, restored.error().message());
   }
-  Session session(core);
-  for (const auto& [node, why] : failed) ParkAtLoad(session, *node, "its data cannot be used: " + why);
-  session->recovered = true;
-  for (const auto& [procedure, node] : live) NoteLoaded(session, *node);
-  StartAll(session, session->tree.Sorted());
-  RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", session->tree.size(), epoch,
-              live.size(), session->load_problems.size());
+  ExecutorLock held(core);
+  for (const auto& [node, why] : failed) ParkAtLoad(held, *node, "its data cannot be used: " + why);
+  held->recovered = true;
+  std::size_t unfinished = 0;
+  for (ProcNode* node : told) {
+    if (IsTerminal(node->durable.state)) continue;
+    NoteLoaded(held, *node);
+    ArmDeadline(held, *node);
+    ++unfinished;
+  }
+  StartAll(held, held->tree.Sorted());
+  RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", held->tree.size(), epoch,
+              unfinished, held->load_problems.size());
   return epoch;
 }
 

@@ -22,50 +22,50 @@ struct Fold {
   bool taken = false;
 };
 
-// In the order of a report.
+// Declared in the order in which a report passes through them.
 void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold);
 Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message);
-void Answer(Session& session, Fold& fold);
+void Answer(ExecutorLock& held, Fold& fold);
 
 }  // namespace
 
 void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
-  Session session(core);
-  if (session->halted || session->stopping) {
-    session.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
+  ExecutorLock held(core);
+  if (held->halted || held->stopping) {
+    held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
     return;
   }
-  ProcNode* node = session->tree.Find(pid);
+  ProcNode* node = held->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state) || node->procedure == nullptr) {
-    session.Later([done = std::move(done), pid] {
+    held.Later([done = std::move(done), pid] {
       done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
     });
     return;
   }
   node->reports.push_back({std::move(message), std::move(done)});
-  if (IsBusy(node->phase)) return;  // found when it is free
-  if (node->root->tree.failing) {   // whatever its turn is, the report does not change it
-    RefuseReports(session, *node, "is being undone");
+  if (IsBusy(node->phase)) return;  // the report is found when the node is free
+  if (node->root->tree.failing) {   // the rollback decides what the node does next, and the report does not change that
+    RefuseReports(held, *node, "is being undone");
     return;
   }
-  session.Ready(*node);
+  held.Ready(*node);
 }
 
-void StartFold(Session& session, ProcNode& node) {
+void StartFold(ExecutorLock& held, ProcNode& node) {
   auto fold = std::make_shared<Fold>();
   fold->reports = std::exchange(node.reports, {});
-  fold->copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
+  fold->copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
   RATCHET_CHECK(fold->copy != nullptr, "pid {} cannot read its own data", node.id.pid);
   ProcedureTree::SetPhase(node, Phase::kRunning);
-  session.Later([&core = session.core(), &node, fold] { RunFold(core, node, fold); });
+  held.Later([&core = held.core(), &node, fold] { RunFold(core, node, fold); });
 }
 
 namespace {
 
-// On the thread that ended the session of StartFold; the node is busy, so its object is ours.
+// Runs on the thread that released the lock of StartFold. The node is busy, so this thread owns its object.
 void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
   for (const PendingReport& report : fold->reports) {
-    // A report that is refused or that throws must leave nothing behind.
+    // A report that is refused or whose fold throws must leave no change behind.
     const std::string before = fold->copy->SerializeData();
     Result<Absorbed> answer = AbsorbOne(*fold->copy, report.message);
     const bool taken = answer.ok() && answer->taken();
@@ -75,19 +75,19 @@ void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
     fold->taken = fold->taken || taken;
     fold->answers.push_back(std::move(answer));
   }
-  Session session(core);
+  ExecutorLock held(core);
   ProcedureTree::SetPhase(node, Phase::kFree);
   if (!fold->taken) {
-    Answer(session, *fold);
-    session.Ready(node);
+    Answer(held, *fold);
+    held.Ready(node);
     return;
   }
   Durable next = node.durable;
   next.data = fold->copy->SerializeData();
   next.version += 1;
-  next.updated_ms = session.now_ms();
-  if (RATCHET_MUTANT("procedure.ack_before_commit")) Answer(session, *fold);
-  StoreThen(session, node, std::move(next), {}, {}, [fold](Session& inner, ProcNode& stored) {
+  next.updated_ms = held.now_ms();
+  if (RATCHET_MUTANT("procedure.ack_before_commit")) Answer(held, *fold);
+  StoreThen(held, node, std::move(next), {}, {}, [fold](ExecutorLock& inner, ProcNode& stored) {
     stored.procedure = std::move(fold->copy);
     if (!RATCHET_MUTANT("procedure.ack_before_commit")) Answer(inner, *fold);
     CutWaitShort(inner, stored);
@@ -105,10 +105,10 @@ Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message) {
   }
 }
 
-void Answer(Session& session, Fold& fold) {
+void Answer(ExecutorLock& held, Fold& fold) {
   for (std::size_t i = 0; i < fold.reports.size(); ++i) {
     if (!fold.reports[i].done) continue;
-    session.Later([done = std::move(fold.reports[i].done), answer = std::move(fold.answers[i])] { done(answer); });
+    held.Later([done = std::move(fold.reports[i].done), answer = std::move(fold.answers[i])] { done(answer); });
   }
 }
 

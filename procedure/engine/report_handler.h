@@ -4,14 +4,14 @@
 #include <functional>
 #include <string>
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// Executor::Deliver. Queues behind whatever the procedure is doing (S11).
+// Executor::Deliver. The report waits until the procedure is free, S11 (one commit per pid).
 void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done);
 
-// The node is free: takes everything that has gathered and folds it in one commit.
-void StartFold(Session& session, ProcNode& node);
+// The node is free: folds all reports that have gathered in one commit.
+void StartFold(ExecutorLock& held, ProcNode& node);
 
 }  // namespace ratchet::procedure

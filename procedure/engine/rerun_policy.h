@@ -1,6 +1,6 @@
-// Where an operator may send a procedure (S82): again to its present state, or back to one that stands before it in the
-// step table. A type that allows something else derives from one of these, too. Asked after Procedure::CheckBypass,
-// under its terms.
+// Decides to which state an operator may send a procedure, S82 (rerun skips no state): to its current state, or to an
+// earlier row of the step table. A type that allows something else also derives from one of these classes. Called after
+// Procedure::CheckBypass, under the same conditions.
 #pragma once
 
 #include "common/base/result.h"
@@ -19,8 +19,8 @@ class RerunPolicy {
   ~RerunPolicy() = default;
 };
 
-// For types whose states are no line: only the present one, and the first, which looks at what there is and goes on
-// from that.
+// For types whose states have no linear order: allows only the current state and the first one, which looks at the
+// cluster and continues from there.
 class FromTheBeginning : public RerunPolicy {
  public:
   [[nodiscard]] Status CheckRerun(StepNo from, StepNo to) const override;
@@ -29,7 +29,7 @@ class FromTheBeginning : public RerunPolicy {
   ~FromTheBeginning() = default;
 };
 
-// For types with a state behind which the ones before it must never run again: only the present one.
+// For types with a state after which the earlier ones must never run again: allows only the current state.
 class PresentStateOnly : public RerunPolicy {
  public:
   [[nodiscard]] Status CheckRerun(StepNo from, StepNo to) const override;
@@ -38,7 +38,7 @@ class PresentStateOnly : public RerunPolicy {
   ~PresentStateOnly() = default;
 };
 
-// For types of which each state stands for itself.
+// For types whose states do not depend on each other.
 class FromAnywhere : public RerunPolicy {
  public:
   [[nodiscard]] Status CheckRerun(StepNo from, StepNo to) const override;
@@ -47,7 +47,7 @@ class FromAnywhere : public RerunPolicy {
   ~FromAnywhere() = default;
 };
 
-// By the procedure's policy. kFailedPrecondition says why not.
+// Applies the procedure's policy. kFailedPrecondition gives the reason of the refusal.
 [[nodiscard]] Status CheckRerun(const Procedure& procedure, StepNo from, StepNo to);
 
 }  // namespace ratchet::procedure

@@ -9,21 +9,21 @@
 
 namespace ratchet::procedure {
 
-void Acknowledge(Session& session, ProcId pid) {
-  const auto found = session->completed.find(pid);
-  if (found != session->completed.end() && !found->second.acked) {
-    found->second.acked = session.core().deps.clock.Now();
+void Acknowledge(ExecutorLock& held, ProcId pid) {
+  const auto found = held->completed.find(pid);
+  if (found != held->completed.end() && !found->second.acked) {
+    found->second.acked = held.core().deps.clock.Now();
   }
 }
 
-void EvictResults(Session& session) {
-  const ExecutorOptions& options = session.options();
-  const TimePoint now = session.core().deps.clock.Now();
-  session->nonces.ForgetRefused(now - options.result_ttl, options.max_results);
-  ForgetEndedPauses(session);
+void EvictResults(ExecutorLock& held) {
+  const ExecutorOptions& options = held.options();
+  const TimePoint now = held.core().deps.clock.Now();
+  held->nonces.ForgetRefused(now - options.result_ttl, options.max_results);
+  ForgetEndedPauses(held);
   std::vector<ProcId> gone;
   std::vector<std::pair<TimePoint, ProcId>> rest;
-  for (const auto& [pid, completed] : session->completed) {
+  for (const auto& [pid, completed] : held->completed) {
     const bool acked = completed.acked && now - *completed.acked >= options.acked_ttl;
     const bool old = now - completed.finished >= options.result_ttl;
     if (acked || old) {
@@ -33,16 +33,16 @@ void EvictResults(Session& session) {
     }
   }
   if (rest.size() > options.max_results) {
-    // By the time of their end: a client may still wait for what was submitted long ago and has just ended.
+    // Sorted by end time: a client may still wait for a procedure that was submitted long ago and has just ended.
     const std::size_t excess = rest.size() - options.max_results;
     std::nth_element(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(excess), rest.end());
     for (std::size_t i = 0; i < excess; ++i) gone.push_back(rest[i].second);
   }
   if (gone.empty()) return;
-  for (const ProcId pid : gone) session->completed.erase(pid);
+  for (const ProcId pid : gone) held->completed.erase(pid);
   StoreBatch batch;
   batch.deletes = gone;
-  session.Commit(std::move(batch), {}, [gone](Session& inner) {
+  held.Commit(std::move(batch), {}, [gone](ExecutorLock& inner) {
     for (const ProcId pid : gone) {
       ProcNode* node = inner->tree.Find(pid);
       if (node == nullptr) continue;

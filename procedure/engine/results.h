@@ -1,13 +1,13 @@
 // Results of finished procedures: how long they stay.
 #pragma once
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-void Acknowledge(Session& session, ProcId pid);
+void Acknowledge(ExecutorLock& held, ProcId pid);
 
-// Forgets what is old enough, acknowledged, or too many; nonces go with their procedures. One batch.
-void EvictResults(Session& session);
+// Removes results that are old enough, acknowledged, or beyond the maximum; nonces go with their procedures. One batch.
+void EvictResults(ExecutorLock& held);
 
 }  // namespace ratchet::procedure

@@ -13,24 +13,24 @@
 #include "procedure/session/answers.h"
 #include "procedure/session/node_commit.h"
 #include "procedure/session/node_record.h"
-#include "procedure/session/places.h"
+#include "procedure/session/queueing.h"
 #include "procedure/session/waiting.h"
 #include "procedure/views/activity.h"
 #include "procedure/views/log_lines.h"
-#include "procedure/views/notices.h"
+#include "procedure/views/notifications.h"
 
 namespace ratchet::procedure {
 namespace {
 
-// In the order of a tree's undoing.
-void Prepare(Session& session, ProcNode& root);
+// Declared in the order of a tree's rollback.
+void Prepare(ExecutorLock& held, ProcNode& root);
 void CollectUndo(ProcNode& root);
-void StoreUndone(Session& session, ProcNode& node, StepRun& run, std::string data);
-void UndoFailed(Session& session, ProcNode& node, const StepRun& run, const Error& why);
+void StoreUndone(ExecutorLock& held, ProcNode& node, StepRun& run, std::string data);
+void UndoFailed(ExecutorLock& held, ProcNode& node, const StepRun& run, const Error& why);
 void DropNewestUndo(ProcNode& member);
-void Conclude(Session& session, ProcNode& root);
+void Conclude(ExecutorLock& held, ProcNode& root);
 
-// Whether nothing of what the member has done is left to undo: given up, if it runs an undo at this moment.
+// True if the member has no undo entries left: if it runs an undo now, that undo was abandoned.
 bool IsGivenUp(const ProcNode& member) {
   const auto& left = member.root->tree.undo;
   return std::none_of(left.begin(), left.end(), [&member](const auto& entry) { return entry.second == &member; });
@@ -38,56 +38,57 @@ bool IsGivenUp(const ProcNode& member) {
 
 }  // namespace
 
-void BeginRollback(Session& session, ProcNode& root, const Error& error) {
+void BeginRollback(ExecutorLock& held, ProcNode& root, const Error& error) {
   if (!root.tree.error) root.tree.error = error;
   root.tree.failing = true;
-  LogFailed(session, root, error);
-  Emit(session, ActivityKind::kFailed, root, error.ToString());
+  LogFailed(held, root, error);
+  Emit(held, ActivityKind::kFailed, root, error.ToString());
 }
 
-void ContinueRollback(Session& session, ProcNode& root) {
+void ContinueRollback(ExecutorLock& held, ProcNode& root) {
   RATCHET_CHECK(root.tree.failing, "pid {} is not failing", root.id.pid);
-  if (root.tree.busy > 0 || session->halted || session->stopping) return;
-  if (root.tree.holes > 0) return;  // what is missing would not be undone; an operator must act
+  if (root.tree.busy > 0 || held->halted || held->stopping) return;
+  if (root.tree.incomplete > 0) return;  // the undo of the missing child would be skipped; an operator must act
   if (!root.tree.prepared) {
-    Prepare(session, root);
+    Prepare(held, root);
     return;
   }
   if (root.tree.undo.empty()) {
-    Conclude(session, root);
+    Conclude(held, root);
     return;
   }
   ProcNode& newest =
       *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
-  if (newest.phase == Phase::kQueued || IsWaiting(newest)) return;            // on its way, or in its backoff
+  if (newest.phase == Phase::kQueued || IsWaiting(newest)) return;            // queued, running or in its backoff
   if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
-  if (HoldIfPaused(session, newest)) return;
+  if (HoldIfPaused(held, newest)) return;
   newest.undoing = true;
-  Enqueue(session, newest, /*front=*/true);
+  Enqueue(held, newest, /*front=*/true);
 }
 
-void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& status, std::string data) {
-  EndRun(session, node, run, std::nullopt);
+void ConcludeUndo(ExecutorLock& held, ProcNode& node, StepRun& run, const Status& status, std::string data) {
+  EndRun(held, node, run, std::nullopt);
+  ForgetAsyncResults(node);
   if (status.ok()) {
-    StoreUndone(session, node, run, std::move(data));
+    StoreUndone(held, node, run, std::move(data));
   } else {
-    UndoFailed(session, node, run, status.error());
+    UndoFailed(held, node, run, status.error());
   }
 }
 
 namespace {
 
-// One batch: every member that has not finished becomes FAILED, interrupted steps join the list.
-void Prepare(Session& session, ProcNode& root) {
+// Stores in one batch: every unfinished member becomes FAILED, and interrupted steps are added to the undo list.
+void Prepare(ExecutorLock& held, ProcNode& root) {
   StoreBatch batch;
   auto changed = std::make_shared<std::vector<std::pair<ProcNode*, Durable>>>();
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
-    if (member->phase != Phase::kFinished) LeaveEverything(session, *member);
-    RefuseReports(session, *member, "is being undone");
-    if (member->once != nullptr) member->once->Forget();
+    if (member->phase != Phase::kFinished) LeaveEverything(held, *member);
+    RefuseReports(held, *member, "is being undone");
+    if (member->async_results != nullptr) member->async_results->Forget();
     if (IsTerminal(member->durable.state)) continue;
-    ForgetRuns(*member);                                // an undo counts its own
-    if (member->durable.state == ProcState::kFailed) {  // on record already
+    ForgetRuns(*member);                                // an undo has its own count
+    if (member->durable.state == ProcState::kFailed) {  // already durable
       ProcedureTree::SetPhase(*member, Phase::kWaiting);
       continue;
     }
@@ -96,21 +97,21 @@ void Prepare(Session& session, ProcNode& root) {
                           ? *root.tree.error
                           : Error(Code::kAborted, fmt::format("undone with its tree: {}", root.tree.error->ToString()));
     Durable next =
-        FailIdle(member->durable, row, member->begun, session.core().deps.store.TakeSequence(), why, session.now_ms());
+        FailIdle(member->durable, row, member->begun, held.core().deps.store.NextSequence(), why, held.now_ms());
     batch.upserts.push_back(UpsertOf(*member, next));
     changed->emplace_back(member, std::move(next));
   }
   root.tree.prepared = true;
   if (changed->empty()) {
     CollectUndo(root);
-    session.ReadyUndo(root);
+    held.ReadyUndo(root);
     return;
   }
   for (auto& [member, next] : *changed) ProcedureTree::SetPhase(*member, Phase::kCommitting);
-  session.Commit(std::move(batch), {}, [&root, changed](Session& inner) {
+  held.Commit(std::move(batch), {}, [&root, changed](ExecutorLock& inner) {
     for (auto& [member, next] : *changed) {
       member->durable = std::move(next);
-      SetIntent(*member, ForUndo{});
+      SetNextAction(*member, ForUndo{});
       ProcedureTree::SetPhase(*member, Phase::kWaiting);
     }
     CollectUndo(root);
@@ -118,12 +119,12 @@ void Prepare(Session& session, ProcNode& root) {
   });
 }
 
-// The members' steps that are left to undo.
+// Collects the members' steps that remain to be undone.
 void CollectUndo(ProcNode& root) {
   root.tree.undo.clear();
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
     if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
-    // A bypass of the root gives up what its succeeded members have done; they take no verb of their own any more.
+    // A bypass of the root abandons the undo of its succeeded members; they accept no further verb.
     if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
     for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
   }
@@ -131,35 +132,35 @@ void CollectUndo(ProcNode& root) {
             [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
-void UndoFailed(Session& session, ProcNode& node, const StepRun& run, const Error& why) {
+void UndoFailed(ExecutorLock& held, ProcNode& node, const StepRun& run, const Error& why) {
   node.last_error = why;
-  const Millis delay = BackoffDelay(session.options().retry, node.attempt, session->prng);
+  const Millis delay = BackoffDelay(held.options().retry, node.attempt, held->prng);
   ++node.attempt;
   ++node.unrecorded_runs;
-  LogUndone(session, node, run.step(), &why);
-  Emit(session, ActivityKind::kUndoFailed, node, run.step(), why.ToString());
+  LogUndone(held, node, run.step(), &why);
+  Emit(held, ActivityKind::kUndoFailed, node, run.step(), why.ToString());
   if (IsGivenUp(node)) {
-    LeaveUndo(session, node);
-    session.ReadyUndo(*node.root);
+    LeaveUndo(held, node);
+    held.ReadyUndo(*node.root);
     return;
   }
-  WaitForBackoff(session, node, delay);
-  if (!node.verbs.empty()) session.Ready(node);  // one that came while the undo ran does not wait until it succeeds
+  WaitForBackoff(held, node, delay);
+  if (!node.verbs.empty()) held.Ready(node);  // a verb that came meanwhile does not wait for a successful undo
 }
 
-void StoreUndone(Session& session, ProcNode& node, StepRun& run, std::string data) {
+void StoreUndone(ExecutorLock& held, ProcNode& node, StepRun& run, std::string data) {
   Durable next = PopUndo(node.durable, node.parent == nullptr, run.HistoryEntry(OutcomeKind::kUndone, nullptr),
-                         session.now_ms(), session.options().history_per_procedure, std::move(data));
+                         held.now_ms(), held.options().history_per_procedure, std::move(data));
   const StepNo step = run.step();
-  StoreThen(session, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
-            [step](Session& inner, ProcNode& undone) {
+  StoreThen(held, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
+            [step](ExecutorLock& inner, ProcNode& undone) {
               undone.undoing = false;
               ForgetRuns(undone);
               DropNewestUndo(undone);
               LogUndone(inner, undone, step, nullptr);
               Emit(inner, ActivityKind::kUndone, undone, step);
-              if (undone.want() != Want::kFinished && IsTerminal(undone.durable.state)) {
-                SetIntent(undone, Ended{});
+              if (undone.next_kind() != NextActionKind::kFinished && IsTerminal(undone.durable.state)) {
+                SetNextAction(undone, Ended{});
                 --undone.parent->unfinished_children;
                 NoteEnded(inner, undone);
               }
@@ -167,7 +168,7 @@ void StoreUndone(Session& session, ProcNode& node, StepRun& run, std::string dat
             });
 }
 
-// The member's newest undo is on record as done. Nothing is left to drop when it was given up while it ran.
+// The member's newest undo is recorded as done. There is nothing left to drop if the undo was abandoned while it ran.
 void DropNewestUndo(ProcNode& member) {
   auto& left = member.root->tree.undo;
   const auto newest =
@@ -175,8 +176,8 @@ void DropNewestUndo(ProcNode& member) {
   if (newest != left.rend()) left.erase(std::next(newest).base());
 }
 
-// Nothing is left to undo: the root's end and the members' removal in one batch.
-void Conclude(Session& session, ProcNode& root) {
+// The rollback is complete: the root's end and the members' removal in one batch.
+void Conclude(ExecutorLock& held, ProcNode& root) {
   Durable next = root.durable;
   MoveTo(next.state, ProcState::kRolledBack);
   next.parked.clear();
@@ -185,17 +186,17 @@ void Conclude(Session& session, ProcNode& root) {
   next.undo.clear();
   next.children = 0;
   next.version += 1;
-  next.updated_ms = session.now_ms();
+  next.updated_ms = held.now_ms();
   StoreBatch batch;
   batch.deletes = DescendantsToDelete(root);
   root.tree.concluding = true;
-  StoreThen(session, root, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
+  StoreThen(held, root, std::move(next), std::move(batch), {}, [](ExecutorLock& inner, ProcNode& done) {
     std::vector<ProcId> granted;
     for (ProcNode* member : ProcedureTree::Subtree(done)) inner->locks.Release(member->locks, granted);
     for (ProcNode* member : ProcedureTree::Subtree(done)) {
       if (member != &done && !IsTerminal(member->durable.state)) {
         MoveTo(member->durable.state, ProcState::kRolledBack);
-        SetIntent(*member, Ended{});
+        SetNextAction(*member, Ended{});
         NoteEnded(inner, *member);
       }
       if (member != &done) RefuseVerbs(inner, *member);
@@ -211,18 +212,18 @@ void Conclude(Session& session, ProcNode& root) {
 
 }  // namespace
 
-void LeaveUndo(Session& session, ProcNode& member) {
-  LeaveEverything(session, member);
+void LeaveUndo(ExecutorLock& held, ProcNode& member) {
+  LeaveEverything(held, member);
   ProcedureTree::SetPhase(member, Phase::kWaiting);
   member.undoing = false;
   member.held = false;
 }
 
-void ForgetUndo(Session& session, ProcNode& root) {
+void ForgetUndo(ExecutorLock& held, ProcNode& root) {
   const auto before = std::exchange(root.tree.undo, {});
   CollectUndo(root);
   for (const auto& [order, member] : before) {
-    if (member->undoing && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(session, *member);
+    if (member->undoing && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(held, *member);
   }
 }
 
@@ -230,7 +231,7 @@ void RestoreRollback(ProcNode& root) {
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
     if (member->durable.state != ProcState::kFailed) continue;
     root.tree.failing = true;
-    SetIntent(*member, ForUndo{});
+    SetNextAction(*member, ForUndo{});
     if (!root.tree.error || member == &root) root.tree.error = member->durable.error;
   }
   if (root.tree.failing && !root.tree.error) root.tree.error = Error(Code::kInternal, "failed for an unknown reason");

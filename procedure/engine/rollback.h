@@ -1,34 +1,35 @@
-// Undoing a tree: every completed step of every member that has an undo, in exact reverse order of execution.
+// Rolls back a tree: every completed step of every member that has an undo, in exact reverse order of execution.
 //
-// One undo at a time in one tree. It starts when no member is busy any more; first one batch marks every unfinished
-// member failed and adds the steps that were interrupted, so that from then on the durable records alone say what is
-// left to do and a crash at any point only repeats the newest undo. A failing undo is retried with backoff until it
+// One undo runs at a time in one tree. The rollback starts when no member is busy. First one batch marks every
+// unfinished member failed and adds the interrupted steps. From then on the durable records alone show which undos
+// remain, and a crash at any point only repeats the newest undo. A failing undo is retried with backoff until it
 // succeeds.
 #pragma once
 
 #include <string>
 
 #include "procedure/engine/step_run.h"
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// A member has failed (its record says so): the undoing goes on when a member is free (Session::ReadyUndo).
-void BeginRollback(Session& session, ProcNode& root, const Error& error);
+// A member has failed (its record shows that): the rollback begins, and continues whenever a member is free
+// (ExecutorLock::ReadyUndo).
+void BeginRollback(ExecutorLock& held, ProcNode& root, const Error& error);
 
-// Session::ReadyUndo comes to this: does the next thing of the undoing, if it can be done now. The root's tree must be
-// failing.
-void ContinueRollback(Session& session, ProcNode& root);
+// Called for ExecutorLock::ReadyUndo: does the next part of the rollback, if it can be done now. The root's tree must
+// be failing.
+void ContinueRollback(ExecutorLock& held, ProcNode& root);
 
-// A worker has come to the end of the undo that it took: the next one when it has succeeded, the same again after a
-// backoff if not.
-void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& status, std::string data);
+// A worker has ended the undo that it took: starts the next undo if this one succeeded, else the same one after a
+// backoff.
+void ConcludeUndo(ExecutorLock& held, ProcNode& node, StepRun& run, const Status& status, std::string data);
 
-// An operator has given up a part of the undoing: goes on with what is left of it.
-void ForgetUndo(Session& session, ProcNode& root);
-// The member, which is not busy, leaves its turn and its backoff.
-void LeaveUndo(Session& session, ProcNode& member);
-// At load, for a tree with failed members: they tell where the undoing stands.
+// An operator has abandoned a part of the rollback: continues with the rest.
+void ForgetUndo(ExecutorLock& held, ProcNode& root);
+// The member, which is not busy, leaves the queue of undos or its backoff.
+void LeaveUndo(ExecutorLock& held, ProcNode& member);
+// At load, for a tree with failed members: rebuilds the progress of the rollback from their records.
 void RestoreRollback(ProcNode& root);
 
 }  // namespace ratchet::procedure

@@ -6,33 +6,33 @@
 #include "procedure/author/author_call.h"
 #include "procedure/engine/pause.h"
 #include "procedure/session/waiting.h"
+#include "procedure/views/log_lines.h"
 
 namespace ratchet::procedure {
 namespace {
 
-// Wakes the procedure when a piece of asynchronous work has arrived; whatever it is doing then is looked at under the
-// lock.
-std::shared_ptr<OnceBoard> MakeBoard(Core& core, ProcId pid, const std::function<void(Core&, ProcId)>& wake) {
-  return std::make_shared<OnceBoard>([weak = core.weak_from_this(), pid, wake] {
+// Wakes the procedure when asynchronous work has arrived. The waker examines the procedure's state under the lock.
+std::shared_ptr<AsyncResults> MakeBoard(Core& core, ProcId pid, const std::function<void(Core&, ProcId)>& wake) {
+  return std::make_shared<AsyncResults>([weak = core.weak_from_this(), pid, wake] {
     if (const std::shared_ptr<Core> alive = weak.lock()) wake(*alive, pid);
   });
 }
 
 }  // namespace
 
-StepRun::StepRun(Session& session, ProcNode& node)
-    : core_(session.core()),
+StepRun::StepRun(ExecutorLock& held, ProcNode& node)
+    : core_(held.core()),
       node_(node),
-      epoch_(session->epoch),
+      epoch_(held->epoch),
       attempt_(node.attempt),
       timed_out_(node.timed_out),
-      // Also without a board: the number of an earlier state must not hide the first arrival of this one.
-      once_arrivals_(node.once != nullptr ? node.once->arrivals() : 0),
+      // 0 if the node has no board: the number of an earlier state must not hide the first arrival of this one.
+      async_arrivals_(node.async_results != nullptr ? node.async_results->arrivals() : 0),
       undoing_(node.undoing),
       step_(node.undoing ? node.durable.undo.back().step : node.durable.step),
-      prng_(session->prng.Fork()),
-      begin_ms_(session.now_ms()),
-      begin_(core_.deps.clock.Now()) {
+      prng_(held->prng.Fork()),
+      begin_ms_(held.now_ms() - std::chrono::duration_cast<Millis>(node.run_began - node.step_began).count()),
+      begin_(node.step_began) {
   if (!undoing_ && node.durable.resumed_round != 0) {
     for (const ProcNode* child : node.children) {
       if (child->id.child_round != node.durable.resumed_round) continue;
@@ -44,14 +44,14 @@ StepRun::StepRun(Session& session, ProcNode& node)
 StepRun::~StepRun() = default;
 
 WaitTicket StepRun::TakeTicket(EventKey key) {
-  RATCHET_CHECK(!undoing_, "an undo waits for nothing");
-  Session session(core_);
-  tickets_.push_back(session->waits.Take(key));
+  RATCHET_CHECK(!undoing_, "an undo must not wait");
+  ExecutorLock held(core_);
+  tickets_.push_back(held->waits.Take(key));
   return tickets_.back();
 }
 
 void StepRun::ForgetOnce(std::string_view key) {
-  if (node_.once != nullptr) node_.once->ForgetKey(key);
+  if (node_.async_results != nullptr) node_.async_results->ForgetKey(key);
 }
 
 void StepRun::PutSystemRecord(std::string key, std::string value) {
@@ -62,20 +62,25 @@ void StepRun::DeleteSystemRecord(std::string key) { staged_.system_deletes.push_
 
 Status StepRun::CheckOwner() { return core_.deps.store.Check(); }
 
-std::any* StepRun::OnceValue(std::string_view key) {
-  RATCHET_CHECK(!undoing_, "an undo waits for nothing");
-  return node_.once == nullptr ? nullptr : node_.once->Value(key);
+std::function<Status()> StepRun::OwnerCheck() const {
+  return [&store = core_.deps.store] { return store.Check(); };
 }
 
-std::function<void(std::any)> StepRun::OnceBegin(std::string_view key) {
-  // The node is busy with this run, so its board is ours to make; a waker has got it from here.
-  if (node_.once == nullptr) node_.once = MakeBoard(core_, node_.id.pid, WakeOnce);
-  return node_.once->Begin(key);
+std::any* StepRun::AsyncValue(std::string_view key) {
+  return node_.async_results == nullptr ? nullptr : node_.async_results->Value(key);
+}
+
+std::function<void(std::any)> StepRun::BeginAsync(std::string_view key) {
+  // The node is busy with this run, so this run may make its board. A waker gets the board from here.
+  if (node_.async_results == nullptr) node_.async_results = MakeBoard(core_, node_.id.pid, WakeOnce);
+  return node_.async_results->Begin(key);
 }
 
 Result<StepOutcome> StepRun::RunStep() {
-  Result<StepOutcome> outcome =
-      CallAuthor([this]() -> Result<StepOutcome> { return node_.procedure->RunStep(step_, *this); });
+  Result<StepOutcome> outcome = CallAuthor([this]() -> Result<StepOutcome> {
+    if (first_) LogStart(core_, node_);
+    return node_.procedure->RunStep(step_, *this);
+  });
   end_ = core_.deps.clock.Now();
   return outcome;
 }
@@ -100,15 +105,23 @@ StepHistoryEntry StepRun::HistoryEntry(OutcomeKind outcome, const Error* error) 
   return entry;
 }
 
-void EndRun(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent) {
-  session->running[node.running_slot] = session->running.back();
-  session->running[node.running_slot]->running_slot = node.running_slot;
-  session->running.pop_back();
+void SuspendRun(ExecutorLock& held, ProcNode& node, StepRun& run) {
+  LeaveSlot(held->running, node);
+  for (const WaitTicket& ticket : run.tickets()) held->waits.Drop(ticket);
+  RATCHET_CHECK(node.async_results != nullptr, "pid {} waits for work that it has not begun", node.id.pid);
+  node.stays = true;
+  EnterSlot(held->staying, node);
+  ++node.unrecorded_runs;
+  if (node.async_results->arrivals() != run.async_arrivals()) ResumeRun(held, node);
+}
+
+void EndRun(ExecutorLock& held, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent) {
+  LeaveSlot(held->running, node);
   node.in_step = false;
-  if (!session->pauses.barriers.empty()) PauseStepEnded(session, node);
-  // Those that had to wait for this one; more than a few wake each other.
-  for (std::size_t i = std::min<std::size_t>(session->scheduler.Done(node.sched), 4); i > 0; --i) {
-    session.NotifyWorkers(node.sched.urgent);
+  if (!held->pauses.barriers.empty()) PauseStepEnded(held, node);
+  // Wakes the workers whose procedures waited for this one to end; more than a few wake each other.
+  for (std::size_t i = std::min<std::size_t>(held->scheduler.Done(node.sched), 4); i > 0; --i) {
+    held.NotifyWorkers(node.sched.urgent);
   }
   ProcedureTree::SetPhase(node, Phase::kFree);
   bool found = false;
@@ -116,7 +129,7 @@ void EndRun(Session& session, ProcNode& node, StepRun& run, const std::optional<
     if (!found && spent && spent->key == ticket.key && spent->taken_at == ticket.taken_at) {
       found = true;
     } else {
-      session->waits.Drop(ticket);
+      held->waits.Drop(ticket);
     }
   }
 }

@@ -1,4 +1,4 @@
-// One run of one step or undo: the StepContext that the step sees, and what it left behind.
+// One run of one step or undo: the StepContext that the step gets, and the data that the run changes.
 #pragma once
 
 #include <any>
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "procedure/author/step_context.h"
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// Filled under the lock before the run, used without it by one worker.
+// Filled under the lock before the run, then used without the lock by one worker.
 class StepRun final : public StepContext {
  public:
-  StepRun(Session& session, ProcNode& node);
+  StepRun(ExecutorLock& held, ProcNode& node);
   ~StepRun() override;  // tickets that were not spent are dropped by EndRun
 
   [[nodiscard]] ProcId pid() const override { return node_.id.pid; }
@@ -36,6 +36,8 @@ class StepRun final : public StepContext {
   void PutSystemRecord(std::string key, std::string value) override;
   void DeleteSystemRecord(std::string key) override;
   [[nodiscard]] Status CheckOwner() override;
+  [[nodiscard]] std::function<Status()> OwnerCheck() const override;
+  [[nodiscard]] bool urgent() const override { return node_.sched.urgent; }
 
   // Runs the current step; an exception becomes kInternal.
   [[nodiscard]] Result<StepOutcome> RunStep();
@@ -47,15 +49,20 @@ class StepRun final : public StepContext {
   std::vector<WaitTicket>& tickets() { return tickets_; }
   StoreBatch& staged() { return staged_; }
   [[nodiscard]] StepNo step() const { return step_; }
-  // Of asynchronous work that had arrived when the run began.
-  [[nodiscard]] std::uint64_t once_arrivals() const { return once_arrivals_; }
+  // Number of arrivals of asynchronous work when the run began.
+  [[nodiscard]] std::uint64_t async_arrivals() const { return async_arrivals_; }
   // The history entry of this run.
   [[nodiscard]] StepHistoryEntry HistoryEntry(OutcomeKind outcome, const Error* error) const;
   void SetWorker(std::uint32_t worker) { worker_ = worker; }
+  // The run logs the start of the procedure, because no step of it has run before.
+  void SetFirst() { first_ = true; }
+  // The step or undo is not over: it waits for its own work (StayForAsync).
+  [[nodiscard]] bool stays() const { return stays_; }
 
  protected:
-  std::any* OnceValue(std::string_view key) override;
-  std::function<void(std::any)> OnceBegin(std::string_view key) override;
+  void Stay() override { stays_ = true; }
+  std::any* AsyncValue(std::string_view key) override;
+  std::function<void(std::any)> BeginAsync(std::string_view key) override;
 
  private:
   Core& core_;
@@ -63,11 +70,13 @@ class StepRun final : public StepContext {
   const Epoch epoch_;
   const std::uint32_t attempt_;
   const bool timed_out_;
-  const std::uint64_t once_arrivals_;
+  const std::uint64_t async_arrivals_;
   const bool undoing_;
   const StepNo step_;
   Prng prng_;
   std::uint32_t worker_ = 0;
+  bool first_ = false;
+  bool stays_ = false;
   const std::int64_t begin_ms_;
   const TimePoint begin_;
   TimePoint end_{};
@@ -76,8 +85,10 @@ class StepRun final : public StepContext {
   StoreBatch staged_;
 };
 
-// The worker has left the step or undo of `node`, which is free now: its pauses, limits and unspent tickets. `spent`:
-// the ticket that its outcome waits on.
-void EndRun(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent);
+// The worker leaves the step or undo of `node`, which stays in progress until its own work is done.
+void SuspendRun(ExecutorLock& held, ProcNode& node, StepRun& run);
+// The worker has left the step or undo of `node`, which is free now: handles its pauses, limits and unspent tickets.
+// `spent`: the ticket that its outcome waits on.
+void EndRun(ExecutorLock& held, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent);
 
 }  // namespace ratchet::procedure

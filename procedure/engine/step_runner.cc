@@ -16,35 +16,38 @@
 #include "procedure/engine/rollback.h"
 #include "procedure/engine/step_run.h"
 #include "procedure/session/node_commit.h"
-#include "procedure/session/places.h"
+#include "procedure/session/queueing.h"
 #include "procedure/views/activity.h"
 #include "procedure/views/log_lines.h"
 
 namespace ratchet::procedure {
 namespace {
 
-// What a run without the lock has left behind.
+// Result of running a step or an undo, which happens without the lock.
 struct Ran {
   Status undone;                               // of an undo
   std::optional<Result<StepOutcome>> outcome;  // of a step
   std::string data;
 };
 
-// In the order of a step's outcome.
-void Take(Session& session, const WorkerInfo& worker, std::optional<StepRun>& run);
+// Declared in the order of a step's outcome.
+void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run);
+ProcNode* TakeResumed(ExecutorLock& held, bool urgent_only);
 Ran RunTaken(StepRun& run);
+bool Stays(const StepRun& run, const Ran& ran);
 std::string DataAfter(ProcNode& node, bool durable);
 bool IsDurableOutcome(const Result<StepOutcome>& outcome);
-void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data);
-void EndAtBudget(Session& session, const ProcNode& node, StepOutcome& outcome);
-TransitionFacts FactsOf(Session& session, const ProcNode& node);
+void ConcludeStep(ExecutorLock& held, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data);
+void EndAtBudget(ExecutorLock& held, const ProcNode& node, StepOutcome& outcome);
+TransitionFacts FactsOf(ExecutorLock& held, const ProcNode& node);
 Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts);
 const Error* ErrorIn(const StepOutcome& outcome);
-[[nodiscard]] Intent WaitAfter(Want want, const StepOutcome& outcome, const StepRun& run, Millis retry_delay);
-void GoOnWithoutCommit(Session& session, ProcNode& node, const StepOutcome& outcome, Millis retry_delay);
-void CommitTransition(Session& session, ProcNode& node, const StepRun& run, OutcomeKind outcome,
+[[nodiscard]] NextAction WaitAfter(NextActionKind kind, const StepOutcome& outcome, const StepRun& run,
+                                   Millis retry_delay);
+void GoOnWithoutCommit(ExecutorLock& held, ProcNode& node, const StepOutcome& outcome, Millis retry_delay);
+void CommitTransition(ExecutorLock& held, ProcNode& node, const StepRun& run, OutcomeKind outcome,
                       const TransitionEffects& effects, std::unique_ptr<CommitTask> task);
-void Publish(Session& session, ProcNode& node, StepNo step, OutcomeKind outcome, const TransitionEffects& t,
+void Publish(ExecutorLock& held, ProcNode& node, StepNo step, OutcomeKind outcome, const TransitionEffects& t,
              std::vector<std::unique_ptr<ProcNode>> children);
 bool IsDurableKind(OutcomeKind outcome);
 
@@ -53,22 +56,24 @@ bool IsDurableKind(OutcomeKind outcome);
 std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
   std::optional<StepRun> run;
   {
-    Session session(core_);
-    Take(session, worker, run);
+    ExecutorLock held(core_);
+    Take(held, worker, run);
   }
   std::size_t done = 0;
   while (run) {
     Ran ran = RunTaken(*run);
-    Session session(core_);  // one for the end of this and the beginning of the next
-    if (ran.outcome) {
-      ConcludeStep(session, run->node(), *run, *std::move(ran.outcome), std::move(ran.data));
+    ExecutorLock held(core_);  // taken once for the end of this run and the beginning of the next
+    if (Stays(*run, ran)) {
+      SuspendRun(held, run->node(), *run);
+    } else if (ran.outcome) {
+      ConcludeStep(held, run->node(), *run, *std::move(ran.outcome), std::move(ran.data));
     } else {
-      ConcludeUndo(session, run->node(), *run, ran.undone, std::move(ran.data));
+      ConcludeUndo(held, run->node(), *run, ran.undone, std::move(ran.data));
     }
     run.reset();
     if (++done == at_most) break;
-    session.Drain();  // what this outcome sets free may be the next
-    Take(session, worker, run);
+    held.Drain();  // what this outcome frees may run next
+    Take(held, worker, run);
   }
   return done;
 }
@@ -76,22 +81,47 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
 namespace {
 
 // Begins the next procedure's step or undo; leaves `run` empty when there is none for this worker.
-void Take(Session& session, const WorkerInfo& worker, std::optional<StepRun>& run) {
-  if (!session->started || session->stopping || session->halted) return;
-  SchedItem* item = session->scheduler.Poll(worker.urgent_only);
+void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run) {
+  if (!held->started || held->stopping || held->halted) return;
+  ProcNode* const resumed = TakeResumed(held, worker.urgent_only);
+  SchedItem* const item = resumed != nullptr ? &resumed->sched : held->scheduler.Poll(worker.urgent_only);
   if (item == nullptr) return;
   ProcNode& node = *static_cast<ProcNode*>(item->owner);
-  ProcedureTree::SetPhase(node, Phase::kRunning);
-  node.running_slot = session->running.size();
-  session->running.push_back(&node);
-  // Each worker that wakes wakes the next, as far as there is work.
-  if (session->scheduler.has_ready()) session.NotifyWorkers(/*urgent=*/session->scheduler.urgent() > 0);
-  node.in_step = true;
-  if (!node.undoing && !node.begun && node.durable.history.empty()) LogStart(session, node);
-  node.begun = true;
-  node.run_began = session.core().deps.clock.Now();
-  run.emplace(session, node);
+  EnterSlot(held->running, node);
+  // Each worker that wakes wakes the next, while there is work.
+  const bool urgent_resumed = !held->resumed_urgent.empty();
+  if (held->scheduler.has_ready() || urgent_resumed || !held->resumed.empty())
+    held.NotifyWorkers(/*urgent=*/held->scheduler.urgent() > 0 || urgent_resumed);
+  const bool first = !node.undoing && !node.begun && node.durable.history.empty();
+  node.run_began = held.core().deps.clock.Now();
+  if (resumed == nullptr) {
+    ProcedureTree::SetPhase(node, Phase::kRunning);
+    node.in_step = true;
+    node.begun = true;
+    node.step_began = node.run_began;
+    if (node.undoing) ForgetAsyncResults(node);  // those of the step
+  }
+  run.emplace(held, node);
   run->SetWorker(worker.number);
+  if (first) run->SetFirst();
+}
+
+// Null: no step in progress can continue with this worker.
+ProcNode* TakeResumed(ExecutorLock& held, bool urgent_only) {
+  auto& line = urgent_only || !held->resumed_urgent.empty() ? held->resumed_urgent : held->resumed;
+  if (line.empty()) return nullptr;
+  ProcNode* const node = line.front();
+  line.pop_front();
+  return node;
+}
+
+// True if the step or undo waits for its own work. One that has failed after it asked to wait is over.
+bool Stays(const StepRun& run, const Ran& ran) {
+  if (!run.stays()) return false;
+  if (!ran.outcome) return !ran.undone.ok();
+  if (RATCHET_MUTANT("procedure.own_work_outlives_step")) return false;
+  const Await* await = ran.outcome->ok() ? std::get_if<Await>(&**ran.outcome) : nullptr;
+  return await != nullptr && await->in_memory;
 }
 
 Ran RunTaken(StepRun& run) {
@@ -106,7 +136,7 @@ Ran RunTaken(StepRun& run) {
   return ran;
 }
 
-// Every run starts from durable data: what a run that is not durable has changed is put back.
+// Every run starts from durable data: resets the changes of a run that is not durable.
 std::string DataAfter(ProcNode& node, bool durable) {
   std::string data = node.procedure->SerializeData();
   if (durable || data == node.durable.data) return data;
@@ -120,25 +150,25 @@ bool IsDurableOutcome(const Result<StepOutcome>& outcome) {
   return !std::holds_alternative<Retry>(*outcome) && !std::holds_alternative<Yield>(*outcome);
 }
 
-void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data) {
+void ConcludeStep(ExecutorLock& held, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data) {
   std::optional<WaitTicket> spent;
-  if (outcome.ok()) EndAtBudget(session, node, *outcome);
+  if (outcome.ok()) EndAtBudget(held, node, *outcome);
   const Await* await = outcome.ok() ? std::get_if<Await>(&*outcome) : nullptr;
   if (await != nullptr) spent = await->ticket;
   if (const auto* retry = outcome.ok() ? std::get_if<Retry>(&*outcome) : nullptr; retry != nullptr)
     spent = retry->sooner;
-  EndRun(session, node, run, spent);
-  TransitionFacts facts = FactsOf(session, node);
-  auto task = session.NewTask();
+  EndRun(held, node, run, spent);
+  TransitionFacts facts = FactsOf(held, node);
+  auto task = held.NewTask();
   task->next = node.durable;
   Status sound = outcome.ok() ? CheckOutcome(node, *outcome, facts) : Status(outcome.error());
   if (auto* spawn = outcome.ok() && sound.ok() ? std::get_if<Spawn>(&*outcome) : nullptr;
       spawn != nullptr && !spawn->children.empty() && !facts.tree_failing) {
-    auto made = MakeChildren(session, node, *facts.row, std::move(spawn->children));
+    auto made = MakeChildren(held, node, *facts.row, std::move(spawn->children));
     if (made.ok()) {
       task->nodes = std::move(*made);
-      spawn->children.resize(task->nodes.size());  // moved away; the heart only asks whether there are any
-      facts.keeps_for_children = facts.keeps_for_children || AnyHasUndo(session, task->nodes);
+      spawn->children.resize(task->nodes.size());  // moved from; the transition only asks whether there are any
+      facts.keeps_for_children = facts.keeps_for_children || AnyHasUndo(held, task->nodes);
     } else {
       sound = made.error();
     }
@@ -146,8 +176,8 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   if (!sound.ok()) {
     const TransitionEffects t =
         ApplyExceptionTo(task->next, facts, sound.error(), run.HistoryEntry(OutcomeKind::kException, &sound.error()));
-    task->intent = IntentOf(t.want);
-    CommitTransition(session, node, run, OutcomeKind::kException, t, std::move(task));
+    task->next_action = NextActionOf(t.next_kind);
+    CommitTransition(held, node, run, OutcomeKind::kException, t, std::move(task));
     return;
   }
   const TransitionEffects t = ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
@@ -155,39 +185,40 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   const auto* retry = std::get_if<Retry>(&*outcome);
   Millis retry_delay{0};
   if (retry != nullptr) {
-    retry_delay = retry->delay ? *retry->delay : BackoffDelay(session.options().retry, node.attempt, session->prng);
+    retry_delay = retry->delay ? *retry->delay : BackoffDelay(held.options().retry, node.attempt, held->prng);
   }
-  if (t.want != Want::kRun) task->intent = WaitAfter(t.want, *outcome, run, retry_delay);
-  const bool durable_outcome = t.want != Want::kOnce && t.want != Want::kRetry && t.want != Want::kRunAgain;
+  if (t.next_kind != NextActionKind::kRun) task->next_action = WaitAfter(t.next_kind, *outcome, run, retry_delay);
+  const bool durable_outcome = t.next_kind != NextActionKind::kAsync && t.next_kind != NextActionKind::kRetry &&
+                               t.next_kind != NextActionKind::kRunAgain;
   if (durable_outcome) {
     node.timed_out = false;
     node.unrecorded_runs = 0;
-    if (t.locks == LockAction::kKeep) TryGrantAll(session, task->nodes);
+    if (t.locks == LockAction::kKeep) TryGrantAll(held, task->nodes);
     task->batch = std::move(run.staged());
-    CommitTransition(session, node, run, KindOf(*outcome), t, std::move(task));
+    CommitTransition(held, node, run, KindOf(*outcome), t, std::move(task));
     return;
   }
-  GoOnWithoutCommit(session, node, *outcome, retry_delay);
+  GoOnWithoutCommit(held, node, *outcome, retry_delay);
   if (t.commit) {
-    CommitTransition(session, node, run, KindOf(*outcome), t, std::move(task));  // the release of its locks
+    CommitTransition(held, node, run, KindOf(*outcome), t, std::move(task));  // commits the release of its locks
   } else {
-    SetIntent(node, std::move(task->intent));
-    session.Recycle(std::move(task));
-    session.Ready(node);
+    SetNextAction(node, std::move(task->next_action));
+    held.Recycle(std::move(task));
+    held.Ready(node);
   }
 }
 
-// For the history.
+// Returns the error for the history.
 const Error* ErrorIn(const StepOutcome& outcome) {
   if (const auto* fail = std::get_if<Fail>(&outcome)) return &fail->why;
   if (const auto* failed = std::get_if<EndFailed>(&outcome)) return &failed->why;
   return nullptr;
 }
 
-// What the node wants next, with the ticket and the limit of a wait.
-Intent WaitAfter(Want want, const StepOutcome& outcome, const StepRun& run, Millis retry_delay) {
-  Intent intent = IntentOf(want);
-  Wait* wait = WaitIn(intent);
+// Returns the node's next action, with the ticket and the limit of a wait.
+NextAction WaitAfter(NextActionKind kind, const StepOutcome& outcome, const StepRun& run, Millis retry_delay) {
+  NextAction next_action = NextActionOf(kind);
+  Wait* wait = WaitIn(next_action);
   if (const auto* retry = std::get_if<Retry>(&outcome); wait != nullptr && retry != nullptr) {
     wait->ticket = retry->sooner;
     wait->limit = retry_delay;
@@ -195,38 +226,38 @@ Intent WaitAfter(Want want, const StepOutcome& outcome, const StepRun& run, Mill
     wait->ticket = await->ticket;
     wait->limit = await->timeout;
   }
-  if (auto* once = std::get_if<ForOnce>(&intent)) once->arrivals = run.once_arrivals();
-  return intent;
+  if (auto* async = std::get_if<ForAsync>(&next_action)) async->arrivals = run.async_arrivals();
+  return next_action;
 }
 
-// The budget of a state that asks to be run again is spent: it fails, and behind the point of no return is parked.
-void EndAtBudget(Session& session, const ProcNode& node, StepOutcome& outcome) {
+// A state that returns Retry has used its attempts: it fails, or is parked after the point of no return.
+void EndAtBudget(ExecutorLock& held, const ProcNode& node, StepOutcome& outcome) {
   const auto* retry = std::get_if<Retry>(&outcome);
   if (retry == nullptr) return;
-  const std::uint32_t budget = retry->max_attempts != 0 ? retry->max_attempts : session.options().retry_attempts;
+  const std::uint32_t budget = retry->max_attempts != 0 ? retry->max_attempts : held.options().retry_attempts;
   if (budget == 0 || node.attempt < budget) return;
   Fail fail{retry->why.Annotate(fmt::format("gave up after {} attempts", node.attempt))};
   outcome = std::move(fail);
 }
 
-TransitionFacts FactsOf(Session& session, const ProcNode& node) {
+TransitionFacts FactsOf(ExecutorLock& held, const ProcNode& node) {
   TransitionFacts facts;
   facts.is_root = node.parent == nullptr;
   facts.tree_past_no_return = node.root->durable.past_no_return;
   facts.tree_failing = node.root->tree.failing;
   facts.hold_locks = node.procedure->HoldLocks();
-  facts.keeps_for_children = node.kept_for_children;
+  facts.keeps_for_children = node.inherits_child_locks;
   facts.row = node.procedure->FindRow(node.durable.step);
-  facts.now_ms = session.now_ms();
-  facts.history_bound = session.options().history_per_procedure;
-  facts.order = facts.row->undo == UndoKind::kCall ? session.core().deps.store.TakeSequence() : 0;
+  facts.now_ms = held.now_ms();
+  facts.history_bound = held.options().history_per_procedure;
+  facts.order = facts.row->undo == UndoKind::kCall ? held.core().deps.store.NextSequence() : 0;
   return facts;
 }
 
-// What is wrong with an outcome that only the framework's rules can tell; fills in the rows.
+// Checks an outcome against the rules that only the framework knows; fills in the rows.
 Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts) {
   if (std::holds_alternative<EndFailed>(outcome) && !(facts.is_root && facts.tree_past_no_return)) {
-    return Error(Code::kInternal, "only a root behind its point of no return may end with an error and no undo");
+    return Error(Code::kInternal, "only a root after its point of no return may end with an error and no undo");
   }
   StepNo target = 0;
   if (const auto* next = std::get_if<Next>(&outcome)) target = next->state;
@@ -243,90 +274,85 @@ Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, Transition
   return Ok();
 }
 
-// Retry, Yield, AwaitOnce: nothing of the step is stored.
-void GoOnWithoutCommit(Session& session, ProcNode& node, const StepOutcome& outcome, Millis retry_delay) {
+// For Retry, Yield, AwaitAsync: nothing of the step is stored.
+void GoOnWithoutCommit(ExecutorLock& held, ProcNode& node, const StepOutcome& outcome, Millis retry_delay) {
   ++node.unrecorded_runs;
   node.timed_out = false;
   if (const auto* retry = std::get_if<Retry>(&outcome)) {
     node.last_error = retry->why;
     ++node.attempt;
-    LogRetry(session, node, retry_delay);
-    Emit(session, ActivityKind::kRetry, node, retry->why.ToString());
+    LogRetry(held, node, retry_delay);
+    Emit(held, ActivityKind::kRetry, node, retry->why.ToString());
   } else if (std::holds_alternative<Await>(outcome)) {
-    return;  // what is under way stays
+    return;  // work in progress continues
   }
-  if (node.once != nullptr) {
-    node.once->Forget();
-    node.once.reset();
-  }
+  ForgetAsyncResults(node);
 }
 
-// The task holds the node's next state and what else is to be stored.
-void CommitTransition(Session& session, ProcNode& node, const StepRun& run, OutcomeKind outcome,
+// The task holds the node's next state and the other records to store.
+void CommitTransition(ExecutorLock& held, ProcNode& node, const StepRun& run, OutcomeKind outcome,
                       const TransitionEffects& effects, std::unique_ptr<CommitTask> task) {
   if (effects.drops_children) task->batch.deletes = DescendantsToDelete(node);
   if (RATCHET_MUTANT("procedure.release_before_commit") && effects.locks == LockAction::kRelease) {
     std::vector<ProcId> early;
-    session->locks.Release(node.locks, early);
-    ReadyGranted(session, early);
-    session.Drain();  // their commits come before this one
+    held->locks.Release(node.locks, early);
+    ReadyGranted(held, early);
+    held.Drain();  // the commits of what becomes free precede this one
   }
   std::vector<SystemPut> apart;
   if (RATCHET_MUTANT("procedure.system_record_apart")) apart = std::exchange(task->batch.system_puts, {});
   BeginStore(node, *task, {run.step(), /*undo=*/false});
-  task->published = [effects, outcome, step = run.step()](Session& inner, CommitTask& stored) {
+  task->published = [effects, outcome, step = run.step()](ExecutorLock& inner, CommitTask& stored) {
     ProcNode& shown = ShowStored(inner, stored);
-    SetIntent(shown, std::move(stored.intent));
+    SetNextAction(shown, std::move(stored.next_action));
     Publish(inner, shown, step, outcome, effects, std::move(stored.nodes));
   };
-  session.Commit(std::move(task));
+  held.Commit(std::move(task));
   if (apart.empty()) return;
-  auto second = session.NewTask();
+  auto second = held.NewTask();
   second->batch.system_puts = std::move(apart);
-  second->published = [](Session&, CommitTask&) {};
-  session.Commit(std::move(second));
+  second->published = [](ExecutorLock&, CommitTask&) {};
+  held.Commit(std::move(second));
 }
 
-// The durable outcome is on record: shows it and goes on.
-void Publish(Session& session, ProcNode& node, StepNo step, OutcomeKind outcome, const TransitionEffects& t,
+// Called when the outcome is durable: shows it and continues.
+void Publish(ExecutorLock& held, ProcNode& node, StepNo step, OutcomeKind outcome, const TransitionEffects& t,
              std::vector<std::unique_ptr<ProcNode>> children) {
-  if (IsDurableKind(outcome)) Emit(session, ActivityKind::kStep, node, step, std::string(OutcomeName(outcome)));
-  if (t.want == Want::kEvent) Emit(session, ActivityKind::kSuspended, node, step);
+  if (IsDurableKind(outcome)) Emit(held, ActivityKind::kStep, node, step, std::string(OutcomeName(outcome)));
+  if (t.next_kind == NextActionKind::kEvent) Emit(held, ActivityKind::kSuspended, node, step);
   std::vector<ProcId> granted;
   if (t.passes_no_return) {
-    session->locks.Retain(node.locks, node.durable.locks, granted);
-    SetKeeps(session, node, false);
+    held->locks.Retain(node.locks, node.durable.locks, granted);
+    SetInheritsChildLocks(held, node, false);
   }
   if (t.locks == LockAction::kRelease) {
-    session->locks.Release(node.locks, granted);
+    held->locks.Release(node.locks, granted);
     node.has_grant = false;
-    SetKeeps(session, node, false);
+    SetInheritsChildLocks(held, node, false);
   } else if (t.locks == LockAction::kHandOver) {
-    session->locks.HandOver(node.locks, node.parent->locks, granted);
-    if (node.parent->locks.holds_any()) SetKeeps(session, *node.parent, true);
+    held->locks.HandOver(node.locks, node.parent->locks, granted);
+    if (node.parent->locks.holds_any()) SetInheritsChildLocks(held, *node.parent, true);
   }
-  if (t.drops_children) RemoveDescendants(session, node);
-  if (t.want == Want::kRun || t.want == Want::kChildren || t.want == Want::kFinished) ResetStep(node);
-  std::vector<ProcId> pids;
+  if (t.drops_children) RemoveDescendants(held, node);
+  if (t.next_kind == NextActionKind::kRun || t.next_kind == NextActionKind::kChildren ||
+      t.next_kind == NextActionKind::kFinished)
+    ResetStep(node);
   std::vector<ProcNode*> added;
-  for (auto& child : children) {
-    pids.push_back(child->id.pid);
-    added.push_back(&AdoptChild(session, std::move(child)));
-  }
-  if (!pids.empty()) LogSpawned(session, node, pids);
-  for (ProcNode* child : added) session.Ready(*child);
-  if (t.failed) BeginRollback(session, *node.root, *node.durable.error);
+  for (auto& child : children) added.push_back(&AdoptChild(held, std::move(child)));
+  if (!added.empty()) LogSpawned(held, node, added);
+  for (ProcNode* child : added) held.Ready(*child);
+  if (t.failed) BeginRollback(held, *node.root, *node.durable.error);
   if (!node.durable.parked.empty()) {
-    LogParked(session, node);
-    Emit(session, ActivityKind::kParked, node, node.durable.parked);
+    LogParked(held, node);
+    Emit(held, ActivityKind::kParked, node, node.durable.parked);
   }
-  if (t.want == Want::kFinished) Finish(session, node);
-  session.Ready(node);
-  ReadyGranted(session, granted);
-  if (t.locks == LockAction::kHandOver) CheckRingsBelow(session, *node.parent);
+  if (t.next_kind == NextActionKind::kFinished) Finish(held, node);
+  held.Ready(node);
+  ReadyGranted(held, granted);
+  if (t.locks == LockAction::kHandOver) CheckRingsBelow(held, *node.parent);
 }
 
-// kAwait here is only the durable one: AwaitOnce commits nothing.
+// kAwait here is only the durable one: AwaitAsync commits nothing.
 bool IsDurableKind(OutcomeKind outcome) { return outcome != OutcomeKind::kRetry && outcome != OutcomeKind::kYield; }
 
 }  // namespace

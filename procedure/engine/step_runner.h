@@ -1,7 +1,7 @@
-// What a worker does: takes a procedure, runs one step or undo, hands the outcome to the store, and takes the next.
+// The loop of a worker: takes a procedure, runs one step or undo, hands the outcome to the store, and takes the next.
 #pragma once
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 #include "procedure/workers/worker_pool.h"
 
 namespace ratchet::procedure {

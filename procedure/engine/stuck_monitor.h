@@ -2,14 +2,14 @@
 #pragma once
 
 #include "procedure/record/inspect.h"
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-[[nodiscard]] WorkersInfo LookAtWorkers(Session& session);
+[[nodiscard]] WorkersInfo LookAtWorkers(ExecutorLock& held);
 
 // Called every stuck_check_interval: logs steps that run longer than stuck_threshold; when at least half of the workers
 // are stuck and work is waiting, asks the pool for one more.
-void CheckStuckWorkers(Session& session);
+void CheckStuckWorkers(ExecutorLock& held);
 
 }  // namespace ratchet::procedure

@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "procedure/author/author_call.h"
 #include "procedure/engine/children.h"
+#include "procedure/engine/deadline.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -16,13 +17,24 @@ using Answered = std::function<void(Result<ProcId>)>;
 
 NonceTable::Key KeyOf(const Nonce& nonce) { return {nonce.group, nonce.nonce}; }
 
-// In the order of a submission.
+// Declared in the order of a submission.
 bool Reserve(Core& core, const SubmitOptions& options, Answered& done);
 void Refuse(Core& core, const SubmitOptions& options, const Error& why, bool remember, Answered done);
 void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, Answered done);
-void AnswerAll(Session& session, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer);
+void AnswerAll(ExecutorLock& held, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer);
 
 }  // namespace
+
+bool IsFinal(const Error& error) {
+  switch (error.code()) {
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+    case Code::kFailedPrecondition:
+    case Code::kUnsupported: return true;
+    default: return false;
+  }
+}
 
 void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, Answered done) {
   if (!Reserve(core, options, done)) return;
@@ -33,11 +45,12 @@ void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, Answ
   }
   if (options.pre_check) {
     if (Status pre = CallAuthor(options.pre_check); !pre.ok()) {
-      Refuse(core, options, pre.error(), /*remember=*/true, std::move(done));
+      const bool remember = options.is_final ? options.is_final(pre.error()) : IsFinal(pre.error());
+      Refuse(core, options, pre.error(), remember || RATCHET_MUTANT("procedure.remember_any_refusal"), std::move(done));
       return;
     }
   }
-  // Without an owner: the host's own work, such as handling a crash (S60).
+  // Without an owner it is the host's own work, such as handling a crash, S60 (own procedures ignore low space).
   const bool must_pass = options.owner.empty() && !RATCHET_MUTANT("procedure.refuse_own_work");
   if (Status room = must_pass ? Ok() : core.deps.store.Admit(); !room.ok()) {
     Refuse(core, options, room.error(), /*remember=*/false, std::move(done));
@@ -48,44 +61,44 @@ void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, Answ
 
 namespace {
 
-// True: this submission goes on. False: it was answered, or waits for the first one with the same nonce.
+// Returns true if this submission continues. Returns false if it was answered, or waits for the first one with its
+// nonce.
 bool Reserve(Core& core, const SubmitOptions& options, Answered& done) {
-  Session session(core);
-  if (!session->recovered || session->stopping || session->halted) {
-    session.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor does not take requests")); });
+  ExecutorLock held(core);
+  if (!held->recovered || held->stopping || held->halted) {
+    held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor does not accept requests")); });
     return false;
   }
   if (!options.nonce.valid()) return true;
-  NonceTable::Reservation reservation = session->nonces.Reserve(KeyOf(options.nonce), done);
+  NonceTable::Reservation reservation = held->nonces.Reserve(KeyOf(options.nonce), done);
   if (reservation.answer) {
-    session.Later([done = std::move(done), answer = *std::move(reservation.answer)] { done(answer); });
+    held.Later([done = std::move(done), answer = *std::move(reservation.answer)] { done(answer); });
   }
   return reservation.first;
 }
 
-// `remember`: the same nonce gets the same answer later; else it may try again.
+// `remember`: the same nonce gets the same answer later; otherwise the nonce may be used again.
 void Refuse(Core& core, const SubmitOptions& options, const Error& why, bool remember, Answered done) {
-  Session session(core);
+  ExecutorLock held(core);
   if (options.nonce.valid()) {
     const auto key = KeyOf(options.nonce);
-    AnswerAll(session,
-              remember ? session->nonces.Refuse(key, why, core.deps.clock.Now()) : session->nonces.Withdraw(key), why);
+    AnswerAll(held, remember ? held->nonces.Refuse(key, why, core.deps.clock.Now()) : held->nonces.Withdraw(key), why);
   }
-  session.Later([done = std::move(done), why] { done(why); });
+  held.Later([done = std::move(done), why] { done(why); });
 }
 
 void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, Answered done) {
-  Session session(core);
-  if (session->stopping || session->halted) {
-    session.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
+  ExecutorLock held(core);
+  if (held->stopping || held->halted) {
+    held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
     return;
   }
-  std::unique_ptr<ProcNode> made = MakeRoot(session, std::move(procedure), options);
-  TryGrant(session, *made);
-  session->inserting.insert(made->id.pid);
-  auto task = session.NewTask();
+  std::unique_ptr<ProcNode> made = MakeRoot(held, std::move(procedure), options);
+  TryGrant(held, *made);
+  held->inserting.insert(made->id.pid);
+  auto task = held.NewTask();
   task->nodes.push_back(std::move(made));
-  task->published = [nonce = options.nonce, done = std::move(done)](Session& inner, CommitTask& stored) mutable {
+  task->published = [nonce = options.nonce, done = std::move(done)](ExecutorLock& inner, CommitTask& stored) mutable {
     if (const Status may = HitFault("executor.submit_committed", stored.nodes.front()->id.type); !may.ok()) {
       inner.Halt(may.error());
       return;
@@ -95,15 +108,16 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
     const Result<ProcId> answer(added.id.pid);
     if (nonce.valid()) AnswerAll(inner, inner->nonces.Give(KeyOf(nonce), added.id.pid), answer);
     inner.Later([call = std::move(done), pid = added.id.pid] { call(pid); });
-    SetIntent(added, ToRunAgain{});  // behind those that came before
+    ArmDeadline(inner, added);
+    SetNextAction(added, ToRunAgain{});  // after those that came before
     inner.Ready(added);
   };
-  session.Commit(std::move(task));
+  held.Commit(std::move(task));
 }
 
-void AnswerAll(Session& session, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer) {
+void AnswerAll(ExecutorLock& held, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer) {
   for (auto& waiter : waiters) {
-    session.Later([waiter = std::move(waiter), answer] { waiter(answer); });
+    held.Later([waiter = std::move(waiter), answer] { waiter(answer); });
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 

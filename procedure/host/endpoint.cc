@@ -18,7 +18,7 @@
 namespace ratchet::host {
 namespace {
 
-// An operator's requests are few: small pools and small bounds.
+// An operator sends few requests: small pools and small bounds.
 rpc::ServerOptions RpcOptions(const EndpointOptions& options) {
   rpc::ServerOptions rpc;
   rpc.name = "verbs";
@@ -90,7 +90,7 @@ Endpoint::Endpoint(const EndpointDeps& deps, EndpointOptions options)
 Endpoint::~Endpoint() { Stop(); }
 
 Status Endpoint::Start() {
-  // Its own address must be known before the first request is.
+  // Its own address must be known before the first request arrives.
   if (parts_->options.port != 0) parts_->env.port.store(parts_->options.port);
   RATCHET_TRY(parts_->rpc.Start());
   parts_->env.port.store(parts_->rpc.port());

@@ -1,8 +1,8 @@
-// What happened to procedures, in order, for readers outside. Pure.
+// The events of procedures, in order, for readers outside. Pure.
 //
-// A ring of the newest entries: writing never waits for a reader. A reader asks for what came after the last entry that
-// it has; one that is too slow is told how many it has missed. The stream belongs to one life of an executor; a new one
-// starts at 1.
+// A ring buffer of the newest entries: writing never waits for a reader. A reader asks for the entries after the last
+// one that it has; the answer to a slow reader contains how many entries it has missed. The stream belongs to one
+// executor object; a new one starts at 1.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@ namespace ratchet::procedure {
 enum class ActivityKind : std::uint8_t {
   kSubmitted,   // a root is durable
   kSpawned,     // a child is durable
-  kStep,        // a step's outcome is durable; detail: which
+  kStep,        // a step's outcome is durable; detail: the outcome
   kSuspended,   // it waits for an event, a report or a time-out
   kRetry,       // a step will run again; detail: why
-  kFailed,      // its tree is to be undone; detail: why
-  kUndone,      // a step was taken back
+  kFailed,      // its tree will be undone; detail: why
+  kUndone,      // a step was undone
   kUndoFailed,  // an undo will be tried again; detail: why
   kParked,      // an operator must act; detail: why
-  kVerb,        // an operator's verb is on record; detail: verb, operator, reason
+  kVerb,        // an operator's verb is durable; detail: verb, operator, reason
   kPaused,      // detail: scope, operator, reason
   kResumed,
   kEnded,  // detail: "success", or the error
@@ -36,7 +36,7 @@ struct Activity {
   std::uint64_t sequence = 0;
   std::int64_t at_ms = 0;  // wall clock, for humans
   ActivityKind kind = ActivityKind::kSubmitted;
-  ProcId pid;  // invalid: of no single procedure
+  ProcId pid;  // invalid: concerns no single procedure
   ProcId root;
   std::string type;
   std::string step;
@@ -45,12 +45,12 @@ struct Activity {
 
 struct ActivityBatch {
   std::vector<Activity> events;
-  std::uint64_t lost = 0;  // entries after the asked one that are gone
-  std::uint64_t last = 0;  // the newest that exists
+  std::uint64_t lost = 0;  // entries after the requested number that are gone
+  std::uint64_t last = 0;  // the newest number
 };
 
-// Type and step names live as long as the program (they stand in step tables), so that an entry costs no allocation
-// unless it has a detail.
+// Type and step names live as long as the program (they are in step tables), so an entry allocates nothing unless it
+// has a detail.
 struct ActivityEntry {
   std::int64_t at_ms = 0;
   ActivityKind kind = ActivityKind::kSubmitted;
@@ -63,14 +63,14 @@ struct ActivityEntry {
 
 class ActivityStream {
  public:
-  // 0: keeps nothing.
+  // 0: keeps no entries.
   explicit ActivityStream(std::size_t capacity) : ring_(capacity) {}
 
   void Add(ActivityEntry entry) {
     ++last_;
     if (!ring_.empty()) ring_[last_ % ring_.size()] = std::move(entry);
   }
-  // The oldest `limit` of those after `after`.
+  // Returns the oldest `limit` entries after number `after`.
   [[nodiscard]] ActivityBatch After(std::uint64_t after, std::size_t limit) const {
     ActivityBatch batch;
     batch.last = last_;

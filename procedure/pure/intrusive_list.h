@@ -20,7 +20,7 @@ struct Links {
     (head != nullptr ? head->prev : tail) = item;
     head = item;
   }
-  // Behind `before`, which is in this list; null: to the front.
+  // Inserts after `before`, which is in this list; null: at the front.
   void InsertAfter(T* before, T* item) {
     if (before == nullptr) return PushFront(item);
     if (before == tail) return PushBack(item);
@@ -36,8 +36,8 @@ struct Links {
   }
 };
 
-// The same for queues that are mostly pushed at the back and popped at the front: the front's `prev` is never written,
-// so taking the front leaves its follower's memory alone.
+// A list for queues that are mostly pushed at the back and popped at the front: the front's `prev` is never written, so
+// taking the front does not touch the memory of the next element.
 template <class T>
 struct FrontLinks {
   T* head = nullptr;

@@ -1,4 +1,5 @@
-// What takes locks, and what it takes: the lock manager's side of a procedure. The rules: lock_manager.h.
+// A holder of locks and the locks that it wants: the lock manager's side of a procedure. The rules are in
+// lock_manager.h.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct QueuedRequestDeleter {
   void operator()(QueuedRequest* request) const;
 };
 
-// What to lock, looked up. Made by LockManager::Prepare, given back with Forget; any number of holders may use one.
+// The locks to take, already looked up. Made by LockManager::Prepare, returned with Forget; any number of holders may
+// use one.
 class LockPlan {
  public:
   struct Want {
@@ -31,7 +33,7 @@ class LockPlan {
   SmallVector<Want, 4> wants_;  // in the order of granting
 };
 
-// A taker of locks; embedded in its procedure's node. Its address must not change while it holds or waits, and its
+// A holder of locks; embedded in its procedure's node. Its address must not change while it holds or waits, and its
 // parent must outlive it.
 class LockHolder {
  public:
@@ -48,13 +50,13 @@ class LockHolder {
   friend class LockManager;
   struct Held {
     LockResource* resource;
-    std::uint32_t slot;  // of this grant in the resource's list of holders
+    std::uint32_t slot;  // index of this grant in the resource's list of holders
     LockMode mode;
   };
   const ProcId who_;
   LockHolder* parent_;
   std::unique_ptr<QueuedRequest, QueuedRequestDeleter> waiter_;  // while it waits
-  SmallVector<Held, 4> held_;  // in the order of granting; handed over ones behind the own
+  SmallVector<Held, 4> held_;  // in the order of granting; locks handed over by children follow its own
 };
 
 }  // namespace ratchet::procedure

@@ -44,7 +44,7 @@ void LockManager::Forget(LockPlan& plan) {
   plan.wants_.clear();
 }
 
-// ---- which holders keep a waiter out ----
+// ---- holders that block a waiter ----
 
 bool LockManager::InFamily(const LockHolder& holder, const LockHolder& other) {
   for (const LockHolder* up = &holder; up != nullptr; up = up->parent_) {
@@ -86,20 +86,20 @@ bool LockManager::BlockedInLine(const LockResource& resource, LockMode mode, std
 }
 
 std::size_t LockManager::FirstMissing(const LockHolder& who, const Wants& wants, std::uint64_t arrival) {
-  // From the start each time: an earlier arrival may have taken a key that this one had passed.
+  // Starts from the first key each time: an earlier arrival may have taken a key that this one had passed.
   for (std::size_t i = 0; i < wants.size(); ++i) {
     const LockResource& resource = *wants[i].resource;
     if (HeldByStrangers(resource, who, wants[i].mode)) return i;
     if (resource.nobody_waits() || !BlockedInLine(resource, wants[i].mode, arrival)) continue;
-    if (CoveredByAncestor(who.parent_, resource, wants[i].mode)) continue;  // those in line wait for its ancestor
+    if (CoveredByAncestor(who.parent_, resource, wants[i].mode)) continue;  // those queued wait for its ancestor
     return i;
   }
   return wants.size();
 }
 
-// ---- taking and letting go ----
+// ---- taking and releasing ----
 
-void LockManager::Take(LockHolder& who, LockResource& resource, LockMode mode) {
+void LockManager::Grant(LockHolder& who, LockResource& resource, LockMode mode) {
   std::vector<LockResource::Grant>& grants = resource.grants(mode);
   const auto index = static_cast<std::uint32_t>(who.held_.size());
   who.held_.push_back({&resource, static_cast<std::uint32_t>(grants.size()), mode});
@@ -107,12 +107,12 @@ void LockManager::Take(LockHolder& who, LockResource& resource, LockMode mode) {
   ++resource.refs;
 }
 
-void LockManager::TakeAll(LockHolder& who, const Wants& wants) {
-  for (const LockPlan::Want& want : wants) Take(who, *want.resource, want.mode);
+void LockManager::GrantAll(LockHolder& who, const Wants& wants) {
+  for (const LockPlan::Want& want : wants) Grant(who, *want.resource, want.mode);
 }
 
 void LockManager::Drop(const LockHolder::Held& held) {
-  // The last one moves into the gap.
+  // The last grant moves into the gap.
   std::vector<LockResource::Grant>& grants = held.resource->grants(held.mode);
   const LockResource::Grant moved = grants.back();
   grants.pop_back();
@@ -124,7 +124,7 @@ void LockManager::Drop(const LockHolder::Held& held) {
 bool LockManager::TryNow(LockHolder& who, const LockPlan& plan) {
   RATCHET_CHECK(!who.waits(), "pid {} asks for locks twice", who.who());
   if (FirstMissing(who, plan.wants_, ++arrivals_) < plan.wants_.size()) return false;
-  TakeAll(who, plan.wants_);
+  GrantAll(who, plan.wants_);
   return true;
 }
 
@@ -152,12 +152,12 @@ void LockManager::Release(LockHolder& who, std::vector<ProcId>& granted) {
   bool anybody = false;
   for (const LockHolder::Held& held : who.held_) {
     Drop(held);
-    anybody |= !held.resource->standing.empty();
+    anybody |= !held.resource->waiters.empty();
   }
   if (anybody) {
     for (const LockHolder::Held& held : who.held_) Collect(*held.resource);
   }
-  // Still referenced, so that nothing that was collected disappears.
+  // `freed` keeps its references until the end, so that no resource disappears while Serve runs.
   const auto freed = std::move(who.held_);
   if (anybody) Serve(granted);
   for (const LockHolder::Held& held : freed) Unref(*held.resource);
@@ -183,8 +183,8 @@ void LockManager::Retain(LockHolder& who, const std::vector<LockRequest>& keep, 
   RATCHET_CHECK(rest.empty(), "pid {} does not hold {}", who.who(), rest.front().key.ToString());
   who.held_.clear();
   for (const LockPlan::Want& want : kept) {
-    Take(who, *want.resource, want.mode);
-    --want.resource->refs;  // of the grant before
+    Grant(who, *want.resource, want.mode);
+    --want.resource->refs;  // reference of the earlier grant
   }
   for (LockResource* resource : freed) Collect(*resource);
   Serve(granted);
@@ -215,12 +215,12 @@ Status LockManager::Restore(LockHolder& who, const std::vector<LockRequest>& hel
     Forget(plan);
     return refused;
   }
-  TakeAll(who, plan.wants_);
+  GrantAll(who, plan.wants_);
   Forget(plan);
   return Ok();
 }
 
-// ---- lines ----
+// ---- queues ----
 
 void LockManager::Wait(LockHolder& who, const Wants& wants) {
   auto waiter = std::make_unique<QueuedRequest>();
@@ -251,25 +251,26 @@ std::unique_ptr<QueuedRequest, QueuedRequestDeleter> LockManager::LeaveLines(Que
 void LockManager::StandAt(QueuedRequest& waiter, std::size_t reached) {
   waiter.reached = reached;
   LockResource& resource = *waiter.place().resource;
-  // Newcomers belong at the back, waiters that moved on near the front: looks from both ends.
-  QueuedRequest* back = resource.standing.tail;
-  QueuedRequest* front = resource.standing.head;
+  // Searches from both ends, because new waiters belong at the back, and waiters that come from an earlier key near the
+  // front.
+  QueuedRequest* back = resource.waiters.tail;
+  QueuedRequest* front = resource.waiters.head;
   while (back != nullptr && back->arrival > waiter.arrival && front->arrival < waiter.arrival) {
     back = back->prev;
     front = front->next;
   }
   if (back == nullptr || back->arrival < waiter.arrival) {
-    resource.standing.InsertAfter(back, &waiter);
+    resource.waiters.InsertAfter(back, &waiter);
   } else {
-    resource.standing.InsertAfter(front->prev, &waiter);
+    resource.waiters.InsertAfter(front->prev, &waiter);
   }
-  if (waiter.who->parent_ != nullptr) ++resource.related_standing;
+  if (waiter.who->parent_ != nullptr) ++resource.related_waiters;
 }
 
 void LockManager::StandNowhere(QueuedRequest& waiter) {
   LockResource& resource = *waiter.place().resource;
-  resource.standing.Remove(&waiter);
-  if (waiter.who->parent_ != nullptr) --resource.related_standing;
+  resource.waiters.Remove(&waiter);
+  if (waiter.who->parent_ != nullptr) --resource.related_waiters;
 }
 
 void LockManager::Cancel(LockHolder& who, std::vector<ProcId>& granted) {
@@ -282,17 +283,17 @@ void LockManager::Cancel(LockHolder& who, std::vector<ProcId>& granted) {
 
 void LockManager::Collect(LockResource& resource) {
   const bool held = !resource.exclusive.empty() || !resource.shared.empty();
-  for (QueuedRequest* waiter = resource.standing.head; waiter != nullptr; waiter = waiter->next) {
+  for (QueuedRequest* waiter = resource.waiters.head; waiter != nullptr; waiter = waiter->next) {
     if (!waiter->candidate) candidates_.push_back(waiter);
     waiter->candidate = true;
-    // Behind an exclusive request no waiter that stands here can move, granted or not, but relatives of a holder.
-    if (waiter->place().mode == LockMode::kExclusive && (!held || resource.related_standing == 0)) return;
+    // Behind an exclusive request no waiter at this key can move, granted or not, except relatives of a holder.
+    if (waiter->place().mode == LockMode::kExclusive && (!held || resource.related_waiters == 0)) return;
   }
 }
 
 void LockManager::Serve(std::vector<ProcId>& granted) {
-  // Oldest first. A waiter that moves on may free a place at keys that it has passed only for those behind it; a waiter
-  // that is granted leaves its lines as a holder, which frees no other.
+  // Oldest first. A waiter that moves on may free a place at keys that it has passed only for those behind it. A waiter
+  // that is granted leaves its queues as a holder, which frees no other.
   const auto younger = [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival > b->arrival; };
   std::make_heap(candidates_.begin(), candidates_.end(), younger);
   while (!candidates_.empty()) {
@@ -304,7 +305,7 @@ void LockManager::Serve(std::vector<ProcId>& granted) {
     if (missing == waiter.places.size()) {
       LockHolder& who = *waiter.who;
       const auto owned = LeaveLines(waiter);
-      TakeAll(who, owned->plan.wants_);
+      GrantAll(who, owned->plan.wants_);
       Forget(owned->plan);
       granted.push_back(who.who());
       continue;
@@ -315,7 +316,7 @@ void LockManager::Serve(std::vector<ProcId>& granted) {
       StandNowhere(waiter);
       StandAt(waiter, missing);
       if (missing > before) continue;
-      // It was overtaken and steps back: its places further on are free for those behind it.
+      // The waiter was overtaken and steps back: its places at later keys are free for those behind it.
       for (std::size_t i = missing + 1; i <= before; ++i) Collect(*waiter.places[i].resource);
       std::make_heap(candidates_.begin(), candidates_.end(), younger);
     }
@@ -326,7 +327,7 @@ void LockManager::Serve(std::vector<ProcId>& granted) {
 
 namespace {
 
-// By pid: ancestors come first. One may hold what its children have handed over beside its own.
+// By pid: ancestors come first. A holder may hold what its children have handed over in addition to its own.
 std::vector<ProcId> WhoHolds(const std::vector<LockResource::Grant>& grants) {
   std::vector<ProcId> pids;
   for (const LockResource::Grant& grant : grants) pids.push_back(grant.holder->who());

@@ -1,4 +1,4 @@
-// The lock manager's answers to "why not": what a waiter waits for, and whether a request keeps to the order (S15).
+// Explains waits: what a waiter waits for, and whether a request keeps to the order, S15 (total lock order).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -32,9 +32,8 @@ LockManager::Blocked LockManager::BlockedBy(const LockHolder& who) const {
   return blocked;
 }
 
-// The newest exclusive request ahead that stands here itself waits for all ahead of it (unless its ancestor has
-// the lock already), so that those need not be named again: with 100,000 in one line each would otherwise name all
-// before it.
+// The newest exclusive request ahead at this key itself waits for all ahead of it (unless its ancestor has the lock
+// already), so those need not be named again. Otherwise each of 100,000 waiters in one queue would name all before it.
 void LockManager::AddAhead(const LockPlace& place, std::vector<ProcId>& pids) {
   const std::uint64_t arrival = place.waiter->arrival;
   const LockResource& resource = *place.resource;
@@ -45,7 +44,7 @@ void LockManager::AddAhead(const LockPlace& place, std::vector<ProcId>& pids) {
     return at;
   };
   std::vector<const QueuedRequest*> ahead;
-  std::uint64_t speaks_for = 0;  // what arrived before this one is waited for by it
+  std::uint64_t speaks_for = 0;  // requests with a lower arrival number are reached through this one
   for (const LockPlace* at = before(LockMode::kExclusive); at != nullptr && speaks_for == 0; at = at->prev) {
     if (!HasReached(*at)) continue;
     ahead.push_back(at->waiter);

@@ -1,7 +1,8 @@
-// Which procedure answers which client nonce. Pure; the executor's session guards it.
+// Maps client nonces to procedures. Pure; the executor's lock guards it.
 //
-// A nonce goes through: reserved (one submission is under way, others wait for it) -> given to a pid (durable with the
-// procedure, evicted with it) or refused (the pre-check failed; remembered in memory for a while).
+// A nonce is first reserved: one submission is in progress, others wait for it. Then it is assigned to a pid (durable
+// with the procedure, evicted with it), refused permanently (remembered in memory for a while), or withdrawn (refused
+// for a condition that may pass; the nonce may try again).
 #pragma once
 
 #include <deque>
@@ -22,8 +23,8 @@ class NonceTable {
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // group, nonce
   using Answer = std::function<void(Result<ProcId>)>;
 
-  // First: the caller goes on and ends with Give, Refuse or Withdraw. Else the answer is there (or will be: `waiter` is
-  // kept and returned when the reservation ends).
+  // First: the caller continues and ends with Give, Refuse or Withdraw. Otherwise the answer is known (or will be:
+  // `waiter` is kept and returned when the reservation ends).
   struct Reservation {
     bool first = false;
     std::optional<Result<ProcId>> answer;
@@ -55,7 +56,7 @@ class NonceTable {
   }
 
   void Forget(const Key& key) { entries_.erase(key); }
-  // Those refused before `limit`, and the oldest beyond `most`.
+  // Forgets those refused before `limit`, and the oldest beyond `most`.
   void ForgetRefused(TimePoint limit, std::size_t most) {
     while (!refused_.empty() && (refused_.front().first < limit || refused_.size() > most)) {
       entries_.erase(refused_.front().second);

@@ -1,4 +1,4 @@
-// What is paused, and the operators that wait for steps in flight to end. Pure data; pause.h works on it under the
+// The pauses, and the operators that wait for steps in flight to end. Pure data; pause.h works on it under the
 // executor's lock.
 #pragma once
 
@@ -17,16 +17,17 @@ namespace ratchet::procedure {
 
 using PauseDone = std::function<void(Result<PauseReport>)>;
 
-// A wish to pause or resume, in line behind the one whose record is being written (S12: one writer per key).
+// A request to pause or resume, queued behind the one whose record is being written, S12 (system record with its lock:
+// one writer per key).
 struct PauseChange {
   bool resume = false;
   PauseScope scope;
   OperatorNote note;
-  Millis patience{0};  // of a pause: how long to wait for steps in flight
+  Millis patience{0};  // for a pause: how long to wait for steps in flight
   PauseDone done;
 };
 
-// An operator waits until no step of what is paused runs any more.
+// An operator waits until no step of what is paused runs.
 struct PauseBarrier {
   std::unordered_set<ProcId> running;
   Timers::Handle timer = 0;
@@ -38,7 +39,7 @@ struct PauseBoard {
   std::vector<PauseInfo> active;
   std::vector<PauseLogEntry> log;  // as stored
   std::deque<PauseChange> line;
-  bool writing = false;  // the record of the first in line is on its way to the store
+  bool writing = false;  // the record of the first change in the queue is being stored
   std::vector<std::shared_ptr<PauseBarrier>> barriers;
 };
 

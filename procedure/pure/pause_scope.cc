@@ -40,7 +40,8 @@ Result<ResourceKey> ParseResource(std::string_view text) {
   }
   return Error(
       Code::kInvalidArgument,
-      fmt::format("'{}' is no resource: table, region, namespace, server or peer with a name, meta or cluster", text));
+      fmt::format("'{}' is not a resource; use table, region, namespace, server or peer with a name, meta or cluster",
+                  text));
 }
 
 std::string PauseRecordKey(const PauseScope& scope) { return std::string(kPauseRecordPrefix) + scope.ToString(); }

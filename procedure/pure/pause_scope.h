@@ -1,5 +1,5 @@
-// What an operator may stop for a while: everything, what is not needed to recover from crashes, a type, a resource, or
-// one procedure. Plain values and their stored form.
+// The scope of a pause: everything, all work that crash recovery does not need, a type, a resource, or one procedure.
+// Plain values and their stored form.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct OperatorNote;
 struct PauseScope {
   enum class Kind : std::uint8_t {  // stored
     kEverything = 1,
-    kOrdinary = 2,   // all but the urgent: crash handling, meta, and what descends from them go on
-    kType = 3,       // procedures of one type; not what they have spawned
-    kResource = 4,   // those that lock it or something below it (a namespace's tables, a table's regions)
-    kProcedure = 5,  // one, with all that it has spawned
+    kOrdinary = 2,   // all except urgent ones: crash handling, meta, and their descendants continue
+    kType = 3,       // procedures of one type; not their children of other types
+    kResource = 4,   // procedures that lock it or something below it (a namespace's tables, a table's regions)
+    kProcedure = 5,  // one procedure, with all its descendants
   };
   Kind kind = Kind::kEverything;
   std::string type;
@@ -40,7 +40,7 @@ struct PauseScope {
   [[nodiscard]] std::string ToString() const;
 };
 
-// A pause that holds: shown, and stored as a system record.
+// An active pause: shown, and stored as a system record.
 struct PauseInfo {
   PauseScope scope;
   std::string who;
@@ -50,7 +50,7 @@ struct PauseInfo {
   [[nodiscard]] std::string ToString() const;
 };
 
-// What was paused or resumed, with operator and reason: stored, and kept beyond the pause's end.
+// A pause or a resume, with operator and reason: stored, and kept after the pause has ended.
 struct PauseLogEntry {
   bool resume = false;
   std::string what;
@@ -59,14 +59,13 @@ struct PauseLogEntry {
   std::int64_t at_ms = 0;
 };
 
-// What was still going on when Executor::Pause answered.
+// Steps and work that still ran when Executor::Pause answered.
 struct PauseReport {
-  std::vector<ProcId> running;  // a step of it still runs; no other step follows it
+  std::vector<ProcId> running;  // one of its steps still runs; no other step follows
   std::vector<ProcId> outside;  // waits for work that a step has begun elsewhere (an RPC): its result is kept
 };
 
-// The inverse of ResourceKey::ToString: "table ns:t", "region ns:t/encoded", "meta". kInvalidArgument says what is
-// wrong.
+// The inverse of ResourceKey::ToString: "table ns:t", "region ns:t/encoded", "meta". kInvalidArgument gives the reason.
 [[nodiscard]] Result<ResourceKey> ParseResource(std::string_view text);
 
 // The key prefix under which pauses are stored. Only the executor writes there.
@@ -74,7 +73,7 @@ inline constexpr std::string_view kPauseRecordPrefix = "pause/";
 [[nodiscard]] std::string PauseRecordKey(const PauseScope& scope);
 [[nodiscard]] std::string EncodePause(const PauseInfo& pause);
 [[nodiscard]] Result<PauseInfo> DecodePause(std::string_view bytes);
-// Beside them, under a key of its own: the newest changes, oldest first.
+// The newest changes, oldest first, under a key of their own.
 inline constexpr std::string_view kPauseLogKey = "pause-log";
 inline constexpr std::size_t kPauseLogLength = 64;
 [[nodiscard]] std::string EncodePauseLog(const std::vector<PauseLogEntry>& log);

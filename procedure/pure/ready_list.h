@@ -1,11 +1,12 @@
-// What is to go on before a session ends: first in, first out, through links inside its elements. Pure.
+// The procedures that continue before the lock is released: first in, first out, through links inside its elements.
+// Pure.
 //
 // An element that is destroyed, or that becomes something else first, leaves the list by itself.
 #pragma once
 
 namespace ratchet::procedure {
 
-// Embedded in what goes on. In one list at most.
+// Embedded in each element. In one list at most.
 class ReadyLink {
  public:
   explicit ReadyLink(void* owner = nullptr) : owner_(owner) {}
@@ -31,7 +32,7 @@ class ReadyLink {
 class ReadyList {
  public:
   [[nodiscard]] bool empty() const { return !ends_.linked(); }
-  // One that is in the list already keeps its place.
+  // An element that is in the list already keeps its place.
   void Add(ReadyLink& link) {
     if (link.linked()) return;
     link.prev_ = ends_.prev_;
@@ -39,7 +40,7 @@ class ReadyList {
     ends_.prev_->next_ = &link;
     ends_.prev_ = &link;
   }
-  // The owner of the first one, which leaves the list; null when there is none.
+  // Removes the first element and returns its owner; null when there is none.
   void* Take() {
     if (empty()) return nullptr;
     ReadyLink& first = *ends_.next_;

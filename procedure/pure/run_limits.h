@@ -1,12 +1,12 @@
-// How many procedures of one resource may run at once: a setting of the executor.
+// Limits on the number of procedures of one resource that run at once: a setting of the executor.
 #pragma once
 
 #include <cstdint>
 
 namespace ratchet::procedure {
 
-// At most so many procedures of one resource run a step at the same time; 0: no limit. Urgent ones are not limited. A
-// region's procedures count for their table.
+// Maximum number of procedures of one resource that run a step at the same time; 0: no limit. Urgent ones are not
+// limited. A region's procedures count for their table.
 struct RunLimits {
   std::uint32_t per_table = 0;
   std::uint32_t per_server = 0;

@@ -42,7 +42,7 @@ void Scheduler::Unbind(SchedItem& item) {
   RunQueue& queue = *item.queue;
   item.queue = nullptr;
   if (--queue.bound_ == 0) {
-    // Found again by its own fields; nothing of it is linked, because no item names it.
+    // The queue is found again by its own fields; it is not linked anywhere, because no item names it.
     const QueueId id{queue.key_, queue.rank_, queue.urgent_};
     queues_.erase(id);
   }
@@ -74,7 +74,7 @@ void Scheduler::Add(SchedItem& item, bool front) {
   ++queue.queued_;
   ++size_;
   urgent_ += item.urgent ? 1 : 0;
-  // A closed queue enters again with Done; a front item may be one for which it is open.
+  // A closed queue enters again with Done, unless its front item is one for which it is open.
   if (!queue.in_ring_ && !queue.Closed(*queue.items_.head)) Enter(queue);
 }
 
@@ -110,14 +110,13 @@ std::vector<Scheduler::Limited> Scheduler::AtTheirLimit() const {
 SchedItem* Scheduler::PollRing(std::size_t ring) {
   while (RunQueue* const queue = rings_[ring].head) {
     SchedItem* const item = queue->items_.head;
-    // Looked at now rather than when its predecessor was taken: the item's memory is fetched by then.
+    // Checked now rather than when its predecessor was taken: the item's memory is fetched by then.
     if (queue->Closed(*item)) {
       Leave(*queue);
       continue;
     }
     queue->items_.PopFront();
-    // The next one's item and what stands behind it in its owner (its locks) are in the cache when this queue's turn
-    // comes.
+    // Prefetches the next item and its owner's locks, so that they are in the cache when this queue is served.
     const auto next = reinterpret_cast<std::uintptr_t>(queue->items_.head);
     for (std::uintptr_t line = 0; line < 3; ++line)
       __builtin_prefetch(reinterpret_cast<const void*>(next + line * 64), 1);
@@ -128,7 +127,7 @@ SchedItem* Scheduler::PollRing(std::size_t ring) {
     urgent_ -= item->urgent ? 1 : 0;
     ++queue->running_;
     queue->exclusive_running_ = item->exclusive;
-    // Its turn is over: to the end of the ring, or out of it.
+    // The queue was served: it moves to the end of its list, or out of it.
     if (queue->queued_ == 0 || item->exclusive) {
       Leave(*queue);
     } else if (rings_[ring].tail != queue && !RATCHET_MUTANT("procedure.no_turns")) {

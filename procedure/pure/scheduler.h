@@ -1,9 +1,9 @@
-// Which procedure runs next: strict classes, round robin between the resources of one class, first come first served
-// within one resource. Pure; the executor's session guards it.
+// Chooses which procedure runs next: strict classes, round robin between the resources of one class, first come first
+// served within one resource. Pure; the executor's lock guards it.
 //
-// A queue whose resource is used exclusively by a running procedure, or by as many as may run at once, leaves the run
-// queue until one of them is done. (The executor adds a procedure only once it holds its locks: those that wait for a
-// resource that another procedure holds between two steps stand in the lock manager's lines, not here.)
+// A queue leaves the run queue while its resource is used exclusively by a running procedure, or by the maximum that
+// may run at once. (The executor adds a procedure only once it holds its locks: procedures that wait for a resource
+// that another one holds between two steps are in the lock manager's queues, not here.)
 //
 // A queue is looked up by name once, when an item is bound; adding and polling touch only links inside the items: no
 // allocation, constant time.
@@ -27,7 +27,7 @@ namespace ratchet::procedure {
 
 class RunQueue;
 
-// Embedded in what is scheduled.
+// Embedded in each scheduled object.
 struct SchedItem {
   SchedItem* prev = nullptr;
   SchedItem* next = nullptr;
@@ -36,10 +36,11 @@ struct SchedItem {
   bool queued = false;
   bool running = false;    // polled and not done
   bool urgent = false;     // may run on the reserved capacity
-  bool exclusive = false;  // nothing else of its queue runs beside it
+  bool exclusive = false;  // nothing else of its queue runs at the same time
 };
 
-// All runnable procedures of one resource, urgent ones apart so that the reserved worker finds them at once.
+// All runnable procedures of one resource. Urgent ones have a queue of their own so that the reserved worker finds them
+// at once.
 class RunQueue {
  public:
   RunQueue(ResourceKey key, std::size_t rank, bool urgent, std::uint32_t limit)
@@ -72,7 +73,7 @@ class Scheduler {
 
   // Gives the item its queue. Every Bind is ended by Unbind, when the item is neither queued nor running.
   void Bind(SchedItem& item, Priority priority, const ResourceKey& resource, bool urgent, bool exclusive = false);
-  // The same queue as `like`'s, without looking it up.
+  // Gives the item the same queue as `like`, without a lookup.
   void BindLike(SchedItem& item, const SchedItem& like);
   void Unbind(SchedItem& item);
 
@@ -81,11 +82,11 @@ class Scheduler {
   void Remove(SchedItem& item);
   // Null when there is nothing that may run now (urgent_only: nothing urgent). The item runs until Done.
   SchedItem* Poll(bool urgent_only);
-  // Ends what Poll has begun. Returns how many items may run now that had to wait for this one.
+  // Ends a run that Poll began. Returns how many items may run now that had to wait for this one.
   std::size_t Done(SchedItem& item);
 
-  // In words, why a queued item does not run although its class has its turn: its resource's limit. Empty when there is
-  // none.
+  // Text: why a queued item does not run although its class is served: its resource's limit. Empty when there is no
+  // reason.
   [[nodiscard]] static std::string HeldBack(const SchedItem& item);
   // The queues whose limit holds items back, each with those items in their order. For views: looks at all queues.
   struct Limited {
@@ -97,7 +98,7 @@ class Scheduler {
   [[nodiscard]] std::vector<Limited> AtTheirLimit() const;
 
   [[nodiscard]] std::size_t size() const { return size_; }      // queued, whether they may run now or not
-  [[nodiscard]] bool has_ready() const { return ready_ != 0; }  // Poll(false) finds something, but for limits
+  [[nodiscard]] bool has_ready() const { return ready_ != 0; }  // Poll(false) finds something, unless limits forbid it
   [[nodiscard]] std::size_t urgent() const { return urgent_; }
 
  private:
@@ -114,7 +115,7 @@ class Scheduler {
       return std::hash<ResourceKey>{}(id.key) * 31 + id.rank * 2 + (id.urgent ? 1 : 0);
     }
   };
-  // An urgent one goes first within its rank.
+  // An urgent queue goes first within its rank.
   static std::size_t RingOf(const RunQueue& queue) { return queue.rank_ * 2 + (queue.urgent_ ? 0 : 1); }
   static constexpr std::uint32_t kUrgentRings = 0b01010101010101;
 
@@ -126,7 +127,7 @@ class Scheduler {
 
   const RunLimits limits_;
   std::array<Links<RunQueue>, kRanks * 2> rings_;
-  std::uint32_t ready_ = 0;  // bit i: ring i is not empty
+  std::uint32_t ready_ = 0;  // bit i: list i is not empty
   std::size_t size_ = 0;
   std::size_t urgent_ = 0;
   std::unordered_map<QueueId, std::unique_ptr<RunQueue>, QueueIdHash> queues_;

@@ -17,7 +17,7 @@ class Applier {
     CompleteStep();
     Enter(next.state);
     PassIfNoReturn();
-    t_.want = Want::kRun;
+    t_.next_kind = NextActionKind::kRun;
   }
 
   void operator()(const Spawn& spawn) {
@@ -25,7 +25,7 @@ class Applier {
     Enter(spawn.resume_at);
     if (spawn.children.empty() || facts_.tree_failing) {
       PassIfNoReturn();
-      t_.want = Want::kRun;
+      t_.next_kind = NextActionKind::kRun;
       return;
     }
     // A point of no return in `resume_at` is passed when the children have succeeded, not before: PassNoReturn.
@@ -34,27 +34,27 @@ class Applier {
     next_.spawn_round += 1;
     next_.resumed_round = next_.spawn_round;
     MoveTo(next_.state, ProcState::kWaiting);
-    t_.want = Want::kChildren;
+    t_.next_kind = NextActionKind::kChildren;
     if (!Keeps(Holds(LockPolicy::kReleasesWhileChildrenRun))) Release();
   }
 
   void operator()(const Await& await) {
     if (await.in_memory) {
-      NotDurable(Want::kOnce);
+      NotDurable(NextActionKind::kAsync);
       return;
     }
     MoveTo(next_.state, ProcState::kWaitingTimeout);
-    t_.want = Want::kEvent;
+    t_.next_kind = NextActionKind::kEvent;
     if (!Keeps(facts_.hold_locks)) Release();
   }
 
   void operator()(const Retry&) {
-    NotDurable(Want::kRetry);
+    NotDurable(NextActionKind::kRetry);
     ReleaseOnly(Holds(LockPolicy::kReleasesBetweenTries));
   }
 
   void operator()(const Yield&) {
-    NotDurable(Want::kRunAgain);
+    NotDurable(NextActionKind::kRunAgain);
     ReleaseOnly(facts_.hold_locks);
   }
 
@@ -62,7 +62,7 @@ class Applier {
     CompleteStep();
     MoveTo(next_.state, ProcState::kSuccess);
     next_.result = done.result;
-    t_.want = Want::kFinished;
+    t_.next_kind = NextActionKind::kFinished;
     t_.drops_children = facts_.is_root || past();
     const bool undoable = !past() && (!next_.undo.empty() || facts_.keeps_for_children);
     if (!facts_.is_root && undoable && !RATCHET_MUTANT("procedure.child_releases")) {
@@ -74,7 +74,7 @@ class Applier {
 
   void operator()(const Fail& fail) {
     if (past()) {
-      Park("failed behind the point of no return: " + fail.why.ToString());
+      Park("failed after the point of no return: " + fail.why.ToString());
       return;
     }
     FailStep(fail.why);
@@ -85,7 +85,7 @@ class Applier {
     MoveTo(next_.state, ProcState::kFailed);
     MoveTo(next_.state, ProcState::kRolledBack);
     next_.error = failed.why;
-    t_.want = Want::kFinished;
+    t_.next_kind = NextActionKind::kFinished;
     t_.drops_children = true;
     Release();
   }
@@ -95,14 +95,14 @@ class Applier {
     if (facts_.row->undo == UndoKind::kCall) next_.undo.push_back({facts_.row->number, facts_.order});
     MoveTo(next_.state, ProcState::kFailed);
     next_.error = why;
-    t_.want = Want::kUndo;
+    t_.next_kind = NextActionKind::kUndo;
     t_.failed = true;
   }
 
   void Park(std::string reason) {
     MoveTo(next_.state, ProcState::kRunnable);
     next_.parked = std::move(reason);
-    t_.want = Want::kOperator;
+    t_.next_kind = NextActionKind::kOperator;
   }
 
   [[nodiscard]] bool past() const { return facts_.tree_past_no_return; }
@@ -129,8 +129,9 @@ class Applier {
     next_.undo.clear();
   }
 
-  // S16: what has to be undone, or may have to be, keeps its locks. A step that waits or is to run again may have acted
-  // in an earlier run of which nothing is on record, and would be undone like a completed one.
+  // S16 (parent keeps child locks): a procedure with steps that have to be undone, or may have to be, keeps its locks.
+  // A step that waits or will run again may have acted in an earlier run that is not recorded, and would be undone like
+  // a completed one.
   [[nodiscard]] bool Keeps(bool holds) const {
     if (holds) return true;
     const bool past_now = past() || t_.passes_no_return;
@@ -142,19 +143,19 @@ class Applier {
     next_.locks.clear();
     t_.locks = LockAction::kRelease;
   }
-  // Held for life, unless the row says that this outcome lets go.
+  // True if the locks are held for life, unless the row says that this outcome releases them.
   [[nodiscard]] bool Holds(LockPolicy unless) const {
     return facts_.hold_locks && (facts_.row->locks != unless || RATCHET_MUTANT("procedure.ignore_lock_column"));
   }
-  // Retry and Yield store nothing of the step, but what they release must be on record first.
+  // Retry and Yield store nothing of the step, but the release of locks must be durable first.
   void ReleaseOnly(bool holds) {
     if (Keeps(holds) || next_.locks.empty()) return;
     Release();
     t_.commit = true;
   }
-  void NotDurable(Want want) {
+  void NotDurable(NextActionKind kind) {
     t_.commit = false;
-    t_.want = want;
+    t_.next_kind = kind;
   }
 
   TransitionEffects& t_;
@@ -186,7 +187,7 @@ TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts,
   const bool recorded = IsDurable(outcome);
   if (recorded) durable.data = std::move(data);
   std::visit(Applier(t, durable, facts), static_cast<const StepOutcome::variant&>(outcome));
-  if (t.drops_children && t.want != Want::kChildren) durable.children = 0;
+  if (t.drops_children && t.next_kind != NextActionKind::kChildren) durable.children = 0;
   if (t.commit) {
     durable.version += 1;
     durable.updated_ms = facts.now_ms;

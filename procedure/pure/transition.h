@@ -1,5 +1,5 @@
-// The heart: what a step's outcome makes of a procedure. Pure: (durable state, facts, outcome) -> new durable state and
-// what is to happen once it is durable. Nothing here waits, locks, stores or looks at a clock.
+// Pure state transition: (durable state, facts, outcome of a step) -> new durable state, and the actions to take once
+// it is durable. It does not wait, lock, store or look at a clock.
 #pragma once
 
 #include <cstdint>
@@ -9,39 +9,42 @@
 #include "common/base/clock.h"
 #include "procedure/author/procedure.h"
 #include "procedure/author/step_outcome.h"
-#include "procedure/pure/want.h"
+#include "procedure/pure/next_action_kind.h"
 #include "procedure/record/durable_record.h"
 
 namespace ratchet::procedure {
 
-// What becomes of the locks that the procedure itself holds, once the outcome is durable.
+// The action on the procedure's own locks, once the outcome is durable.
 enum class LockAction : std::uint8_t { kKeep, kRelease, kHandOver };
 
-// What the heart needs to know of the surroundings.
+// The facts about the environment that a transition needs.
 struct TransitionFacts {
   bool is_root = true;
   bool tree_past_no_return = false;
   bool tree_failing = false;
-  bool hold_locks = false;          // Procedure::HoldLocks
-  bool keeps_for_children = false;  // holds locks of succeeded children, or the children being spawned have undo (S16)
-  const StepRow* row = nullptr;     // of the step that ran
-  const StepRow* next_row = nullptr;  // of Next::state or Spawn::resume_at; null for other outcomes
-  std::uint64_t order = 0;            // place in the order of execution, for a step that completes (S13)
-  std::int64_t now_ms = 0;            // wall clock, shown only
+  bool hold_locks = false;            // Procedure::HoldLocks
+  bool keeps_for_children = false;    // holds locks of succeeded children, or the children being spawned have undo, S16
+                                      // (parent keeps child locks)
+  const StepRow* row = nullptr;       // row of the step that ran
+  const StepRow* next_row = nullptr;  // row of Next::state or Spawn::resume_at; null for other outcomes
+  // place in the order of execution, for a completed step (S13: durations and derived counts)
+  std::uint64_t order = 0;
+  std::int64_t now_ms = 0;  // wall clock, shown only
   std::size_t history_bound = 0;
 };
 
-// "its step table has no state 9", of the step to run or one to undo: written by another version. Empty: it can go on.
+// Error if the step to run, or one to undo, is missing from the step table ("its step table has no state 9"), because
+// another version wrote it. Empty: the procedure can continue.
 [[nodiscard]] std::string UnknownState(const Procedure& procedure, const Durable& durable);
 
-// What else an outcome means, besides the new durable state.
+// The effects of an outcome, in addition to the new durable state.
 struct TransitionEffects {
   bool commit = true;
-  Want want = Want::kRun;
+  NextActionKind next_kind = NextActionKind::kRun;
   LockAction locks = LockAction::kKeep;
   bool passes_no_return = false;  // the root's next state is the tree's point of no return
   bool drops_children = false;    // finished children of earlier rounds are no longer needed
-  bool failed = false;            // the tree is to be undone
+  bool failed = false;            // the tree must be undone
 };
 
 struct Transition : TransitionEffects {
@@ -53,7 +56,7 @@ struct Transition : TransitionEffects {
 [[nodiscard]] Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome,
                                       std::string data, const StepHistoryEntry& history);
 
-// The same in place: `durable` is the state before, and becomes the one after.
+// Like ApplyOutcome, in place: `durable` is the state before, and becomes the one after.
 [[nodiscard]] TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts,
                                                const StepOutcome& outcome, std::string data,
                                                const StepHistoryEntry& history);
@@ -65,11 +68,11 @@ struct Transition : TransitionEffects {
 [[nodiscard]] TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
                                                  const StepHistoryEntry& history);
 
-// The root goes on after its children with a state that is the point of no return: recorded before that state runs.
+// The root continues after its children with a state that is the point of no return: recorded before that state runs.
 [[nodiscard]] Durable PassNoReturn(const Durable& now, std::int64_t now_ms);
 
-// The procedure's tree fails while it is idle: by abort (root) or because another member failed. `begun`: its current
-// step may have run. The current step is then undone too.
+// The procedure's tree fails while the procedure is idle: by abort (root) or because another member failed. `begun`:
+// its current step may have run. The current step is then undone too.
 [[nodiscard]] Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64_t order,
                                const Error& error, std::int64_t now_ms);
 

@@ -1,5 +1,5 @@
-// Whether this program can go on with a procedure as its record has it. What a load parks, and what a check before an
-// upgrade tells. Pure.
+// Checks whether this program can continue a procedure from its record. Used by a load, which parks the others, and by
+// the check before an upgrade. Pure.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@ namespace ratchet::procedure {
 
 struct UsableRecord {
   ProcedurePtr procedure;  // null: neither type nor data can be used
-  std::string wrong;       // why the procedure cannot go on; empty: it can
+  std::string wrong;       // why the procedure cannot continue; empty: it can
 };
-// Asks the type, the version and the content of the data, what is asked of every procedure without a guard, and the
-// states that the record names. An exception that the author's code throws, because its data cannot be, is an answer.
+// Checks whether the procedure can continue: the type, the version and the content of its data, and the states that the
+// record names. Also calls the const functions that are later called without a guard. An exception that the author's
+// code throws because of impossible data becomes UsableRecord::wrong.
 [[nodiscard]] UsableRecord UseRecord(const ProcedureRegistry& registry, const Identity& id, const Durable& durable);
 
 }  // namespace ratchet::procedure

@@ -32,6 +32,11 @@ bool WaitTable::Wait(ProcId who, const WaitTicket& ticket) {
   return true;
 }
 
+std::string WaitTable::EventOf(ProcId who) const {
+  const auto found = waiting_.find(who);
+  return found == waiting_.end() ? std::string() : found->second.name;
+}
+
 void WaitTable::Leave(ProcId who) {
   const auto found = waiting_.find(who);
   if (found == waiting_.end()) return;

@@ -1,10 +1,11 @@
-// Waiters and their events; tickets make it impossible to lose a wake-up. Pure; the executor's session guards it.
+// Waiters and their events; tickets make it impossible to lose a wake-up. Pure; the executor's lock guards it.
 //
 // An event exists here only while a procedure has a ticket for it or waits, so waking without a waiter costs a
 // lookup.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -15,16 +16,19 @@ namespace ratchet::procedure {
 
 class WaitTable {
  public:
-  // The holder must end every ticket with Park or Drop.
+  // The holder must end every ticket with Wait or Drop.
   [[nodiscard]] WaitTicket Take(const EventKey& key);
   void Drop(const WaitTicket& ticket);
 
-  // Spends the ticket. False: the event was woken since it was taken, do not wait. One wait per procedure.
+  // Spends the ticket. Returns false if the event was woken since the ticket was taken; then the caller must not wait.
+  // One wait per procedure.
   [[nodiscard]] bool Wait(ProcId who, const WaitTicket& ticket);
+  // The event for which it waits; empty: none.
+  [[nodiscard]] std::string EventOf(ProcId who) const;
   // Ends a wait early (time-out, report, operator).
   void Leave(ProcId who);
 
-  // Appends all that waited, in the order in which they came.
+  // Appends all procedures that waited, in the order in which they came.
   void Wake(const EventKey& key, std::vector<ProcId>& woken);
 
   [[nodiscard]] std::size_t size() const { return events_.size(); }

@@ -1,5 +1,7 @@
 #include "procedure/record/durable_record.h"
 
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "common/base/varint.h"
 #include "procedure/record/record.pb.h"
@@ -86,6 +88,8 @@ void Write(RecordWriter& out, const Identity& identity, const Durable& durable) 
   if (durable.resumed_round != 0) out.Number(Record::kResumedRoundFieldNumber, durable.resumed_round);
   if (identity.child_round != 0) out.Number(Record::kChildRoundFieldNumber, identity.child_round);
   if (durable.spawn_round != 0 && durable.children) out.Number(Record::kChildrenFieldNumber, *durable.children);
+  if (durable.history_first != 0) out.Number(Record::kHistoryFirstFieldNumber, durable.history_first);
+  if (identity.deadline_ms != 0) out.Number(Record::kDeadlineMsFieldNumber, identity.deadline_ms);
 }
 
 StepHistoryEntry EntryOf(const pb::StepHistoryRecord& entry) {
@@ -143,6 +147,8 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   identity.nonce = record.nonce();
   identity.submitted_ms = std::max<std::int64_t>(0, record.submitted_ms());  // ages are computed from it
   identity.child_round = record.child_round();
+  constexpr std::uint64_t kLongestDeadline = 1'000ULL * 86'400'000;  // a thousand days
+  identity.deadline_ms = std::min<std::uint64_t>(record.deadline_ms(), kLongestDeadline);
   Durable& durable = out.durable;
   durable.state = static_cast<ProcState>(record.state());
   durable.step = record.step();
@@ -155,6 +161,7 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   }
   durable.result = record.result();
   durable.history_dropped = record.history_dropped();
+  durable.history_first = record.history_first();
   durable.past_no_return = record.past_no_return();
   durable.parked = record.parked();
   durable.bypassed = record.bypassed();
@@ -169,19 +176,31 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   return out;
 }
 
-std::size_t StepHistory::Add(const StepHistoryEntry& entry, std::size_t bound) {
+std::size_t StepHistory::Add(const StepHistoryEntry& entry, std::size_t bound, std::size_t first) {
   if (bound == 0) return 0;
   RecordWriter& out = RecordWriter::OfThisThread();
   out.Message(Record::kHistoryFieldNumber, [&entry](RecordWriter& inner) { Write(inner, entry); });
-  out.TakeTo(encoded_);
+  out.MoveTo(encoded_);
   std::size_t gone = 0;
   for (++size_; size_ > bound; --size_, ++gone) {
-    std::string_view rest = std::string_view(encoded_).substr(kTagBytes);
-    std::string_view oldest;
-    RATCHET_CHECK(GetBytes(rest, &oldest), "a history that was written here");
-    encoded_.erase(0, encoded_.size() - rest.size());
+    const std::size_t begin = OffsetOf(std::min(first, size_ - 1));
+    encoded_.erase(begin, EndOf(begin) - begin);
   }
   return gone;
+}
+
+// Returns the end of the entry that begins at `begin`.
+std::size_t StepHistory::EndOf(std::size_t begin) const {
+  std::string_view rest = std::string_view(encoded_).substr(begin + kTagBytes);
+  std::string_view entry;
+  RATCHET_CHECK(GetBytes(rest, &entry), "a history that was written here");
+  return encoded_.size() - rest.size();
+}
+
+std::size_t StepHistory::OffsetOf(std::size_t index) const {
+  std::size_t offset = 0;
+  for (std::size_t i = 0; i < index; ++i) offset = EndOf(offset);
+  return offset;
 }
 
 std::vector<StepHistoryEntry> StepHistory::Entries() const {
@@ -193,7 +212,12 @@ std::vector<StepHistoryEntry> StepHistory::Entries() const {
 }
 
 void AddHistory(Durable& durable, const StepHistoryEntry& entry, std::size_t bound) {
-  durable.history_dropped += static_cast<std::uint32_t>(durable.history.Add(entry, bound));
+  // Half of them are the first entries, which show how the procedure began. Records of earlier versions have only the
+  // newest ones.
+  if (durable.history_dropped == 0) durable.history_first = static_cast<std::uint32_t>(bound / 2);
+  const auto dropped = static_cast<std::uint32_t>(durable.history.Add(entry, bound, durable.history_first));
+  durable.history_dropped += dropped;
+  if (durable.history_dropped == 0) durable.history_first = 0;
 }
 
 void AddVerb(Durable& durable, VerbEntry entry) {

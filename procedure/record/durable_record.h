@@ -27,21 +27,25 @@ struct Identity {
   std::uint64_t nonce = 0;
   std::int64_t submitted_ms = 0;
   std::uint32_t child_round = 0;
+  std::uint64_t deadline_ms = 0;  // root only; 0: none
 };
 
-// The newest steps of a procedure in their stored form, since they are copied and stored with every step and looked at
-// seldom.
+// The newest steps of a procedure in their stored form, because they are copied and stored with every step and rarely
+// read.
 class StepHistory {
  public:
-  // Keeps the newest `bound`; returns how many went.
-  std::size_t Add(const StepHistoryEntry& entry, std::size_t bound);
+  // Keeps `bound` entries: the oldest `first` and the newest. Returns how many were dropped.
+  std::size_t Add(const StepHistoryEntry& entry, std::size_t bound, std::size_t first = 0);
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::vector<StepHistoryEntry> Entries() const;  // step names are not stored
-  // As they stand in the record, tags included.
+  // The bytes as in the record, tags included.
   [[nodiscard]] const std::string& encoded() const { return encoded_; }
 
  private:
+  [[nodiscard]] std::size_t EndOf(std::size_t begin) const;
+  [[nodiscard]] std::size_t OffsetOf(std::size_t index) const;
+
   std::string encoded_;
   std::size_t size_ = 0;
 };
@@ -51,22 +55,23 @@ struct Durable {
   ProcState state = ProcState::kRunnable;
   StepNo step = 0;
   std::string data;
-  std::vector<LockRequest> locks;  // granted, in the order of granting; not what ancestors cover
+  std::vector<LockRequest> locks;  // granted, in the order of granting; without locks that ancestors cover
   std::vector<UndoEntry> undo;     // rising order
   std::optional<Error> error;
   std::string result;
   std::uint64_t version = 0;
   std::int64_t updated_ms = 0;
   StepHistory history;
-  std::uint32_t history_dropped = 0;
+  std::uint32_t history_dropped = 0;  // entries that were left out after the first `history_first`
+  std::uint32_t history_first = 0;
   bool past_no_return = false;
   std::string parked;
   bool bypassed = false;
   std::vector<VerbEntry> verbs;
   std::uint32_t spawn_round = 0;
   std::uint32_t resumed_round = 0;
-  // How many records of children there are, whatever their state: a load that finds another number has lost or kept
-  // what it must not. Not known: a record of a version that did not count.
+  // Number of child records in the store, whatever their state. If recovery finds a different number, records were lost
+  // or wrongly kept. nullopt: the record is of a version that did not count.
   std::optional<std::uint32_t> children = 0;
 };
 
@@ -77,12 +82,12 @@ struct DecodedRecord {
   Identity identity;
   Durable durable;
 };
-// kCorruption when the bytes are no such record or carry values that no version of this code writes.
+// kCorruption when the bytes are not such a record or carry values that no version of this code writes.
 [[nodiscard]] Result<DecodedRecord> DecodeRecord(std::string_view bytes);
 
 // Adds an entry and keeps the newest `bound`.
 void AddHistory(Durable& durable, const StepHistoryEntry& entry, std::size_t bound);
-// The same of what operators did.
+// Adds a verb of an operator and keeps the newest ones.
 void AddVerb(Durable& durable, VerbEntry entry);
 
 }  // namespace ratchet::procedure

@@ -1,4 +1,4 @@
-// Makes procedure objects and gives them their place in the tree.
+// Makes procedure objects and sets their pid, parent and owner.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace ratchet::procedure {
 
-// The one friend of Procedure.
+// The only friend of Procedure.
 class ProcedureIdentity {
  public:
   static void Set(Procedure& procedure, const Identity& id) {

@@ -1,4 +1,4 @@
-// What the executor shows of itself: plain values, copied under its lock.
+// The executor's views of itself: plain values, copied under its lock.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,27 @@
 
 namespace ratchet::procedure {
 
-// How many are in memory; cheap at any number of them.
+// Numbers of procedures in memory; cheap at any number.
 struct ProcedureCounts {
   std::size_t all = 0;
   std::size_t unfinished = 0;
-  std::size_t stuck = 0;  // of the unfinished ones: parked, or tried more often than asked
+  std::size_t stuck = 0;  // unfinished procedures that are parked, or tried more often than the caller's limit
 };
 
-// The workers, and those that are held by a step that has run for longer than ExecutorOptions::stuck_threshold.
+// The workers, and those that are blocked in a step that has run for longer than ExecutorOptions::stuck_threshold.
 struct WorkersInfo {
   std::size_t workers = 0;
   std::size_t running = 0;  // in a step or an undo
   std::size_t held = 0;
   ProcId longest;  // whose step has run for longest; invalid: none runs
   Millis longest_for{0};
-  bool work_waits = false;  // for a free worker
+  bool work_waits = false;  // runnable work waits for a free worker
+  // Steps that have waited for their own work, such as an action on files, for longer than the same threshold. They
+  // hold no worker.
+  std::size_t staying = 0;
+  ProcId longest_staying;  // invalid: none
+  Millis longest_stay{0};
+  std::string longest_work;  // for what it waits
 };
 
 // Why a procedure is not running right now; kNone when it is, or will be as soon as a worker is free.
@@ -38,7 +44,7 @@ struct WaitingOn {
     kNone,
     kChildren,
     kEvent,
-    kOnce,
+    kAsync,
     kRetry,
     kLock,
     kCommit,
@@ -48,13 +54,14 @@ struct WaitingOn {
     kLimit
   };
   Kind kind = Kind::kNone;
-  std::string detail;  // event name, keys of the async work, lock, reason of parking
-  std::vector<ProcId>
-      procedures;  // unfinished children, holders of the lock, those that occupy the limit, whose undo comes first
-  std::optional<Millis> next_try_in;  // of a retry or a time-out
+  std::string detail;              // event name, keys of the async work, lock, reason of parking
+  std::vector<ProcId> procedures;  // unfinished children, holders of the lock, procedures that use up the limit, or the
+                                   // one whose undo comes first
+  std::optional<Millis> next_try_in;  // until a retry or a time-out
+  bool own = false;                   // kAsync: its step stays in progress (StepContext::StayForAsync)
 };
 [[nodiscard]] std::string_view WaitingKindName(WaitingOn::Kind kind);
-// "lock table t pid=7"; empty when nothing is in its way.
+// "lock table t pid=7"; empty when nothing blocks it.
 [[nodiscard]] std::string ToText(const WaitingOn& waiting);
 
 struct LockHeld {
@@ -67,7 +74,7 @@ struct UndoEntry {
   std::uint64_t order = 0;
 };
 
-// What an operator did to a procedure, and why; stored with it.
+// A verb that an operator applied to a procedure, and the reason; stored with the procedure.
 struct VerbEntry {
   std::string verb;  // abort, bypass, park, unpark, rerun
   std::string who;
@@ -104,21 +111,24 @@ struct ProcedureInfo {
   std::int64_t updated_ms = 0;
   std::uint64_t version = 0;
   std::uint32_t attempt = 1;
-  std::optional<Error> last_error;  // of the last Retry
-  std::optional<Error> error;       // of the failure
+  std::optional<Error> last_error;  // from the last Retry
+  std::optional<Error> error;       // the failure
   std::string result;
   std::string parked;            // reason; empty: not parked
   bool bypassed = false;         // an operator ended it, or is about to
   std::vector<VerbEntry> verbs;  // the newest last
-  std::string paused;            // by which pause; empty: by none
-  bool running = false;          // a step of it runs at this moment
+  std::string paused;            // the pause that covers it; empty: none
+  bool running = false;          // a step of it runs now
   WaitingOn waiting;
   std::vector<LockHeld> locks;
   std::vector<UndoEntry> undo;
   std::string data;  // the durable data, serialised
   std::uint64_t nonce_group = 0;
   std::uint64_t nonce = 0;
-  std::vector<StepHistoryEntry> history;  // only where a listener is told of the end
+  std::uint64_t deadline_ms = 0;          // of a root; 0: none
+  std::vector<StepHistoryEntry> history;  // only for a listener's OnFinished
+  std::uint32_t history_dropped = 0;      // entries that were left out after the first `history_first`
+  std::uint32_t history_first = 0;
 };
 
 struct LockWaiter {
@@ -127,12 +137,12 @@ struct LockWaiter {
 };
 struct LockInfo {
   ResourceKey key;
-  std::vector<ProcId> exclusive;    // one, or members of one tree, ancestors first
-  std::vector<ProcId> shared;       // beside an exclusive holder: its descendants
+  std::vector<ProcId> exclusive;    // one procedure, or members of one tree, ancestors first
+  std::vector<ProcId> shared;       // shared holders; together with an exclusive one only its descendants
   std::vector<LockWaiter> waiters;  // in the order in which they will be served
 };
 
-// A resource of which as many procedures run a step as may, while others have to wait.
+// A resource whose limit of running procedures is reached, while others have to wait.
 struct LimitInfo {
   ResourceKey key;
   std::uint32_t limit = 0;
@@ -140,18 +150,18 @@ struct LimitInfo {
   std::vector<ProcId> waiting;  // in the order in which they will be served
 };
 
-// A waiter and what it waits for: `from` cannot go on before `to` lets go or finishes.
+// A waiter and what it waits for: `from` cannot proceed before `to` releases a lock or finishes.
 struct WaitEdge {
   ProcId from;
   ProcId to;
-  std::string why;  // "lock table t", "child", "behind in line for table t", "limit of table t", "undo"
+  std::string why;  // "lock table t", "child", "behind in the queue for table t", "limit of table t", "undo"
 };
 struct WaitForGraph {
   std::vector<WaitEdge> edges;  // by rising `from`
-  // Procedures that wait for each other in a ring; each ring named once, starting with its lowest pid. Not empty means
-  // a defect.
+  // Procedures that wait for each other in a cycle; each cycle is named once, starting with its lowest pid. Not empty
+  // means a defect.
   std::vector<std::vector<ProcId>> cycles;
-  // What waits for no other procedure: an event, a retry, an operator.
+  // Procedures that wait for something other than a procedure: an event, a retry, an operator.
   std::map<ProcId, std::string> ends;
   // The whole chain of one waiter: "7 -lock table t-> 3 -child-> 9 (operator parked by op: look)". Empty when it waits
   // for none.
@@ -170,9 +180,8 @@ struct TypeMetrics {
   std::uint64_t submitted = 0;
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;
-  std::uint64_t hook_errors = 0;  // its hooks, or listeners told of one of them, have thrown
-  // Histogram of durations from submission to end: bucket i counts those below 2^i milliseconds (and not below
-  // 2^(i-1)).
+  std::uint64_t hook_errors = 0;  // exceptions from its hooks, or from listeners that were notified of it
+  // Histogram of durations from submission to end: bucket i counts those below 2^i milliseconds (and at least 2^(i-1)).
   std::vector<std::uint64_t> duration_ms_log2;
 };
 

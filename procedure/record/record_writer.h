@@ -1,6 +1,5 @@
-// Writes the fields of a protocol buffer message one behind the other, in the order in which it is told. For records
-// that are written with every step: a generated message takes several times as long to fill in and to measure. Not
-// thread-safe.
+// Writes the fields of a protocol buffer message one after the other, in the order of the calls. For records that are
+// written with every step: a generated message takes several times as long to fill in and to measure. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@ namespace ratchet::procedure {
 
 class RecordWriter {
  public:
-  // Empty; its memory is kept from one record to the next.
+  // Starts empty; its memory is kept from one record to the next.
   static RecordWriter& OfThisThread() {
     thread_local RecordWriter writer;
     return writer;
@@ -35,7 +34,7 @@ class RecordWriter {
     Varint(bytes.size());
     Append(bytes);
   }
-  // Whole fields that were written before.
+  // Appends whole fields that were encoded before.
   void Encoded(std::string_view fields) {
     MakeRoom(fields.size());
     Append(fields);
@@ -57,14 +56,14 @@ class RecordWriter {
     size_ += length;
   }
 
-  // What was written; the writer is empty then.
+  // Returns the bytes written; the writer is empty then.
   [[nodiscard]] std::string Take() {
     std::string record;
-    TakeTo(record);
+    MoveTo(record);
     return record;
   }
-  // The same, to the end of `out`.
-  void TakeTo(std::string& out) {
+  // Appends the bytes written to the end of `out`.
+  void MoveTo(std::string& out) {
     out.append(bytes_.get(), size_);
     size_ = 0;
     if (capacity_ <= kWorthKeeping) return;
@@ -73,7 +72,7 @@ class RecordWriter {
   }
 
  private:
-  static constexpr std::size_t kFieldBytes = 20;  // a tag and a number take no more
+  static constexpr std::size_t kFieldBytes = 20;  // a tag and a number take at most this
   static constexpr std::size_t kWorthKeeping = 64 << 10;
   static constexpr std::uint64_t kLengthDelimited = 2;
 

@@ -1,4 +1,4 @@
-// A value that one thread waits for and another one brings.
+// A value that one thread waits for and another one provides.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace ratchet::procedure {
 
-// What another thread will say. Shared by both sides, so that neither can be gone before the other has let go of it.
+// Shared by both sides, so that neither side destroys it while the other still uses it.
 template <class T>
 class Awaited {
  public:
@@ -18,11 +18,11 @@ class Awaited {
     value_ = std::move(value);
     changed_.NotifyAll();
   }
-  // Nothing: `halted` says that no value will come.
+  // nullopt: `halted` returned true, so no value will come.
   template <class IsHalted>
   std::optional<T> Wait(IsHalted halted) {
     while (true) {
-      const bool over = halted();  // read before the value: one that came first is not missed
+      const bool over = halted();  // read before the value, so a value that came first is not missed
       const MutexLock lock(mutex_);
       if (value_ || over) return std::move(value_);
       changed_.WaitFor(mutex_, std::chrono::milliseconds(100));

@@ -1,7 +1,8 @@
-// One commit on its way from a session to the store and back: what to store, and what to do once it is durable.
+// One commit on its way from a lock holder to the store and back: the batch to store, and what to do once it is
+// durable.
 //
-// A thread that fills a task in under the lock leaves it alone afterwards: until it is published nothing changes what
-// it commits, so the records are encoded after the lock is gone.
+// A thread that fills a task in under the lock does not touch it afterwards. The committed data does not change before
+// it is published, so the records are encoded after the lock is released.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@
 namespace ratchet::procedure {
 
 class Core;
-class Session;
+class ExecutorLock;
 
 // The step or undo whose outcome is committed: its name is the detail of the fault points around the commit.
 struct CommitPoint {
@@ -24,12 +25,12 @@ struct CommitPoint {
 };
 
 struct CommitTask {
-  // Empty again, but for the memory that it has got.
+  // Makes the task empty again, but keeps its memory.
   void Reset() {
     batch = StoreBatch();
     point = CommitPoint();
     node = nullptr;
-    if (WantOf(intent) != Want::kRun) intent = ToRun{};
+    if (KindOf(next_action) != NextActionKind::kRun) next_action = ToRun{};
     nodes.clear();
     system_puts.clear();
     system_deletes.clear();
@@ -39,14 +40,14 @@ struct CommitTask {
   StoreBatch batch;
   CommitPoint point;
   ProcNode* node = nullptr;                      // whose next state it is: stored before everything else
-  Durable next;                                  // after it is shown: the state before
-  Intent intent;                                 // of a step: what the node wants once it is shown
-  std::vector<std::unique_ptr<ProcNode>> nodes;  // new ones, not in the tree yet: stored behind the batch's own records
-  std::vector<SystemPut> system_puts;            // of the batch, for memory
+  Durable next;                                  // after ShowStored: the state before
+  NextAction next_action;                        // for a step: the node's next action once the commit is shown
+  std::vector<std::unique_ptr<ProcNode>> nodes;  // new nodes, not in the tree yet: stored after the batch's own records
+  std::vector<SystemPut> system_puts;            // the batch's vector, kept to reuse its memory
   std::vector<std::string> system_deletes;
-  // In a session of its own.
-  UniqueFunction<void(Session&, CommitTask&)> published;
-  std::shared_ptr<Core> core;  // while it is with the store
+  // Called in a separate held.
+  UniqueFunction<void(ExecutorLock&, CommitTask&)> published;
+  std::shared_ptr<Core> core;  // set while the store has the task
 };
 
 }  // namespace ratchet::procedure

@@ -17,9 +17,9 @@ void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point) {
   task.node = &node;
 }
 
-ProcNode& ShowStored(Session& session, CommitTask& task) {
-  for (SystemPut& put : task.system_puts) session->system_records[put.key] = std::move(put.value);
-  for (const std::string& key : task.system_deletes) session->system_records.erase(key);
+ProcNode& ShowStored(ExecutorLock& held, CommitTask& task) {
+  for (SystemPut& put : task.system_puts) held->system_records[put.key] = std::move(put.value);
+  for (const std::string& key : task.system_deletes) held->system_records.erase(key);
   std::swap(task.node->durable, task.next);
   ProcedureTree::SetPhase(*task.node, Phase::kFree);
   return *task.node;

@@ -1,4 +1,4 @@
-// A procedure as the store wants it, and the name of a step of it for fault points.
+// Encodes a procedure for the store, and names its steps for fault points.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ bool LocksResource(const Procedure& procedure, const ResourceKey& key) {
 
 }  // namespace
 
-bool Covers(Session& session, const PauseScope& scope, const ProcNode& node) {
+bool Covers(ExecutorLock& held, const PauseScope& scope, const ProcNode& node) {
   switch (scope.kind) {
     case PauseScope::Kind::kEverything: return true;
     case PauseScope::Kind::kOrdinary: return !node.sched.urgent;
@@ -23,14 +23,14 @@ bool Covers(Session& session, const PauseScope& scope, const ProcNode& node) {
     case PauseScope::Kind::kResource: {
       if (node.procedure == nullptr) return false;
       if (!IsBusy(node.phase)) return LocksResource(*node.procedure, scope.resource);
-      const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
+      const ProcedurePtr copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
       return copy != nullptr && LocksResource(*copy, scope.resource);
     }
     case PauseScope::Kind::kProcedure:
       if (node.id.pid == scope.pid) return true;
       for (ProcId up = node.id.parent; up.valid();) {  // by pid: a new node is not linked yet
         if (up == scope.pid) return true;
-        const ProcNode* ancestor = session->tree.Find(up);
+        const ProcNode* ancestor = held->tree.Find(up);
         up = ancestor == nullptr ? ProcId() : ancestor->id.parent;
       }
       return false;
@@ -38,9 +38,9 @@ bool Covers(Session& session, const PauseScope& scope, const ProcNode& node) {
   return false;
 }
 
-const PauseInfo* PausedBy(Session& session, const ProcNode& node) {
-  for (const PauseInfo& pause : session->pauses.active) {
-    if (Covers(session, pause.scope, node)) return &pause;
+const PauseInfo* PausedBy(ExecutorLock& held, const ProcNode& node) {
+  for (const PauseInfo& pause : held->pauses.active) {
+    if (Covers(held, pause.scope, node)) return &pause;
   }
   return nullptr;
 }

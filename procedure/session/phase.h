@@ -1,4 +1,4 @@
-// What a procedure in memory is doing right now, and the legal moves. ProcedureTree::SetPhase makes each move.
+// The current activity of a procedure in memory, and the legal moves. ProcedureTree::SetPhase makes each move.
 // procedure/README.md draws them; StatesTest compares the drawing with the table. Pure.
 #pragma once
 
@@ -11,13 +11,15 @@
 namespace ratchet::procedure {
 
 enum class Phase : std::uint8_t {
-  kFree,      // between two things: what makes it so puts it on the session's ready list; never seen outside a session
-  kLockLine,  // waits in the lock manager
-  kQueued,    // waits for a worker, with its locks
-  kRunning,   // busy: a worker runs its step or undo, or a report is folded
+  kFree,        // between two activities: the part that frees it adds it to the ready list; never seen when the
+                // lock is free
+  kLockLine,    // waits in the lock manager
+  kQueued,      // waits for a worker and has its locks
+  kRunning,     // busy: a worker runs its step or undo, it stays in progress without a worker, or a report is
+                // folded
   kCommitting,  // busy: a commit is in flight
-  kWaiting,     // for children, event, async work, backoff, operator or its turn to be undone: see `want`
-  kFinished,    // a succeeded child leaves it again when its tree is undone
+  kWaiting,     // for children, event, async work, backoff, operator or its turn in the rollback: see ProcNode
+  kFinished,    // a succeeded child leaves this phase when its tree is undone
 };
 inline constexpr std::array kPhases{Phase::kFree,       Phase::kLockLine, Phase::kQueued,  Phase::kRunning,
                                     Phase::kCommitting, Phase::kWaiting,  Phase::kFinished};

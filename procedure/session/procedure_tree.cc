@@ -28,7 +28,7 @@ void ProcedureTree::Remove(ProcNode& node) {
   RATCHET_CHECK(!IsBusy(node.phase), "pid {} is busy", node.id.pid);
   if (node.parent != nullptr) {
     auto& siblings = node.parent->children;
-    // Children are removed youngest first as a rule.
+    // Children are usually removed youngest first.
     const auto mine = std::find(siblings.rbegin(), siblings.rend(), &node);
     siblings.erase(std::next(mine).base());
   }
@@ -50,7 +50,7 @@ std::vector<ProcNode*> ProcedureTree::Sorted() const {
 
 std::vector<ProcNode*> ProcedureTree::Subtree(ProcNode& node) {
   std::vector<ProcNode*> all{&node};
-  for (std::size_t i = 0; i < all.size(); ++i) {  // grows while it runs
+  for (std::size_t i = 0; i < all.size(); ++i) {  // `all` grows while the loop runs
     const auto& children = all[i]->children;
     all.insert(all.end(), children.begin(), children.end());
   }

@@ -1,4 +1,4 @@
-// All procedures in memory and how they hang together. Pure; the executor's session guards it.
+// All procedures in memory and their parent-child links. Pure; the executor's lock guards it.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace ratchet::procedure {
 
 class ProcedureTree {
  public:
-  // Links it to its parent, which must be there already.
+  // Links the node to its parent, which must be in the tree already.
   ProcNode& Add(std::unique_ptr<ProcNode> node);
   // The node must have no children left.
   void Remove(ProcNode& node);
@@ -22,11 +22,11 @@ class ProcedureTree {
 
   // By pid.
   [[nodiscard]] std::vector<ProcNode*> Sorted() const;
-  // The tree below and with `node`, parents before children.
+  // `node` and the tree below it, parents before children.
   [[nodiscard]] static std::vector<ProcNode*> Subtree(ProcNode& node);
 
-  // Changes the phase and keeps the tree's count of busy members. One that is not free any more does not go on from the
-  // ready list.
+  // Changes the phase and updates the tree's count of busy members. A node that is no longer free leaves the ready
+  // list.
   static void SetPhase(ProcNode& node, Phase phase);
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }

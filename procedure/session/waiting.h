@@ -1,25 +1,27 @@
-// How a procedure waits for an event, asynchronous work or the end of a backoff, and what ends the wait.
+// Begins and ends waits of a procedure for an event, asynchronous work or the end of a backoff.
 #pragma once
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-// Begins the wait of the node's intent, if it is not under way. False: it is over already.
-[[nodiscard]] bool BeginWait(Session& session, ProcNode& node);
+// Begins the wait of the node's next action, unless it is in progress. Returns false if it is over already.
+[[nodiscard]] bool BeginWait(ExecutorLock& held, ProcNode& node);
 // Begins the backoff before the next try of an undo.
-void WaitForBackoff(Session& session, ProcNode& node, Millis delay);
-// The node has a wait in the wait table, or a timer.
+void WaitForBackoff(ExecutorLock& held, ProcNode& node, Millis delay);
+// True if the node has a wait in the wait table, or a timer.
 [[nodiscard]] bool IsWaiting(const ProcNode& node);
 
-// Ends an Await, a Once or a backoff early. False: it was in none.
-bool EndWait(Session& session, ProcNode& node, bool timed_out);
-// A piece of asynchronous work of `pid` has arrived.
+// Ends an Await, an AsyncCall or a backoff early. Returns false if the node was not in such a wait.
+bool EndWait(ExecutorLock& held, ProcNode& node, bool timed_out);
+// A result of asynchronous work of `pid` has arrived.
 void WakeOnce(Core& core, ProcId pid);
+// The step or undo of a node that stays in progress continues with the next worker.
+void ResumeRun(ExecutorLock& held, ProcNode& node);
 
-// For a node that is free: what it waits for has lost its meaning, it wants to run.
-void CutWaitShort(Session& session, ProcNode& node);
-// Out of the wait table, without a timer, without a ticket.
-void LeaveWait(Session& session, ProcNode& node);
+// For a free node: it no longer needs to wait, so it runs next.
+void CutWaitShort(ExecutorLock& held, ProcNode& node);
+// Leaves the wait table, cancels the timer, drops the ticket.
+void LeaveWait(ExecutorLock& held, ProcNode& node);
 
 }  // namespace ratchet::procedure

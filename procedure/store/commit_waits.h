@@ -1,9 +1,10 @@
-// Threads that wait for their own commits: all of one sync are woken together, and by no other's.
+// Lets threads wait for their own commits: all waiters of one sync are woken together, and by no other sync.
 //
-// A commit is known by its turn: how often the writer had emptied the queue when the commit was queued. All commits of
-// a turn are completed before any of the next; so two words to sleep at are enough, and a thread that sleeps there is
-// woken for little else. With a condition variable for each waiter the writer made a system call for each, which took
-// twenty waiters twice the time of their sync; now the next sync goes on while they wake (docs/benchmarks.md).
+// A commit is identified by its turn: how often the writer had emptied the queue when the commit was queued. All
+// commits of a turn are completed before any of the next. So two futex words are enough, and a thread that sleeps at
+// one is rarely woken for another turn. With a condition variable for each waiter the writer made a system call for
+// each, which for twenty waiters took twice the time of their sync; now the next sync runs while they wake
+// (docs/benchmarks.md).
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace ratchet::procedure {
 // On the stack of the thread that waits.
 class CommitWait {
  public:
-  // Writer, once. The waiter may be gone right after.
+  // Called by the writer, once. The waiter may be gone right after.
   void Complete(Result<std::uint64_t> outcome) {
     outcome_.emplace(std::move(outcome));
     ready_.store(true, std::memory_order_release);
@@ -32,7 +33,7 @@ class CommitWait {
 
 class CommitWaits {
  public:
-  // Any thread: blocks until `wait` was completed and its turn woken.
+  // Any thread: blocks until `wait` was completed and its turn was woken.
   Result<std::uint64_t> Await(std::uint64_t turn, CommitWait& wait) {
     Word& word = words_[turn % words_.size()];
     for (;;) {
@@ -42,8 +43,8 @@ class CommitWaits {
       if (word.others_sleep.exchange(false)) word.changes.notify_all();
     }
   }
-  // Writer, after it completed commits of this turn. It wakes one waiter, which wakes the others: the writer has the
-  // next sync to begin.
+  // Called by the writer after it completed commits of this turn. Wakes one waiter, which wakes the others, because the
+  // writer has the next sync to begin.
   void Wake(std::uint64_t turn) {
     Word& word = words_[turn % words_.size()];
     word.others_sleep.store(true);
@@ -53,7 +54,7 @@ class CommitWaits {
 
  private:
   struct alignas(64) Word {
-    std::atomic<int> changes{0};  // an int: what the kernel can sleep at
+    std::atomic<int> changes{0};  // an int: the type of a futex word
     std::atomic<bool> others_sleep{false};
   };
   std::array<Word, 2> words_{};

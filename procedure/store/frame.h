@@ -1,7 +1,8 @@
 // The payload of one log record of the store: everything that one sync makes durable.
 //
-// A frame is atomic, since it is one checksummed record; so is each batch in it. Encoding: varint wall clock in ms (for
-// humans only), then entries {u8 kind, fields as varints and length-prefixed bytes}. See FrameEntry for the fields.
+// A frame is atomic, because it is one checksummed record; so is each batch in it. Encoding: varint wall clock in ms
+// (for humans only), then entries {u8 kind, fields as varints and length-prefixed bytes}. See FrameEntry for the
+// fields.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +20,24 @@ namespace ratchet::procedure {
 inline constexpr std::uint32_t kStoreLogKind = 0x53545250;  // "PRTS"
 inline constexpr std::uint8_t kFrameRecord = 1;
 inline constexpr std::uint8_t kFrameVersion = 1;
-// What a record takes besides its bytes, at most: kind, pid, version, length.
+// Maximum size of a record in addition to its bytes: kind, pid, version, length.
 inline constexpr std::uint64_t kRecordOverhead = 32;
 
-// A segment as a later one knows it.
+// A segment as a later segment describes it.
 struct ChainEntry {
   SegmentId id;
-  std::uint64_t length = 0;  // accepted bytes, the summary at its end not counted
+  std::uint64_t length = 0;  // accepted bytes, without the summary at its end
   std::uint64_t last_sequence = 0;
-  bool copied = false;  // it was open at the claim: all that lived in it stands in the seal's frame (S8)
+  // it was open at the claim: the seal's frame has copies of its live records (S8: act only on durable records)
+  bool copied = false;
 };
 
-// The first entry of each segment; in an owner's first segment it is the seal (S7).
+// The first entry of each segment; in an owner's first segment it is the seal, S7 (seal before acting).
 struct SegmentStart {
   SegmentId id;
   ProcId max_pid;                 // largest ever stored
-  SegmentId low_water;            // nothing below is needed (S10)
-  std::vector<ChainEntry> chain;  // the older segments that are, or were accepted, in order
+  SegmentId low_water;            // no older segment is needed (S10: low-water record before removal)
+  std::vector<ChainEntry> chain;  // the older segments that exist, or were accepted, in order
   std::string owner;              // for humans
 };
 
@@ -56,8 +58,8 @@ enum class EntryKind : std::uint8_t {
   kLowWater = 6,      // segment
   kStart = 7,         // start
   kSummary = 8,       // summary
-  kRewrite = 9,       // pid, version, bytes: the newest record of an older segment again
-  kCopy = 10,         // pid, version, bytes: what a claimer found newest in the segment that was open (S8)
+  kRewrite = 9,       // pid, version, bytes: the newest record of an older segment, written again
+  kCopy = 10,         // pid, version, bytes: the newest record that a claimer found in the segment that was open (S8)
 };
 
 [[nodiscard]] constexpr bool IsRecord(EntryKind kind) {
@@ -107,7 +109,7 @@ class FrameParser {
  public:
   explicit FrameParser(std::string_view payload);
   [[nodiscard]] std::int64_t wall_millis() const { return wall_millis_; }
-  // True: the next entry. False: the end, clean when ok().
+  // Returns true with the next entry, false at the end; the end is clean if ok().
   bool Next(FrameEntry* entry);
   [[nodiscard]] bool ok() const { return ok_; }
 

@@ -53,12 +53,12 @@ void MemoryStore::Commit(StoreBatch batch, CommitDone done) {
     performing_ = true;
   }
   Waiting commit;
-  while (TakeOldest(/*performing=*/true, &commit)) Perform(std::move(commit));
+  while (PopOldest(/*performing=*/true, &commit)) Perform(std::move(commit));
 }
 
-// The thread that performs for all stops in the section in which it finds nothing: a commit handed in later finds no
-// thread performing.
-bool MemoryStore::TakeOldest(bool performing, Waiting* oldest) {
+// The thread that completes for all stops in the same critical section in which it finds nothing: a commit handed in
+// later finds no thread at work.
+bool MemoryStore::PopOldest(bool performing, Waiting* oldest) {
   MutexLock lock(mutex_);
   if (crashed_ || waiting_.empty()) {
     if (performing) performing_ = false;
@@ -71,7 +71,7 @@ bool MemoryStore::TakeOldest(bool performing, Waiting* oldest) {
 
 bool MemoryStore::Pump() {
   Waiting commit;
-  if (!TakeOldest(/*performing=*/false, &commit)) return false;
+  if (!PopOldest(/*performing=*/false, &commit)) return false;
   Perform(std::move(commit));
   return true;
 }
@@ -161,7 +161,7 @@ Status MemoryStore::Check() {
   return Error(Code::kFenced, fmt::format("epoch {} was claimed after this one's {}", medium_->epoch_, epoch));
 }
 
-std::uint64_t MemoryStore::TakeSequence() {
+std::uint64_t MemoryStore::NextSequence() {
   MutexLock lock(mutex_);
   return next_sequence_++;
 }

@@ -3,9 +3,9 @@
 // MemoryStore on the same medium, which fences the old one.
 //
 // By default a commit is durable and completed before Commit returns. In manual mode it waits for Pump, so that a
-// simulation can put things between. A phase hook can end the process at any point: what was not durable is gone, and
-// no continuation of that store runs any more. Threads: thread-safe; continuations run on the thread that commits or
-// pumps, outside any lock.
+// simulation can run other events in between. A phase hook can end the process at any point: data that was not durable
+// is gone, and no later continuation of that store runs. Threads: thread-safe; continuations run on the thread that
+// commits or pumps, outside any lock.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace ratchet::procedure {
 
-// What survives. Thread-safe.
+// The data that survives a crash. Thread-safe.
 class MemoryMedium {
  public:
   [[nodiscard]] std::size_t record_count() const;
@@ -41,7 +41,7 @@ enum class StorePhase : std::uint8_t {
   kLoading,      // inside Claim
   kBeforeWrite,  // a crash here: the batch is lost
   kWritten,      // a crash here: the batch is lost, as if unsynced
-  kSynced,       // a crash here: the batch is durable, no waiter was told
+  kSynced,       // a crash here: the batch is durable, no waiter was notified
   kPublished,    // after the continuation ran
 };
 
@@ -55,7 +55,7 @@ class MemoryStore final : public ProcedureStore {
   Result<LoadedState> Claim() override;
   void Commit(StoreBatch batch, CommitDone done) override;
   Status Check() override;
-  std::uint64_t TakeSequence() override;
+  std::uint64_t NextSequence() override;
   Status Admit() override;
   void Stop() override;
   [[nodiscard]] StoreMetrics metrics() const override;
@@ -66,12 +66,13 @@ class MemoryStore final : public ProcedureStore {
   [[nodiscard]] std::size_t waiting() const;
 
   void SetPhaseHook(PhaseHook hook);
-  // The n-th commit from now (1 is the next) ends the process: before it is durable, or after, told to no waiter.
+  // The n-th commit from now (1 is the next) ends the process: before it is durable, or after that, without notifying a
+  // waiter.
   void CrashAtCommit(std::uint64_t n, bool durable);
-  // Nothing that waits is completed or becomes durable any more.
+  // From now on no pending commit is completed or becomes durable.
   void Crash();
   [[nodiscard]] bool crashed() const;
-  // Admit answers kNoSpace.
+  // If true, Admit answers kNoSpace.
   void SetFull(bool full);
   [[nodiscard]] const std::shared_ptr<MemoryMedium>& medium() const { return medium_; }
 
@@ -81,7 +82,7 @@ class MemoryStore final : public ProcedureStore {
     CommitDone done;
     std::uint64_t sequence = 0;
   };
-  bool TakeOldest(bool performing, Waiting* oldest);
+  bool PopOldest(bool performing, Waiting* oldest);
   bool Survives(StorePhase phase, std::uint64_t commit);
   void Perform(Waiting commit);
   Status Apply(const Waiting& commit);

@@ -1,7 +1,7 @@
 // An open-addressing hash table from pid to {version, place, bytes}: 24 bytes a slot, no allocation per entry.
 //
-// Pids are dense and a store may hold a million of them, touched on every commit; a node-based map costs twice the
-// memory and a cache miss more. Not thread-safe.
+// Pids are dense and a store may hold a million of them, which every commit touches. A node-based map costs twice the
+// memory and one more cache miss. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class PidTable {
     std::uint64_t pid = 0;  // 0: the slot is free
     std::uint64_t version = 0;
     std::uint32_t place = 0;  // chosen by the owner
-    std::uint32_t bytes = 0;  // of the record, where the owner wants to know
+    std::uint32_t bytes = 0;  // size of the record, if the owner uses it
   };
 
   PidTable() : slots_(kSmallest) {}
@@ -32,7 +32,7 @@ class PidTable {
   }
   [[nodiscard]] const Entry* Find(ProcId pid) const { return const_cast<PidTable*>(this)->Find(pid); }
 
-  // Finds or makes; a new entry has version 0. Pointers live until the next Put or Erase.
+  // Finds or makes an entry; a new one has version 0. Pointers are valid until the next Put or Erase.
   Entry& Put(ProcId pid) {
     RATCHET_CHECK(pid.valid(), "pid 0");
     if ((size_ + 1) * 10 > slots_.size() * 7) Grow();
@@ -45,7 +45,7 @@ class PidTable {
     return slots_[at];
   }
 
-  // Moves followers back over the gap, so that no tombstones are needed.
+  // Moves later entries back into the gap, so that no tombstones are needed.
   void Erase(ProcId pid) {
     Entry* const found = Find(pid);
     if (found == nullptr) return;

@@ -12,7 +12,7 @@ Result<std::uint64_t> ProcedureStore::CommitAndWait(StoreBatch batch) {
   CondVar completed;
   std::optional<Result<std::uint64_t>> outcome;
   Commit(std::move(batch), [&](Result<std::uint64_t> result) {
-    MutexLock lock(mutex);  // notified within: the waiter's stack is gone once it is let go
+    MutexLock lock(mutex);  // notified under the lock: the waiter's stack may be gone once the lock is released
     outcome.emplace(std::move(result));
     completed.NotifyOne();
   });

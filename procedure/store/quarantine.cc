@@ -11,10 +11,11 @@ namespace ratchet::procedure {
 namespace {
 
 constexpr std::uint64_t kCopiedAtOnce = 1U << 20;
-// More than any segment has: a copy of it could fill the disk that the cluster needs, and says no more than the file.
+// Larger than any segment: a copy of such a file could fill the disk that the cluster needs, and would add nothing to
+// the file.
 constexpr std::uint64_t kMostCopied = 2 * io::kMaxUnsyncedBytes;
 
-// Both files piece by piece; false where `take` says so.
+// Reads both files piece by piece; returns false when `take` returns false.
 template <class Take>
 Result<bool> ForPieces(const io::ReadableFile& file, std::uint64_t size, Take take) {
   std::string piece;
@@ -45,17 +46,17 @@ Result<std::string> QuarantineCopy(io::Directory& from, const std::string& name,
   RATCHET_ASSIGN(const std::uint64_t size, file->size());
   if (size > kMostCopied)
     return Error(Code::kResourceExhausted,
-                 fmt::format("{} has {} bytes, no more than {} are copied", name, size, kMostCopied));
+                 fmt::format("{} has {} bytes, at most {} are copied", name, size, kMostCopied));
   std::string copy = name;
   for (int i = 1;; ++i) {
     RATCHET_ASSIGN(const bool taken, quarantine.Exists(copy));
     if (!taken) break;
     RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> earlier, quarantine.OpenForRead(copy));
     RATCHET_ASSIGN(const bool same, IsTheSame(*file, size, *earlier));
-    if (same) return quarantine.path() + "/" + copy;  // of an earlier start
+    if (same) return quarantine.path() + "/" + copy;  // a copy made at an earlier start
     copy = fmt::format("{}.{}", name, i);
   }
-  // Under its name when it is whole, like any file that is read later.
+  // The copy gets its final name only when it is complete, so that no reader sees a part of it.
   const std::string unfinished = copy + ".tmp";
   const Status removed = quarantine.Unlink(unfinished);
   if (!removed.ok() && removed.error().code() != Code::kNotFound) return removed.error();

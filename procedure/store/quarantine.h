@@ -1,4 +1,4 @@
-// A copy of a damaged file, put aside before anything is changed.
+// Copies a damaged file before anything is changed.
 #pragma once
 
 #include <string>

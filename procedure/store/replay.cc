@@ -5,8 +5,7 @@
 namespace ratchet::procedure {
 namespace {
 
-// Above these nothing can be counted on: every later pid, and every later version, must still be a positive number
-// (S55).
+// Limits that leave room for later pids and versions, which must be positive numbers, S55 (checked input).
 constexpr std::uint64_t kGreatest = 1ULL << 62;
 
 }  // namespace
@@ -49,15 +48,15 @@ bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head,
   return false;
 }
 
-// May the entry stand behind `known`, the newest record of the same pid so far?
+// Returns true if the entry may follow `known`, the newest record of the same pid so far.
 bool Replay::MayFollow(const FrameEntry& entry, const LoadedRecord& known) const {
   const std::uint64_t version = known.record.version;
   switch (entry.kind) {
     case EntryKind::kRewrite:
       if (entry.version == version) return entry.bytes == known.record.bytes;
       break;
-    // The versions between stand in the segment that was open, which is not read again; so does the rewriting of a
-    // straggler whose older copy is still there.
+    // The versions between are in the segment that was open, which is not read again. The rewriting of a straggler
+    // whose older copy still exists is there too.
     case EntryKind::kCopy:
       if (entry.version == version) return entry.bytes == known.record.bytes;
       return entry.version > version;
@@ -114,7 +113,7 @@ bool Replay::Delete(ProcId pid, bool in_head, Refused* why) {
   }
   contents_.max_pid = std::max(contents_.max_pid, pid);
   if (deleted_.contains(pid.value())) {
-    // A tombstone is repeated only by a claimer, as the copy of one in the segment that was open.
+    // Only a claimer writes a tombstone a second time: it copies those of the segment that was open.
     return true;
   }
   const PidTable::Entry* known = contents_.index.Find(pid);

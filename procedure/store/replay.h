@@ -1,4 +1,5 @@
-// Applies the entries of frames, oldest first, to StoreContents, and refuses what cannot have been written (S11).
+// Applies the entries of frames, oldest first, to StoreContents, and refuses what cannot have been written, S11 (one
+// commit per pid).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace ratchet::procedure {
 
-// Why an entry was not applied.
+// The reason why an entry was not applied.
 struct Refused {
   std::string reason;
   DamageKind kind = DamageKind::kBytes;
@@ -22,10 +23,10 @@ class Replay {
  public:
   Replay(StoreContents& contents, RecordOrder order) : contents_(contents), order_(order) {}
 
-  // `segment`: index into contents.chain; `in_head`: it is the last one. False: `why` says what is wrong with the
-  // entry.
+  // `segment`: index into contents.chain; `in_head`: it is the last one. If it returns false, `why` describes the error
+  // in the entry.
   bool Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, Refused* why);
-  // Sorts out what the head deleted; once, at the end.
+  // Removes what the head deleted; call once, at the end.
   void Finish();
 
  private:

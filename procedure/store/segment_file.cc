@@ -5,7 +5,7 @@
 namespace ratchet::procedure {
 namespace {
 
-// Read at once. A record that crosses the end of what was read is read again from its beginning; with steps
+// Number of bytes read at once. A record that crosses the end of a piece is read again from its beginning; with pieces
 // of 1 MiB the loading of a store took 4 to 6 % longer.
 constexpr std::size_t kStep = 4U << 20;
 

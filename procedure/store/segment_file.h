@@ -1,5 +1,5 @@
-// A segment that is being read: piece by piece, so that its length, which may be anything after damage, takes no memory
-// (S91). Owner: one reader, one thread.
+// A segment that is read piece by piece, so that its length, which may be anything after damage, takes no memory, S91
+// (lengths are checked). Owner: one reader, one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,16 @@ namespace ratchet::procedure {
 
 class SegmentFile {
  public:
-  SegmentFile() = default;  // of nothing; only to be replaced
+  SegmentFile() = default;  // refers to no file; only to be replaced
   static Result<SegmentFile> Open(io::Directory& directory, SegmentId id);
 
-  // What lies below `length`. A reader whose status() is an error has not met the end: see CheckRead.
+  // Reads the records below `length`. A reader whose status() is an error has not reached the end: see CheckRead.
   [[nodiscard]] io::RecordReader Records(std::uint64_t length = UINT64_MAX) const {
     return {*file_, size_, {SegmentIdentity(id_), length}};
   }
   [[nodiscard]] io::LogBytes Bytes() const;
   [[nodiscard]] SegmentId id() const { return id_; }
-  // The disk's error, which says nothing about the segment.
+  // Returns the disk's error, which is not evidence about the segment.
   [[nodiscard]] Status CheckRead(const io::RecordReader& reader) const;
 
  private:

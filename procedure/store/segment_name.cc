@@ -7,10 +7,10 @@
 namespace ratchet::procedure {
 namespace {
 
-// Counting from 1, no store has come so far; and behind the largest number there is no next one.
+// No store reaches this number, counting from 1. The largest number would have no next one.
 constexpr std::uint64_t kGreatestNumber = 1ULL << 62;
 
-// Only the form that we write: no sign, no leading zero.
+// Accepts only the form that this code writes: no sign, no leading zero.
 std::optional<std::uint64_t> ParseNumber(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

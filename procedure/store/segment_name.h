@@ -1,9 +1,10 @@
 // The files of a procedure store's directory.
 //
-//   claim.<epoch>              exists: this epoch was claimed; never removed (S9)
+//   claim.<epoch>              exists: this epoch was claimed; never removed (S9: claims are never removed)
 //   segment.<epoch>.<number>   records of that epoch's owner, in order of (epoch, number)
-//   spare.<epoch>.<number>     zero-filled and synced, nothing written yet: the next segment, or the reserve (S6)
-//   filling.<epoch>.<number>   a spare in the making; rubbish once its maker is gone
+//   spare.<epoch>.<number>     zero-filled and synced, nothing written yet: the next segment, or the reserve (S6:
+//                              failed sync ends the process)
+//   filling.<epoch>.<number>   an unfinished spare; useless once its maker has ended
 #pragma once
 
 #include <compare>
@@ -29,7 +30,7 @@ inline constexpr std::string_view kFillingPrefix = "filling";
 [[nodiscard]] std::string SegmentName(SegmentId id);
 [[nodiscard]] std::string NumberedName(std::string_view prefix, SegmentId id);
 [[nodiscard]] std::string ClaimName(Epoch epoch);
-// nullopt: not a name of that sort.
+// nullopt: not a name of that form.
 [[nodiscard]] std::optional<SegmentId> ParseNumberedName(std::string_view prefix, std::string_view name);
 [[nodiscard]] std::optional<Epoch> ParseClaimName(std::string_view name);
 

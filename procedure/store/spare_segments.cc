@@ -33,7 +33,7 @@ Result<std::optional<SpareSegments::Taken>> SpareSegments::Take(SegmentId as) {
     }
     const Status renamed = directory_.Rename(NumberedName(kSparePrefix, spare), SegmentName(as));
     if (!renamed.ok()) {
-      if (renamed.error().code() == Code::kNotFound) continue;  // its maker took it first
+      if (renamed.error().code() == Code::kNotFound) continue;  // another process took it first
       return renamed.error();
     }
     RATCHET_ASSIGN(auto reader, directory_.OpenForRead(SegmentName(as)));
@@ -49,7 +49,7 @@ Result<bool> SpareSegments::Refill(const std::atomic<bool>& stop) {
   const std::string filling = NumberedName(kFillingPrefix, id);
   const Status filled = Fill(filling, stop);
   if (!filled.ok()) {
-    IgnoreResult(directory_.Unlink(filling), "rubbish of an earlier epoch is removed by the next owner");
+    IgnoreResult(directory_.Unlink(filling), "unfinished files of an earlier epoch are removed by the next owner");
     low_on_space_.store(filled.error().code() == Code::kNoSpace, std::memory_order_relaxed);
     return filled.error();
   }
@@ -66,7 +66,7 @@ Status SpareSegments::Fill(const std::string& name, const std::atomic<bool>& sto
     if (stop.load(std::memory_order_relaxed)) return Error(Code::kAborted, "stopped while filling " + name);
     done = std::min(options_.bytes, done + kPiece);
     RATCHET_TRY(file->ZeroFill(done));
-    // Nothing hangs on this sync but speed, so a failure is no reason to end the process: the spare is thrown away.
+    // Only speed depends on this sync, so a failure does not end the process: the spare is deleted.
     RATCHET_TRY(file->Sync());
   }
   return file->Close();

@@ -1,9 +1,9 @@
-// Zero-filled files in waiting: the next segment, and a reserve so that claiming and finishing work on a full disk
-// (S6).
+// Zero-filled files kept ready: the next segment, and a reserve so that claiming and finishing work on a full disk, S6
+// (failed sync ends the process).
 //
-// A spare is filled under another name, synced, and only then called a spare. It is taken into use by a rename: of two
-// processes that want the same one (a claimer and the owner that it deposed) one finds the name gone and never opens
-// it. Threads: Refill from one background thread, the rest from the writer.
+// A spare is filled under another name, synced, and only then renamed to a spare. It is taken into use by a rename.
+// If a claimer and the owner that it deposed want the same spare, one of the two does not find the name and never opens
+// the file. Threads: Refill from one background thread, the rest from the writer.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ namespace ratchet::procedure {
 class SpareSegments {
  public:
   struct Options {
-    std::uint64_t bytes = 0;  // of each spare
-    std::size_t count = 0;    // how many to keep; 0: none are made or taken
+    std::uint64_t bytes = 0;  // size of each spare
+    std::size_t count = 0;    // how many to keep; 0: none are made or used
   };
   struct Taken {
     std::unique_ptr<io::WritableFile> file;
@@ -32,13 +32,13 @@ class SpareSegments {
 
   SpareSegments(io::Directory& directory, Options options) : directory_(directory), options_(options) {}
 
-  // Remembers the spares that are there (also an earlier owner's). `epoch`: of the names of those made later.
+  // Remembers the spares that exist (also an earlier owner's). `epoch`: used in the names of later ones.
   Status Adopt(Epoch epoch);
 
   // Renames a spare to the segment's name and opens it; nullopt when there is none. The caller syncs the directory.
   Result<std::optional<Taken>> Take(SegmentId as);
 
-  // Makes one missing spare, in small synced pieces so that commits are not held up; true when it made one. Gives up
+  // Makes one missing spare, in small synced pieces so that commits are not delayed; true when it made one. Gives up
   // between pieces when `stop` is set. kNoSpace is remembered, see low_on_space.
   Result<bool> Refill(const std::atomic<bool>& stop);
 

@@ -1,4 +1,4 @@
-// What lives in a procedure store, as its segments tell, and what is wrong with them.
+// The live records of a procedure store, as its segments show, and the damage in them.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace ratchet::procedure {
 
 enum class DamageKind : std::uint8_t {
-  kBytes,  // what stands there cannot be read, or no store writes it
-  kOrder,  // a readable record at a place where it cannot follow (S11)
+  kBytes,  // the bytes cannot be read, or no store writes them
+  kOrder,  // a readable record at a place where it cannot follow, S11 (one commit per pid)
 };
 
 struct StoreDamage {
@@ -29,7 +29,7 @@ struct StoreDamage {
 enum class RecordOrder : std::uint8_t {
   kStrict,  // a version that does not follow is damage (the store itself)
   kGaps,    // repair: versions may be missing, since damaged records were dropped
-  kAny,     // repair: the highest version wins, wherever it stands
+  kAny,     // repair: the highest version wins, wherever it is
 };
 
 struct LoadedRecord {
@@ -43,7 +43,7 @@ struct LoadedSystemRecord {
 };
 
 struct StoreContents {
-  std::vector<ChainEntry> chain;  // what was read, oldest first; the last one is the head, if any was found
+  std::vector<ChainEntry> chain;  // segments that were read, oldest first; the last one is the head, if any was found
   bool has_head = false;
   std::vector<LoadedRecord> records;
   PidTable index;  // version as stored; place: index into records

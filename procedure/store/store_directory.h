@@ -1,4 +1,4 @@
-// Where the procedure store of a cluster is.
+// Finds the directory of a cluster's procedure store.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace ratchet::procedure {
 
-// `path`: a cluster's root directory, or its 'procedures' directory. For tools: nothing is made or claimed.
+// `path`: a cluster's root directory, or its 'procedures' directory. For tools: creates and claims nothing.
 [[nodiscard]] Result<std::unique_ptr<io::Directory>> OpenStoreDirectory(const std::string& path);
 
 }  // namespace ratchet::procedure

@@ -42,7 +42,8 @@ class Reader {
     if (options_.on_damage == OnDamage::kStop) stopped_ = true;
   }
 
-  // Newest first. A segment without a valid start is a legal, empty owner (S7), or a roll that did not get far.
+  // Newest first. A segment without a valid start belongs to a legal, empty owner, S7 (seal before acting), or is an
+  // unfinished roll.
   Status FindHead() {
     for (auto id = listed_.rbegin(); id != listed_.rend() && !stopped_; ++id) {
       if (LeftOut(*id)) continue;
@@ -54,14 +55,14 @@ class Reader {
         if (reader.tail().end == io::LogEnd::kDamage) {
           Damage(*id, reader.tail().offset, reader.tail().reason);
           if (options_.on_damage != OnDamage::kSkip || !reader.SkipDamage()) continue;
-          // Repair: the start is lost, but records are not; read it as if every older segment counted.
+          // Repair: the start is lost, but the records are not; reads the segment as if every older one counted.
           start_ = Assumed(*id);
         } else {
-          contents_.notes.push_back(SegmentName(*id) + " is empty: its owner did not get to write");
+          contents_.notes.push_back(SegmentName(*id) + " is empty: its owner ended before it wrote");
           continue;
         }
       } else if (!StartOf(record, *id)) {
-        Damage(*id, record.offset, "the segment does not begin with its start");
+        Damage(*id, record.offset, "the segment does not begin with a start entry");
         if (options_.on_damage != OnDamage::kSkip) continue;
         start_ = Assumed(*id);
       }
@@ -90,9 +91,9 @@ class Reader {
     return start;
   }
 
-  // The low-water mark may have risen since the head was begun (S10). Where the head ends with a record that is bad and
-  // whole, it is read again: a zombie may have been in the middle of copying its last append, and the sync in between
-  // waits for that (S81).
+  // The low-water mark may have risen since the head was begun (S10: low-water record before removal). If the head ends
+  // with a record that is bad and whole, the head is read again, S81 (whole bad record is damage). A deposed owner may
+  // have been in the middle of copying its last append, and the sync in between waits for that.
   Status FindLowWater() {
     contents_.low_water = start_.low_water;
     io::RecordReader reader = head_.Records();
@@ -149,7 +150,7 @@ class Reader {
     return SyncAfterReading(head_.id());
   }
 
-  // After the reading, so that it covers every byte that was read (S8).
+  // After the reading, so that the sync covers every byte that was read, S8 (act only on durable records).
   Status SyncAfterReading(SegmentId id) {
     if (!options_.sync || stopped_ || RATCHET_MUTANT("store.no_segment_sync")) return Ok();
     return directory_.SyncFile(SegmentName(id));

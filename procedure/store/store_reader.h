@@ -1,9 +1,10 @@
-// Reads a procedure store's directory: which segments count, how far, and what lives in them (rules S7, S10, S11).
+// Reads a procedure store's directory: which segments count, up to which length, and which records are live (S7: seal
+// before acting; S10: low-water record before removal; S11: one commit per pid).
 //
 // The newest segment with a valid start is the head. Its start names every older segment that counts, with the length
-// that was accepted; nothing else is read, so a zombie's later writes and its new segments change no reader's view. In
-// the head itself a torn tail is cut. Anything bad below an accepted length, a missing segment, or a version that does
-// not follow is damage.
+// that was accepted. The reader reads no other file, so later writes and new segments of a deposed owner change no
+// reader's view. In the head itself a torn tail is cut. Damage is: anything bad below an accepted length, a missing
+// segment, or a version that does not follow.
 #pragma once
 
 #include <set>
@@ -19,19 +20,19 @@ namespace ratchet::procedure {
 enum class OnDamage : std::uint8_t {
   kStop,  // stop at the first damage (the store itself)
   kCut,   // drop what follows it in that segment (repair)
-  kSkip,  // drop only what is bad, go on at the next valid record (repair)
+  kSkip,  // drop only the bad record, continue at the next valid one (repair)
 };
 
 struct ReadOptions {
   Epoch below;  // only segments of older epochs; 0: all
   OnDamage on_damage = OnDamage::kStop;
   RecordOrder order = RecordOrder::kStrict;
-  bool sync = false;                // make durable what was read (S8)
+  bool sync = false;                // make durable what was read (S8: act only on durable records)
   std::set<std::string> leave_out;  // repair: segments to treat as empty
 };
 
-// An error only when the disk fails; damage is reported in the contents. Takes memory for what lives, whatever lengths
-// the segments have.
+// Returns an error only when the disk fails; damage is reported in the contents. Takes memory for live records only,
+// whatever lengths the segments have.
 [[nodiscard]] Result<StoreContents> ReadStore(io::Directory& directory, const ReadOptions& options);
 
 }  // namespace ratchet::procedure

@@ -1,5 +1,5 @@
-// How long the syncs of this process's procedure store took. Of the process, because it has one store at a time; never
-// freed. Thread-safe.
+// The durations of the syncs of this process's procedure store. One object for the process, because it has one store at
+// a time; never freed. Thread-safe.
 #pragma once
 
 #include "common/base/latency.h"

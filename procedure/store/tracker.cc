@@ -54,7 +54,7 @@ Status Tracker::Judge(const StoreBatch& batch) {
   if (scratch_.size() < 2) return Ok();
   std::sort(scratch_.begin(), scratch_.end());
   const auto twice = std::adjacent_find(scratch_.begin(), scratch_.end());
-  if (twice != scratch_.end()) return Error(Code::kStale, fmt::format("pid {} stands twice in one batch", *twice));
+  if (twice != scratch_.end()) return Error(Code::kStale, fmt::format("pid {} is twice in one batch", *twice));
   return Ok();
 }
 
@@ -102,7 +102,7 @@ void Tracker::DeleteSystem(const std::string& key) {
 void Tracker::CloseNewest(std::uint64_t length, std::uint64_t last_sequence) {
   segments_.back().entry.length = length;
   segments_.back().entry.last_sequence = last_sequence;
-  segments_.back().touched = Roaring64Map();  // stands in the summary now
+  segments_.back().touched = Roaring64Map();  // is in the summary now
 }
 
 bool Tracker::DropDeadSegments() {

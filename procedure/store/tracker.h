@@ -1,6 +1,8 @@
-// Which segment holds the newest record of what: decides when a segment is no longer needed and what must be rewritten.
+// Tracks which segment holds the newest record of each pid and key: decides when a segment is no longer needed and what
+// must be rewritten.
 //
-// Belongs to the writer thread. Also the judge of versions (S11), since it knows the newest one of every pid.
+// Belongs to the writer thread. Also checks versions, S11 (one commit per pid), since it knows the newest one of every
+// pid.
 #pragma once
 
 #include <deque>
@@ -30,13 +32,13 @@ class Tracker {
     Roaring64Map touched;  // pids with any record here, for the summary
   };
 
-  // Starts a segment; what follows is recorded in it.
+  // Starts a segment; later records are tracked in it.
   void Begin(SegmentId id);
-  // Takes over what a claimer read, as older segments, before the first Begin. Records in the head are left to the
-  // caller, which copies them (S8), unless `with_head`.
+  // Takes over the records that a claimer read, as older segments, before the first Begin. Records in the head are left
+  // to the caller, which copies them (S8: act only on durable records), unless `with_head`.
   void Load(const StoreContents& contents, bool with_head);
 
-  // OK, or kStale with the reason: then nothing of the batch may be written.
+  // OK, or kStale with the reason: then no part of the batch may be written.
   [[nodiscard]] Status Judge(const StoreBatch& batch);
 
   void Upsert(ProcId pid, std::uint64_t version, std::uint64_t bytes);
@@ -45,18 +47,18 @@ class Tracker {
   void DeleteSystem(const std::string& key);
   void CloseNewest(std::uint64_t length, std::uint64_t last_sequence);
 
-  // Forgets the oldest segments in which nothing lives (never the newest); true when there were any.
+  // Forgets the oldest segments without live records (never the newest); true when there were any.
   bool DropDeadSegments();
   [[nodiscard]] const Segment& oldest() const { return segments_.front(); }
   [[nodiscard]] const Segment& newest() const { return segments_.back(); }
   [[nodiscard]] std::vector<ChainEntry> Chain() const;  // without the newest
   [[nodiscard]] std::size_t segment_count() const { return segments_.size(); }
   [[nodiscard]] std::size_t live_count() const { return pids_.size(); }
-  // What the newest records of all pids take up in a segment.
+  // The size of the newest records of all pids in a segment.
   [[nodiscard]] std::uint64_t live_bytes() const { return live_bytes_; }
-  // The newest record of `pid` has this version and is in the oldest segment.
+  // True if the newest record of `pid` has this version and is in the oldest segment.
   [[nodiscard]] bool IsStraggler(ProcId pid, std::uint64_t version) const;
-  // A system record that is newest in the oldest segment, if any.
+  // A system record whose newest version is in the oldest segment, if any.
   [[nodiscard]] std::optional<SystemPut> StragglingSystemRecord() const;
   [[nodiscard]] std::string NewestSummaryPids() const;
 

@@ -10,6 +10,7 @@
 #include "common/base/thread_name.h"
 #include "procedure/store/epoch_claim.h"
 #include "procedure/store/quarantine.h"
+#include "procedure/store/root_guard.h"
 #include "procedure/store/wal_writer.h"
 
 namespace ratchet::procedure {
@@ -27,77 +28,20 @@ Error Stopped() { return {Code::kAborted, "the procedure store was stopped"}; }
 }  // namespace
 
 WalStore::WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine,
-                   const Clock& clock, WalStoreOptions options)
+                   const Clock& clock, WalStoreOptions options, std::unique_ptr<RootGuard> guard)
     : directory_(std::move(directory)),
       quarantine_(std::move(quarantine)),
       clock_(clock),
       options_(std::move(options)),
-      // A spare must hold what a full segment and one more frame can hold, since a claimer copies that much (S8).
+      guard_(std::move(guard)),
+      // A spare must have room for a full segment and one more frame, because a claimer copies that much, S8 (act only
+      // on durable records).
       spares_(std::make_unique<SpareSegments>(
           *directory_, SpareSegments::Options{options_.segment_bytes + 2 * options_.max_frame_bytes, options_.spares})),
-      writer_(std::make_unique<WalWriter>(*directory_, clock_, *spares_, WriterOptions(options_))) {}
+      writer_(std::make_unique<WalWriter>(*directory_, clock_, *spares_, WriterOptions(options_),
+                                          [this] { return CheckOwner(); })) {}
 
 WalStore::~WalStore() { Stop(); }
-
-Result<LoadedState> WalStore::Claim() {
-  RATCHET_CHECK(state_ == State::kNew, "Claim twice");
-  std::optional<StoreContents> early;
-  if (RATCHET_MUTANT("store.read_before_claim")) {
-    RATCHET_ASSIGN(early, ReadStore(*directory_, {}));
-  }
-  RATCHET_ASSIGN(epoch_, ClaimNextEpoch(*directory_));
-  RATCHET_ASSIGN(auto claim, directory_->OpenForRead(ClaimName(epoch_)));
-  proof_ = std::make_unique<const io::StorageProof>(std::move(claim));
-  RATCHET_TRY(HitFault("store.claimed"));
-  // S1: only now, when the claim is durable, anything older is listed and read.
-  ReadOptions read;
-  read.below = epoch_;
-  read.sync = true;
-  StoreContents contents;
-  if (early) {
-    contents = std::move(*early);
-  } else {
-    RATCHET_ASSIGN(contents, ReadStore(*directory_, read));
-  }
-  if (!contents.damage.empty()) return ReportDamage(contents);
-  RATCHET_TRY(spares_->Adopt(epoch_));
-  RATCHET_TRY(writer_->Seal(epoch_, contents));
-
-  next_sequence_ = contents.last_sequence + 1;
-  LoadedState loaded;
-  loaded.epoch = epoch_;
-  loaded.max_pid = contents.max_pid;
-  loaded.last_sequence = contents.last_sequence;
-  loaded.problems = std::move(contents.notes);
-  loaded.records.reserve(contents.index.size());
-  for (LoadedRecord& record : contents.records) {
-    if (record.record.pid.valid()) loaded.records.push_back(std::move(record.record));
-  }
-  std::sort(loaded.records.begin(), loaded.records.end(),
-            [](const ProcedureUpsert& a, const ProcedureUpsert& b) { return a.pid < b.pid; });
-  for (auto& [key, record] : contents.system) loaded.system_records.emplace(key, std::move(record.value));
-  state_ = State::kOwner;
-  PublishCounters();
-  if (options_.threads) {
-    writer_thread_ = std::thread([this] { RunWriter(); });
-    housekeeper_thread_ = std::thread([this] { RunHousekeeper(); });
-  }
-  return loaded;
-}
-
-Result<LoadedState> WalStore::ReportDamage(const StoreContents& contents) {
-  std::string text = "the procedure store in " + directory_->path() + " is damaged";
-  for (const StoreDamage& damage : contents.damage) {
-    text += "; " + damage.ToString();
-    if (quarantine_ == nullptr) continue;
-    const auto there = directory_->Exists(damage.file);
-    if (!there.ok() || !*there) continue;
-    const auto copy = QuarantineCopy(*directory_, damage.file, *quarantine_);
-    text += copy.ok() ? " (copy in " + *copy + ")" : " (no copy: " + copy.error().message() + ")";
-  }
-  text += ". Nothing was changed. Look with 'ratchet-wal verify', decide with 'ratchet-wal repair', then start again";
-  return Error(Code::kCorruption, std::move(text));
-}
 
 void WalStore::Commit(StoreBatch batch, CommitDone done) {
   if (Enqueue(batch, done)) return;
@@ -117,22 +61,26 @@ Result<std::uint64_t> WalStore::CommitAndWait(StoreBatch batch) {
   return waits_.Await(*turn, wait);
 }
 
-// The turn of the commit; none: the store takes nothing any more.
+// Returns the turn of the commit; nullopt: the store accepts no more commits.
 std::optional<std::uint64_t> WalStore::Enqueue(StoreBatch& batch, CommitDone& done) {
   MutexLock lock(mutex_);
   if (closed_) return std::nullopt;
   // Numbered under the lock, so that sequences rise in the order of the queue.
-  queue_.push_back({std::move(batch), std::move(done), TakeSequence(), std::nullopt});
+  queue_.push_back({std::move(batch), std::move(done), NextSequence(), std::nullopt});
   ++metrics_.in_flight;
   if (writer_waits_) work_.NotifyOne();
   return turn_;
 }
 
+// S2 (check is positive), S9' (claim in root and store).
+Status WalStore::CheckOwner() { return guard_ != nullptr ? guard_->Check(epoch_) : CheckEpoch(*directory_, epoch_); }
+
 Status WalStore::Check() {
   const State state = state_;
   if (state == State::kOwner) {
-    RATCHET_TRY(CheckEpoch(*directory_, epoch_));
-    // S101: the look for the next claim is a negative answer, which a cache keeps as well.
+    RATCHET_TRY(CheckOwner());
+    // S101 (cached names need a proof): the look-up of the next claim has a negative answer, which a cache keeps as
+    // well.
     return proof_->AfterLook();
   }
   return Error(Code::kFenced, state == State::kFenced ? "deposed as owner of the procedure store"
@@ -173,13 +121,14 @@ StoreMetrics WalStore::metrics() const {
 bool WalStore::StepOnce() {
   const State state = state_;
   if (state == State::kDead || state == State::kNew || state == State::kStopped) return false;
-  const std::size_t count = TakeGroup();
+  const std::size_t count = DequeueGroup();
   if (state == State::kFenced) {
     if (count == 0) return false;
     Complete(count, &writer_->fence_reason());
     return true;
   }
   if (count == 0 && !writer_->HasOwnWork()) return false;
+  if (!AllowPids()) return false;
   const auto outcome = writer_->Write(std::span(backlog_).subspan(backlog_done_, count));
   if (outcome == WalWriter::Outcome::kNoSpace) return false;
   if (outcome == WalWriter::Outcome::kDead) {
@@ -195,8 +144,8 @@ bool WalStore::StepOnce() {
   return true;
 }
 
-// Moves what is queued into the backlog and says how much of it makes the next frame.
-std::size_t WalStore::TakeGroup() {
+// Moves the queue into the backlog and returns how much of it makes the next frame.
+std::size_t WalStore::DequeueGroup() {
   if (backlog_done_ == backlog_.size()) {
     backlog_.clear();
     backlog_done_ = 0;
@@ -210,9 +159,12 @@ std::size_t WalStore::TakeGroup() {
   }
   std::uint64_t bytes = 0;
   std::size_t count = 0;
+  group_pid_ = ProcId();
   while (backlog_done_ + count < backlog_.size() && bytes < options_.max_frame_bytes) {
-    for (const ProcedureUpsert& upsert : backlog_[backlog_done_ + count].batch.upserts)
+    for (const ProcedureUpsert& upsert : backlog_[backlog_done_ + count].batch.upserts) {
       bytes += upsert.bytes.size() + 32;
+      group_pid_ = std::max(group_pid_, upsert.pid);
+    }
     ++count;
   }
   return count;
@@ -235,7 +187,7 @@ void WalStore::Complete(std::size_t count, const Error* failure) {
   waits_.Wake(backlog_turn_);
 }
 
-// After a failed sync no waiter is told anything (S6).
+// After a failed sync no waiter is notified (S6: failed sync ends the process).
 void WalStore::FailBacklog() {
   {
     MutexLock lock(mutex_);
@@ -252,7 +204,7 @@ void WalStore::FailBacklog() {
 
 void WalStore::PublishCounters() {
   const StoreMetrics& now = writer_->counters();
-  auto request = writer_->TakeRewriteRequest();
+  auto request = writer_->ConsumeRewriteRequest();
   MutexLock lock(mutex_);
   metrics_.batches = now.batches;
   metrics_.records = now.records;
@@ -267,6 +219,7 @@ void WalStore::PublishCounters() {
                       (options_.spares > 0 && spares_->available() < options_.spares);
   if (request) rewrite_ = std::make_unique<RewriteRequest>(std::move(*request));
   remove_below_ = writer_->durable_low_water();
+  durable_sequence_ = writer_->checked_sequence();
   if (chores) chores_.NotifyOne();
 }
 
@@ -274,13 +227,13 @@ void WalStore::RunWriter() {
   SetThreadName("store-writer");
   while (WaitForWork()) {
     if (StepOnce()) continue;
-    if (stop_) return;       // what is left cannot be written, and is failed by Stop
+    if (stop_) return;       // the rest cannot be written; Stop fails it
     MutexLock lock(mutex_);  // no space: commits wait until there is some again
     work_.WaitFor(mutex_, kRetryWhenFull);
   }
 }
 
-// False: stopped, and nothing is left to write.
+// Returns false if the store was stopped and nothing is left to write.
 bool WalStore::WaitForWork() {
   const bool left = backlog_done_ < backlog_.size() || (state_ == State::kOwner && writer_->HasOwnWork());
   MutexLock lock(mutex_);
@@ -310,7 +263,7 @@ bool WalStore::StepHousekeeping() {
   {
     MutexLock lock(mutex_);
     remove_below = remove_below_;
-    // One piece of work at a time: the writer asks for a segment's stragglers once, so the request must not get lost.
+    // One task at a time. The writer requests the rewrite of a segment's stragglers once, so the request must be kept.
     if (removed_below_ >= remove_below) rewrite.swap(rewrite_);
   }
   if (removed_below_ < remove_below) {
@@ -318,15 +271,16 @@ bool WalStore::StepHousekeeping() {
     removed_below_ = remove_below;
     return true;
   }
-  // A segment that has died by itself since it was asked for is gone, and its request with it.
+  // A segment that has become dead since the request is gone, and its request with it.
   if (rewrite && rewrite->id >= remove_below && ReadForRewriting(std::move(rewrite))) return true;
   auto refilled = spares_->Refill(stop_);
-  return refilled.ok() && *refilled;
+  if (refilled.ok() && *refilled) return true;
+  return MarkAge();
 }
 
-// False: not readable now. The writer asks once for each segment, so the request stays until it is answered; in the
-// meantime nothing is lost, there are only more segments than there should be. Damage stops the start when the store is
-// claimed next.
+// Returns false if the segment cannot be read now. The writer asks once for each segment, so the request stays until it
+// is answered. No data is lost in the meantime; there are only more segments than there should be. Damage stops the
+// start when the store is claimed next.
 bool WalStore::ReadForRewriting(std::unique_ptr<RewriteRequest> request) {
   auto stragglers = ReadStragglers(*directory_, *request);
   if (!stragglers.ok() && rewrite_trouble_ != request->id) {
@@ -343,8 +297,8 @@ bool WalStore::ReadForRewriting(std::unique_ptr<RewriteRequest> request) {
   return true;
 }
 
-// S10: oldest first, and only what lies below a low-water mark that is durable and checked. A deposed owner may come
-// late with this and harms nothing: its mark stood before the claim. Rubbish of earlier owners goes with it.
+// S10 (low-water record before removal): oldest first, and only below a low-water mark that is durable and checked.
+// Safe from a deposed owner: its mark predates the claim. Unfinished files of earlier owners are removed too.
 void WalStore::RemoveDeadSegments(SegmentId low_water) {
   const auto names = directory_->List();
   if (!names.ok()) return;

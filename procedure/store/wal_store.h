@@ -1,9 +1,9 @@
 // The procedure store on shared storage: a log of segments with one owner at a time.
 //
 // Commits are handed to one writer thread, which gathers all that came in since its last sync and makes one frame of
-// it. A second thread fills spares, removes segments below the durable low-water mark, and reads stragglers for the
+// them. A second thread fills spares, removes segments below the durable low-water mark, and reads stragglers for the
 // writer. With Options::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store (simulation,
-// tests). docs: the bytes in frame.h, what counts when reading in store_reader.h.
+// tests). The bytes are described in frame.h; store_reader.h defines which segments count.
 #pragma once
 
 #include <atomic>
@@ -22,6 +22,7 @@
 #include "procedure/store/commit_waits.h"
 #include "procedure/store/pending_commit.h"
 #include "procedure/store/procedure_store.h"
+#include "procedure/store/root_guard.h"
 #include "procedure/store/segment_name.h"
 
 namespace ratchet::procedure {
@@ -34,11 +35,12 @@ class WalWriter;
 struct WalStoreOptions {
   std::uint64_t segment_bytes = 16U << 20;  // a segment is rolled when it has grown to this
   Millis segment_age{3'600'000};            // or when it is this old
-  // With more the oldest one's live records are rewritten; but twice as many as what lives would fill are always
-  // allowed.
+  // With more segments the oldest one's live records are rewritten; but twice the number that the live records would
+  // fill is always allowed.
   std::size_t max_segments = 8;
   std::uint64_t max_frame_bytes = 2U << 20;  // about this much is gathered for one sync
-  std::size_t spares = 2;                    // zero-filled files in waiting: one to roll into, one as reserve (S6)
+  // zero-filled files kept ready: one to roll into, one as reserve, S6 (failed sync ends the process)
+  std::size_t spares = 2;
   bool threads = true;
   std::string owner;  // this process's name, for humans
 };
@@ -46,8 +48,9 @@ struct WalStoreOptions {
 class WalStore final : public ProcedureStore {
  public:
   // `directory`: <root>/procedures. `quarantine`: where copies of damaged files go. `clock` must outlive the store.
+  // `guard`: for the root that `directory` belongs to; null for a store without a root (tests).
   WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine, const Clock& clock,
-           WalStoreOptions options);
+           WalStoreOptions options, std::unique_ptr<RootGuard> guard = nullptr);
   ~WalStore() override;
 
   Result<LoadedState> Claim() override;
@@ -55,14 +58,14 @@ class WalStore final : public ProcedureStore {
   bool AnnounceGroups(std::function<void()> ended) override;
   Result<std::uint64_t> CommitAndWait(StoreBatch batch) override;
   Status Check() override;
-  std::uint64_t TakeSequence() override { return next_sequence_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t NextSequence() override { return next_sequence_.fetch_add(1, std::memory_order_relaxed); }
   Status Admit() override;
   void Stop() override;
   [[nodiscard]] StoreMetrics metrics() const override;
 
-  // One frame, if there is something to write; false when there was nothing to do or no space to do it.
+  // Writes one frame, if there is something to write; false when there was nothing to do or no space to do it.
   bool StepOnce();
-  // One piece of background work; false when there was none.
+  // Does one piece of background work; false when there was none.
   bool StepHousekeeping();
 
  private:
@@ -70,10 +73,13 @@ class WalStore final : public ProcedureStore {
 
   std::optional<std::uint64_t> Enqueue(StoreBatch& batch, CommitDone& done);
   Result<LoadedState> ReportDamage(const StoreContents& contents);
+  Status CheckOwner();
+  bool AllowPids();
+  bool MarkAge();
   void RunWriter();
   void RunHousekeeper();
   bool WaitForWork();
-  std::size_t TakeGroup();
+  std::size_t DequeueGroup();
   void Complete(std::size_t count, const Error* failure);
   void FailBacklog();
   bool ReadForRewriting(std::unique_ptr<RewriteRequest> request);
@@ -84,10 +90,11 @@ class WalStore final : public ProcedureStore {
   const std::unique_ptr<io::Directory> quarantine_;
   const Clock& clock_;
   const WalStoreOptions options_;
+  const std::unique_ptr<RootGuard> guard_;  // may be null
   const std::unique_ptr<SpareSegments> spares_;
   std::function<void()> group_ended_;  // constant after Claim
   Epoch epoch_;
-  std::unique_ptr<const io::StorageProof> proof_;  // of the own claim; constant after Claim
+  std::unique_ptr<const io::StorageProof> proof_;  // proof of this owner's claim; constant after Claim
   std::atomic<State> state_{State::kNew};
   std::atomic<std::uint64_t> next_sequence_{1};
   std::atomic<bool> stop_{false};
@@ -97,6 +104,7 @@ class WalStore final : public ProcedureStore {
   std::vector<PendingCommit> backlog_;  // taken from the queue; the first backlog_done_ are completed
   std::size_t backlog_done_ = 0;
   std::uint64_t backlog_turn_ = 0;
+  ProcId group_pid_;  // the greatest pid of the group that is written next
 
   CommitWaits waits_;
 
@@ -104,17 +112,22 @@ class WalStore final : public ProcedureStore {
   CondVar work_;
   CondVar chores_;
   std::vector<PendingCommit> queue_ GUARDED_BY(mutex_);
-  std::uint64_t turn_ GUARDED_BY(mutex_) = 1;  // of what is queued now (commit_waits.h)
+  std::uint64_t turn_ GUARDED_BY(mutex_) = 1;  // turn of the commits that are queued now (commit_waits.h)
   bool writer_waits_ GUARDED_BY(mutex_) = false;
-  bool closed_ GUARDED_BY(mutex_) = false;  // no thread takes from the queue any more
+  bool closed_ GUARDED_BY(mutex_) = false;  // no thread takes from the queue from then on
   StoreMetrics metrics_ GUARDED_BY(mutex_);
   // Between writer and housekeeper.
   SegmentId remove_below_ GUARDED_BY(mutex_);
+  std::uint64_t durable_sequence_ GUARDED_BY(mutex_) = 0;
   std::unique_ptr<RewriteRequest> rewrite_ GUARDED_BY(mutex_);
   std::optional<std::vector<ProcedureUpsert>> rewritten_ GUARDED_BY(mutex_);
 
-  SegmentId removed_below_;    // housekeeper only
-  SegmentId rewrite_trouble_;  // housekeeper only: said already that it cannot be read
+  // Housekeeper only.
+  TimePoint marked_{};
+  std::uint64_t marked_sequence_ = 0;
+  std::uint64_t marked_rolls_ = 0;
+  SegmentId removed_below_;
+  SegmentId rewrite_trouble_;  // segment for which the read error was logged already
   std::thread writer_thread_;
   std::thread housekeeper_thread_;
 };

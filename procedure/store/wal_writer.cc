@@ -7,14 +7,13 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
-#include "procedure/store/epoch_claim.h"
 #include "procedure/store/sync_times.h"
 
 namespace ratchet::procedure {
 namespace {
 
 constexpr std::uint64_t kFrameOverhead = 4096;       // frame and record header, start, low-water record
-constexpr std::uint64_t kGrowth = 256U << 10;        // a segment without a spare grows in such pieces
+constexpr std::uint64_t kGrowth = 256U << 10;        // a segment without a spare grows in pieces of this size
 constexpr std::uint64_t kReadToTheEnd = UINT64_MAX;  // mutants only: a chain entry that seals nothing
 
 std::uint64_t SizeOf(const StoreBatch& batch) {
@@ -54,8 +53,9 @@ Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, co
                fmt::format("{} at offset {}: {}", SegmentName(request.id), reader.tail().offset, reader.tail().reason));
 }
 
-WalWriter::WalWriter(io::Directory& directory, const Clock& clock, SpareSegments& spares, Options options)
-    : directory_(directory), clock_(clock), spares_(spares), options_(std::move(options)) {}
+WalWriter::WalWriter(io::Directory& directory, const Clock& clock, SpareSegments& spares, Options options,
+                     std::function<Status()> check)
+    : directory_(directory), clock_(clock), spares_(spares), options_(std::move(options)), check_(std::move(check)) {}
 
 Result<WalWriter::NewSegment> WalWriter::MakeSegment(SegmentId id) {
   RATCHET_ASSIGN(auto spare, spares_.Take(id));
@@ -122,7 +122,8 @@ void WalWriter::EncodeStart(FrameBuilder& frame, const StoreContents* sealed) {
   frame.Start(start);
 }
 
-// S8: whatever lived in the segment that was open may not be durable there, tombstones included.
+// S8 (act only on durable records): records that were live in the segment that was open may not be durable there,
+// tombstones included.
 std::uint64_t WalWriter::EncodeCopies(FrameBuilder& frame, const StoreContents& contents) {
   if (!contents.has_head || RATCHET_MUTANT("store.no_copy")) return 0;
   const auto head = static_cast<std::uint32_t>(contents.chain.size() - 1);
@@ -205,7 +206,8 @@ void WalWriter::EncodeBatch(FrameBuilder& frame, const PendingCommit& commit) {
       batch.upserts.size() + batch.deletes.size() + batch.system_puts.size() + batch.system_deletes.size();
 }
 
-// Stragglers again, so that the oldest segment dies, and the record that says so (S10).
+// Rewrites stragglers, so that the oldest segment dies, and adds the low-water record, S10 (low-water record before
+// removal).
 std::uint64_t WalWriter::EncodeOwnWork(FrameBuilder& frame) {
   std::uint64_t written = 0;
   std::uint64_t bytes = 0;
@@ -231,7 +233,7 @@ std::uint64_t WalWriter::EncodeOwnWork(FrameBuilder& frame) {
   if (tracker_.DropDeadSegments()) {
     if (RATCHET_MUTANT("store.unlink_before_low_water")) {
       IgnoreResult(directory_.Unlink(SegmentName(oldest)), "a mutant");
-      return written;  // and says nothing of it in the log
+      return written;  // the log does not show it
     }
     frame.LowWater(tracker_.oldest().entry.id);
     rewrite_requested_ = false;
@@ -248,9 +250,10 @@ bool WalWriter::HasOwnWork() const {
   return oldest.live.isEmpty() && (oldest.live_system == 0 || rewrite_requested_);
 }
 
-std::optional<RewriteRequest> WalWriter::TakeRewriteRequest() {
-  // What lives needs room: in twice as many segments as it would fill there is garbage to gain. With fewer allowed, the
-  // same records would be rewritten for ever.
+std::optional<RewriteRequest> WalWriter::ConsumeRewriteRequest() {
+  // A rewrite frees space only if the segments contain enough garbage. This is certain only when there are more than
+  // twice as many segments as the live records would fill. With a lower limit the same records would be rewritten
+  // without end.
   const std::uint64_t needed = 2 * (tracker_.live_bytes() / options_.segment_bytes + 1);
   if (rewrite_requested_ || tracker_.segment_count() <= std::max(options_.max_segments, needed)) return std::nullopt;
   rewrite_requested_ = true;
@@ -277,7 +280,8 @@ WalWriter::Outcome WalWriter::RollIfDue(std::uint64_t bytes) {
   return MakeRoom(bytes) ? Outcome::kWritten : Outcome::kNoSpace;
 }
 
-// Space is made sure of before anything is written: then a full disk is a wait, not a failed sync (S6).
+// Reserves space before anything is written: then a full disk is a wait, not a failed sync, S6 (failed sync ends the
+// process).
 bool WalWriter::MakeRoom(std::uint64_t bytes) {
   const std::uint64_t needed = log_->end_offset() + bytes;
   if (needed <= capacity_) return true;
@@ -299,8 +303,9 @@ WalWriter::Outcome WalWriter::Roll() {
     RATCHET_LOG(kWarn, "procedure store: cannot roll: {}", made.error().ToString());
     return made.error().code() == Code::kNoSpace ? Outcome::kNoSpace : LeaveForGood(made.error());
   }
-  const std::uint64_t length = log_->end_offset();  // the summary is not part of it: the segment is complete without
-  // Not synced: all that was acknowledged is, and the start of the next segment tells how long this one is.
+  const std::uint64_t length = log_->end_offset();  // without the summary: the segment is complete without it
+  // Not synced: everything acknowledged is synced already, and the start of the next segment records how long this one
+  // is.
   if (EncodeSummary() && !io::DieOnFailedSync(log_->Flush(), "write of the procedure store")) return Outcome::kDead;
   tracker_.CloseNewest(length, last_sequence_);
   UseSegment(id, std::move(made).value());
@@ -308,10 +313,11 @@ WalWriter::Outcome WalWriter::Roll() {
   return Outcome::kWritten;
 }
 
-// A successor removes what it does not need, also the file that its predecessor is just making: then this is a fence
-// like any other. An owner ends: its commits would wait for ever, and a standby may be able to go on.
+// A successor removes files that it does not need, also the one that its predecessor is just making: then this is a
+// fence like any other. The owner ends, because its commits would wait without end and a standby may be able to
+// continue.
 WalWriter::Outcome WalWriter::LeaveForGood(const Error& why) {
-  if (const Status checked = CheckEpoch(directory_, epoch_); !checked.ok()) {
+  if (const Status checked = check_(); !checked.ok()) {
     fence_reason_ = checked.error();
     return Outcome::kFenced;
   }
@@ -319,7 +325,7 @@ WalWriter::Outcome WalWriter::LeaveForGood(const Error& why) {
   return Outcome::kDead;
 }
 
-// False: there is no room for one, and none is needed.
+// Returns false if there is no room for a summary, which is not required.
 bool WalWriter::EncodeSummary() {
   const Tracker::Segment& newest = tracker_.newest();
   const SegmentSummary summary{newest.upserts, newest.deletes, tracker_.NewestSummaryPids()};
@@ -337,7 +343,7 @@ void WalWriter::Close() {
   log_ = nullptr;
 }
 
-// S6. A write that fails is as bad: part of it may be there, and a later sync would have to cover it.
+// S6. A write that fails is as bad: part of it may be in the file, and a later sync would have to cover it.
 bool WalWriter::SyncOrDie() {
   constexpr std::string_view kWhat = "sync of the procedure store";
   if (!io::DieOnFailedSync(HitFault("store.before_write"), kWhat)) return false;
@@ -354,20 +360,20 @@ bool WalWriter::SyncOrDie() {
   return true;
 }
 
-// S1: append, sync, CHECK. Only what has passed here may be completed, published or acted on.
+// S1 (check after sync): append, sync, CHECK. Only what has passed here may be completed, published or acted on.
 WalWriter::Outcome WalWriter::SyncAndCheck() {
-  const auto check = [this] { return CheckEpoch(directory_, epoch_); };
   Status checked;
-  if (RATCHET_MUTANT("store.check_before_sync")) checked = check();
+  if (RATCHET_MUTANT("store.check_before_sync")) checked = check_();
   if (!SyncOrDie()) return Outcome::kDead;
   needs_start_ = false;
   if (!io::DieOnFailedSync(HitFault("store.before_check"), "CHECK of the procedure store")) return Outcome::kDead;
-  if (!RATCHET_MUTANT("store.check_before_sync")) checked = check();
+  if (!RATCHET_MUTANT("store.check_before_sync")) checked = check_();
   if (!checked.ok()) {
     fence_reason_ = checked.error();
     return Outcome::kFenced;
   }
   durable_low_water_ = tracker_.oldest().entry.id;
+  checked_sequence_ = last_sequence_;
   return Outcome::kWritten;
 }
 

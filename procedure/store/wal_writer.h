@@ -1,10 +1,12 @@
-// The one writer of an owner's segments: seals what came before, then turns groups of commits into frames.
+// The only writer of an owner's segments: seals the older ones, then writes groups of commits as frames.
 //
-// A frame is one write, one sync, one CHECK (S1), however many commits it carries. Used by one thread at a time.
+// A frame is one write, one sync, one CHECK, S1 (check after sync), however many commits it carries. Used by one thread
+// at a time.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,7 +25,7 @@
 
 namespace ratchet::procedure {
 
-// What the background thread is to read for the writer: the oldest segment, to be rewritten.
+// A request to the background thread: the oldest segment, whose live records it must rewrite.
 struct RewriteRequest {
   SegmentId id;
   std::uint64_t length = 0;
@@ -38,31 +40,38 @@ class WalWriter {
   struct Options {
     std::uint64_t segment_bytes = 0;  // roll when this much was written
     Millis segment_age{0};            // or when the first record is this old
-    std::size_t max_segments = 0;  // above it the oldest segment's live records are rewritten (see TakeRewriteRequest)
-    std::uint64_t rewrite_bytes = 0;  // at most this much of them in one frame
+    std::size_t max_segments =
+        0;  // above it the oldest segment's live records are rewritten (see ConsumeRewriteRequest)
+    std::uint64_t rewrite_bytes = 0;  // maximum size of the rewritten records in one frame
     std::string owner;
   };
   enum class Outcome : std::uint8_t {
     kWritten,  // durable and checked; the refused ones are marked
-    kNoSpace,  // nothing was written: try again later
+    kNoSpace,  // no byte was written: try again later
     kFenced,   // the outcome of the group is unknown
-    kDead,     // a sync failed and a test's handler took the exit's place: complete nothing
+    kDead,     // a sync failed and a test's handler replaced the exit: complete nothing
   };
 
-  WalWriter(io::Directory& directory, const Clock& clock, SpareSegments& spares, Options options);
+  // `check`: whether this process still owns the store, S2 (check is positive).
+  WalWriter(io::Directory& directory, const Clock& clock, SpareSegments& spares, Options options,
+            std::function<Status()> check);
 
-  // Begins the first segment of `epoch`: seal, copies of what lived in the head, sync, CHECK (S7, S8).
+  // Begins the first segment of `epoch`: seal, copies of the head's live records, sync, CHECK (S7: seal before acting;
+  // S8: act only on durable records).
   Status Seal(Epoch epoch, const StoreContents& contents);
 
   Outcome Write(std::span<PendingCommit> group);
 
   // Work without a commit: stragglers to rewrite, a low-water record to write.
   [[nodiscard]] bool HasOwnWork() const;
-  std::optional<RewriteRequest> TakeRewriteRequest();
+  std::optional<RewriteRequest> ConsumeRewriteRequest();
   void AddStragglers(std::vector<ProcedureUpsert> stragglers);
 
-  // Segments below are not needed any more: the record that says so is durable and checked (S10).
+  // Segments below it are not needed: their low-water record is durable and checked, S10 (low-water record before
+  // removal).
   [[nodiscard]] SegmentId durable_low_water() const { return durable_low_water_; }
+  // Everything up to this sequence is durable and checked.
+  [[nodiscard]] std::uint64_t checked_sequence() const { return checked_sequence_; }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const Error& fence_reason() const { return *fence_reason_; }
   [[nodiscard]] const StoreMetrics& counters() const { return counters_; }
@@ -94,6 +103,7 @@ class WalWriter {
   const Clock& clock_;
   SpareSegments& spares_;
   const Options options_;
+  const std::function<Status()> check_;
 
   Epoch epoch_;
   Tracker tracker_;
@@ -103,6 +113,7 @@ class WalWriter {
   bool needs_start_ = true;  // the open segment has no start yet
   ProcId max_pid_;
   std::uint64_t last_sequence_ = 0;
+  std::uint64_t checked_sequence_ = 0;
   std::deque<ProcedureUpsert> stragglers_;  // of the oldest segment, read and waiting to be rewritten
   bool rewrite_requested_ = false;
   SegmentId durable_low_water_;

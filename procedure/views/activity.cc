@@ -23,21 +23,21 @@ std::string_view ActivityName(ActivityKind kind) {
   return "unknown";
 }
 
-void Emit(Session& session, ActivityKind kind, const ProcNode& node, StepNo step, std::string detail) {
-  if (!session->events.enabled()) return;
-  ActivityEntry entry{session.now_ms(), kind, node.id.pid, node.id.root, "(unknown type)", {}, std::move(detail)};
+void Emit(ExecutorLock& held, ActivityKind kind, const ProcNode& node, StepNo step, std::string detail) {
+  if (!held->events.enabled()) return;
+  ActivityEntry entry{held.now_ms(), kind, node.id.pid, node.id.root, "(unknown type)", {}, std::move(detail)};
   if (node.procedure != nullptr) {
     entry.type = node.procedure->type_name();
     if (const StepRow* row = node.procedure->FindRow(step)) entry.step = row->name;
   }
-  session->events.Add(std::move(entry));
-  ActivityAdded(session);
+  held->events.Add(std::move(entry));
+  ActivityAdded(held);
 }
 
-void Emit(Session& session, ActivityKind kind, std::string detail) {
-  if (!session->events.enabled()) return;
-  session->events.Add({session.now_ms(), kind, ProcId(), ProcId(), {}, {}, std::move(detail)});
-  ActivityAdded(session);
+void Emit(ExecutorLock& held, ActivityKind kind, std::string detail) {
+  if (!held->events.enabled()) return;
+  held->events.Add({held.now_ms(), kind, ProcId(), ProcId(), {}, {}, std::move(detail)});
+  ActivityAdded(held);
 }
 
 }  // namespace ratchet::procedure

@@ -1,16 +1,16 @@
-// Puts what happens into the activity stream. Under the executor's lock, after the commit that made it true.
+// Adds events to the activity stream. Under the executor's lock, after the commit that made the event true.
 #pragma once
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
-void Emit(Session& session, ActivityKind kind, const ProcNode& node, StepNo step, std::string detail = {});
-// Of the procedure's present state.
-inline void Emit(Session& session, ActivityKind kind, const ProcNode& node, std::string detail = {}) {
-  Emit(session, kind, node, node.durable.step, std::move(detail));
+void Emit(ExecutorLock& held, ActivityKind kind, const ProcNode& node, StepNo step, std::string detail = {});
+// An event of the procedure's current state.
+inline void Emit(ExecutorLock& held, ActivityKind kind, const ProcNode& node, std::string detail = {}) {
+  Emit(held, kind, node, node.durable.step, std::move(detail));
 }
-// Of no single procedure.
-void Emit(Session& session, ActivityKind kind, std::string detail);
+// An event that concerns no single procedure.
+void Emit(ExecutorLock& held, ActivityKind kind, std::string detail);
 
 }  // namespace ratchet::procedure

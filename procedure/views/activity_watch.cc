@@ -7,11 +7,11 @@ namespace ratchet::procedure {
 namespace {
 
 constexpr Millis kGather{20};
-constexpr std::size_t kMostWatches = 1'000;  // more are answered at once, with nothing
+constexpr std::size_t kMostWatches = 1'000;  // further ones are answered at once, without entries
 
-void Answer(Session& session, const std::shared_ptr<ActivityWatch>& watch) {
-  session.core().deps.timers.Cancel(watch->timer);
-  session.Later([watch, batch = session->events.After(watch->after, watch->limit)]() mutable {
+void Answer(ExecutorLock& held, const std::shared_ptr<ActivityWatch>& watch) {
+  held.core().deps.timers.Cancel(watch->timer);
+  held.Later([watch, batch = held->events.After(watch->after, watch->limit)]() mutable {
     std::exchange(watch->done, nullptr)(std::move(batch));
   });
 }
@@ -20,40 +20,40 @@ void Answer(Session& session, const std::shared_ptr<ActivityWatch>& watch) {
 
 void WatchActivity(Core& core, std::uint64_t after, std::size_t limit, Millis patience,
                    std::function<void(ActivityBatch)> done) {
-  Session session(core);
-  ActivityBatch now = session->events.After(after, limit);
+  ExecutorLock held(core);
+  ActivityBatch now = held->events.After(after, limit);
   const bool nothing = now.events.empty() && now.lost == 0;
-  if (!nothing || patience <= Millis{0} || session->stopping || session->activity_watches.size() >= kMostWatches) {
-    session.Later([done = std::move(done), now = std::move(now)]() mutable { done(std::move(now)); });
+  if (!nothing || patience <= Millis{0} || held->stopping || held->activity_watches.size() >= kMostWatches) {
+    held.Later([done = std::move(done), now = std::move(now)]() mutable { done(std::move(now)); });
     return;
   }
   auto watch = std::make_shared<ActivityWatch>();
-  watch->after = now.last;  // a larger one belongs to another life
+  watch->after = now.last;  // a larger one belongs to another executor
   watch->limit = limit;
   watch->done = std::move(done);
-  session->activity_watches.push_back(watch);
+  held->activity_watches.push_back(watch);
   watch->timer = core.deps.timers.After(patience, [weak = core.weak_from_this(), watch] {
     const std::shared_ptr<Core> alive = weak.lock();
     if (alive == nullptr) return;
-    Session inner(*alive);
+    ExecutorLock inner(*alive);
     if (std::erase(inner->activity_watches, watch) > 0) Answer(inner, watch);
   });
 }
 
-void ActivityAdded(Session& session) {
-  if (session->activity_watches.empty() || session->gathering_activity) return;
-  session->gathering_activity = true;
-  session.core().deps.timers.After(kGather, [weak = session.core().weak_from_this()] {
+void ActivityAdded(ExecutorLock& held) {
+  if (held->activity_watches.empty() || held->gathering_activity) return;
+  held->gathering_activity = true;
+  held.core().deps.timers.After(kGather, [weak = held.core().weak_from_this()] {
     const std::shared_ptr<Core> alive = weak.lock();
     if (alive == nullptr) return;
-    Session inner(*alive);
+    ExecutorLock inner(*alive);
     inner->gathering_activity = false;
     AnswerWatches(inner);
   });
 }
 
-void AnswerWatches(Session& session) {
-  for (const auto& watch : std::exchange(session->activity_watches, {})) Answer(session, watch);
+void AnswerWatches(ExecutorLock& held) {
+  for (const auto& watch : std::exchange(held->activity_watches, {})) Answer(held, watch);
 }
 
 }  // namespace ratchet::procedure

@@ -1,12 +1,12 @@
-// Readers of the activity stream that wait for what comes next: nothing is asked again and again, and no thread waits.
+// Readers of the activity stream that wait for the next entry: they do not poll, and no thread waits.
 //
-// The first entry begins a short pause, so that a busy stream makes few large answers and not one for each event; the
+// The first entry starts a short delay, so that a busy stream makes few large answers and not one for each event. The
 // answers are made on the timers' thread, not on the one that completes commits.
 #pragma once
 
 #include <functional>
 
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 
@@ -14,10 +14,10 @@ namespace ratchet::procedure {
 void WatchActivity(Core& core, std::uint64_t after, std::size_t limit, Millis patience,
                    std::function<void(ActivityBatch)> done);
 
-// Something was added to the stream.
-void ActivityAdded(Session& session);
+// An entry was added to the stream.
+void ActivityAdded(ExecutorLock& held);
 
-// The executor stops: a waiting reader gets what there is.
-void AnswerWatches(Session& session);
+// The executor stops: answers waiting readers with the entries that exist.
+void AnswerWatches(ExecutorLock& held);
 
 }  // namespace ratchet::procedure

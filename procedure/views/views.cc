@@ -9,31 +9,33 @@
 namespace ratchet::procedure {
 namespace {
 
-void Describe(Session& session, const ProcNode& node, ProcedureInfo& info) {
+void Describe(ExecutorLock& held, const ProcNode& node, ProcedureInfo& info) {
   if (node.procedure == nullptr) return;
   const auto describe = [&info](const Procedure& procedure) {
     info.description = procedure.Describe();
     info.parts = procedure.Parts();
   };
   if (!IsBusy(node.phase)) return describe(*node.procedure);
-  // Its object belongs to a worker at the moment: a copy of the durable state tells.
-  const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
+  // A worker may own its object now, so this uses a copy made from the durable state.
+  const ProcedurePtr copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
   if (copy != nullptr) describe(*copy);
 }
 
-std::optional<Millis> NextTry(Session& session, const ProcNode& node) {
-  const Wait* wait = WaitIn(node.intent);
+std::optional<Millis> NextTry(ExecutorLock& held, const ProcNode& node) {
+  const Wait* wait = WaitIn(node.next_action);
   if (wait == nullptr || wait->timer == 0) return std::nullopt;
-  const auto left = std::chrono::duration_cast<Millis>(wait->due - session.core().deps.clock.Now());
+  const auto left = std::chrono::duration_cast<Millis>(wait->due - held.core().deps.clock.Now());
   return std::max(left, Millis{0});
 }
 
 }  // namespace
 
-std::vector<ProcId> RunningIn(Session& session, const RunQueue* queue) {
+std::vector<ProcId> RunningIn(ExecutorLock& held, const RunQueue* queue) {
   std::vector<ProcId> pids;
-  for (const ProcNode* node : session->running) {
-    if (node->sched.queue == queue) pids.push_back(node->id.pid);
+  for (const auto* list : {&held->running, &held->staying}) {
+    for (const ProcNode* node : *list) {
+      if (node->sched.queue == queue) pids.push_back(node->id.pid);
+    }
   }
   std::sort(pids.begin(), pids.end());
   return pids;
@@ -45,7 +47,7 @@ const ProcNode* NextToBeUndone(const ProcNode& node) {
   return tree.undo.back().second;
 }
 
-WaitingOn WaitingOf(Session& session, const ProcNode& node) {
+WaitingOn WaitingOf(ExecutorLock& held, const ProcNode& node) {
   using Kind = WaitingOn::Kind;
   WaitingOn on;
   if (node.phase == Phase::kCommitting) on.kind = Kind::kCommit;
@@ -53,78 +55,88 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
     on.detail = Scheduler::HeldBack(node.sched);
     if (!on.detail.empty()) {
       on.kind = Kind::kLimit;
-      on.procedures = RunningIn(session, node.sched.queue);
+      on.procedures = RunningIn(held, node.sched.queue);
     }
   }
   if (node.phase == Phase::kLockLine) {
-    const LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
+    const LockManager::Blocked blocked = held->locks.BlockedBy(node.locks);
     on.kind = Kind::kLock;
     on.detail = blocked.key.ToString();
     on.procedures = blocked.holders.empty() ? blocked.ahead : blocked.holders;
   }
-  if (node.phase != Phase::kWaiting) return on;
-  if (!node.durable.parked.empty() || node.want() == Want::kOperator) {
+  if (node.stays) {
+    on.kind = Kind::kAsync;
+    on.detail = node.async_results->Pending();
+    on.own = true;
+    return on;
+  }
+  const bool folding = node.phase == Phase::kRunning && !node.in_step;  // a report: it waits as before
+  if (node.phase != Phase::kWaiting && !folding) return on;
+  if (!node.durable.parked.empty() || node.next_kind() == NextActionKind::kOperator) {
     on.kind = Kind::kOperator;
     on.detail = node.durable.parked;
     return on;
   }
   if (node.held) {
     on.kind = Kind::kPaused;
-    if (const PauseInfo* pause = PausedBy(session, node)) on.detail = pause->ToString();
+    if (const PauseInfo* pause = PausedBy(held, node)) on.detail = pause->ToString();
     return on;
   }
-  on.next_try_in = NextTry(session, node);
+  on.next_try_in = NextTry(held, node);
   if (IsWaiting(node) && node.root->tree.failing) {
-    on.kind = Kind::kRetry;  // of an undo, also of a member that has succeeded
+    on.kind = Kind::kRetry;  // for an undo, also of a member that has succeeded
     return on;
   }
-  switch (node.want()) {
-    case Want::kChildren:
+  switch (node.next_kind()) {
+    case NextActionKind::kChildren:
       on.kind = Kind::kChildren;
       for (const ProcNode* child : node.children) {
         if (!IsTerminal(child->durable.state)) on.procedures.push_back(child->id.pid);
       }
       break;
-    case Want::kEvent: on.kind = Kind::kEvent; break;
-    case Want::kOnce:
-      on.kind = node.once != nullptr ? Kind::kOnce : Kind::kEvent;
-      if (node.once != nullptr) on.detail = node.once->Pending();
+    case NextActionKind::kEvent:
+      on.kind = Kind::kEvent;
+      on.detail = held->waits.EventOf(node.id.pid);
       break;
-    case Want::kRetry: on.kind = Kind::kRetry; break;
-    case Want::kUndo:
+    case NextActionKind::kAsync:
+      on.kind = node.async_results != nullptr ? Kind::kAsync : Kind::kEvent;
+      if (node.async_results != nullptr) on.detail = node.async_results->Pending();
+      break;
+    case NextActionKind::kRetry: on.kind = Kind::kRetry; break;
+    case NextActionKind::kUndo:
       on.kind = Kind::kSiblings;
       if (const ProcNode* next = NextToBeUndone(node)) on.procedures.push_back(next->id.pid);
       break;
-    case Want::kRun:
-    case Want::kRunAgain:
-    case Want::kOperator:
-    case Want::kFinished: break;
+    case NextActionKind::kRun:
+    case NextActionKind::kRunAgain:
+    case NextActionKind::kOperator:
+    case NextActionKind::kFinished: break;
   }
   return on;
 }
 
-Result<std::uint32_t> AwaitedAttemptOf(Session& session, ProcId pid) {
-  const ProcNode* node = session->tree.Find(pid);
+Result<std::uint32_t> AwaitedAttemptOf(ExecutorLock& held, ProcId pid) {
+  const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state)) {
     return Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid));
   }
-  const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node->id, node->durable.data);
+  const ProcedurePtr copy = MakeFromRecord(held.core().deps.registry, node->id, node->durable.data);
   if (copy == nullptr) {
     return Error(Code::kUnsupported,
                  fmt::format("pid {} of type {} cannot be read by this version", pid, node->id.type));
   }
   if (const auto attempt = copy->AwaitedAttempt()) return *attempt;
-  return Error(Code::kFailedPrecondition, fmt::format("pid {} ({}) asks nothing of others", pid, node->id.type));
+  return Error(Code::kFailedPrecondition, fmt::format("pid {} ({}) accepts no reports", pid, node->id.type));
 }
 
-ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
+ProcedureInfo InfoOf(ExecutorLock& held, const ProcNode& node) {
   ProcedureInfo info;
   const Durable& durable = node.durable;
   info.pid = node.id.pid;
   info.parent = node.id.parent;
   info.root = node.id.root;
   info.type = node.id.type;
-  Describe(session, node, info);
+  Describe(held, node, info);
   info.owner = node.id.owner;
   info.state = durable.state;
   info.step = durable.step;
@@ -142,23 +154,26 @@ ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
   info.parked = durable.parked;
   info.bypassed = durable.bypassed;
   info.verbs = durable.verbs;
-  if (const PauseInfo* pause = PausedBy(session, node); pause != nullptr && !IsTerminal(durable.state)) {
+  if (const PauseInfo* pause = PausedBy(held, node); pause != nullptr && !IsTerminal(durable.state)) {
     info.paused = pause->ToString();
   }
-  info.running = node.phase == Phase::kRunning;
-  info.waiting = WaitingOf(session, node);
+  info.running = node.in_step && !node.stays;
+  info.waiting = WaitingOf(held, node);
   for (const LockRequest& lock : LockManager::Held(node.locks)) info.locks.push_back({lock.key, lock.mode});
   info.undo = durable.undo;
+  info.history_dropped = durable.history_dropped;
+  info.history_first = durable.history_first;
   info.data = durable.data;
   info.nonce_group = node.id.nonce_group;
   info.nonce = node.id.nonce;
+  info.deadline_ms = node.id.deadline_ms;
   return info;
 }
 
 ProcedureResult ResultOf(const ProcNode& node) {
   ProcedureResult result;
   result.submitted_ms = node.id.submitted_ms;
-  if (node.want() != Want::kFinished || !IsTerminal(node.durable.state)) {
+  if (node.next_kind() != NextActionKind::kFinished || !IsTerminal(node.durable.state)) {
     result.status = ProcedureResult::Status::kRunning;
     return result;
   }
@@ -173,10 +188,10 @@ ProcedureResult ResultOf(const ProcNode& node) {
   return result;
 }
 
-std::vector<LimitInfo> LimitsOf(Session& session) {
+std::vector<LimitInfo> LimitsOf(ExecutorLock& held) {
   std::vector<LimitInfo> all;
-  for (const Scheduler::Limited& limited : session->scheduler.AtTheirLimit()) {
-    LimitInfo& info = all.emplace_back(LimitInfo{limited.key, limited.limit, RunningIn(session, limited.queue), {}});
+  for (const Scheduler::Limited& limited : held->scheduler.AtTheirLimit()) {
+    LimitInfo& info = all.emplace_back(LimitInfo{limited.key, limited.limit, RunningIn(held, limited.queue), {}});
     for (const SchedItem* item : limited.waiting)
       info.waiting.push_back(static_cast<const ProcNode*>(item->owner)->id.pid);
   }

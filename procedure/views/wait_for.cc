@@ -11,7 +11,8 @@
 namespace ratchet::procedure {
 namespace {
 
-// Rings in the graph, each once, rotated so that its lowest pid comes first. Depth first with an explicit stack.
+// Finds the cycles in the graph, each once, rotated so that its lowest pid comes first. Depth first with an explicit
+// stack.
 class CycleFinder {
  public:
   explicit CycleFinder(const std::vector<WaitEdge>& edges) {
@@ -22,7 +23,7 @@ class CycleFinder {
     for (const auto& [from, to] : targets_) {
       if (!done_.contains(from)) Walk(from);
     }
-    return {rings_.begin(), rings_.end()};
+    return {cycles_.begin(), cycles_.end()};
   }
 
  private:
@@ -45,7 +46,7 @@ class CycleFinder {
       }
       const ProcId to = found->second[top.next++];
       if (on_path_.contains(to)) {
-        AddRing(path, to);
+        AddCycle(path, to);
       } else if (!done_.contains(to)) {
         on_path_.insert(to);
         path.push_back({to});
@@ -53,41 +54,43 @@ class CycleFinder {
     }
   }
 
-  void AddRing(const std::vector<Frame>& path, ProcId first) {
-    std::vector<ProcId> ring;
+  void AddCycle(const std::vector<Frame>& path, ProcId first) {
+    std::vector<ProcId> cycle;
     const auto begin =
         std::find_if(path.begin(), path.end(), [first](const Frame& frame) { return frame.pid == first; });
-    for (auto it = begin; it != path.end(); ++it) ring.push_back(it->pid);
-    std::rotate(ring.begin(), std::min_element(ring.begin(), ring.end()), ring.end());
-    rings_.insert(std::move(ring));
+    for (auto it = begin; it != path.end(); ++it) cycle.push_back(it->pid);
+    std::rotate(cycle.begin(), std::min_element(cycle.begin(), cycle.end()), cycle.end());
+    cycles_.insert(std::move(cycle));
   }
 
   std::map<ProcId, std::vector<ProcId>> targets_;
   std::set<ProcId> done_;
   std::set<ProcId> on_path_;
-  std::set<std::vector<ProcId>> rings_;
+  std::set<std::vector<ProcId>> cycles_;
 };
 
-void AddLockEdges(Session& session, const ProcNode& node, std::vector<WaitEdge>& edges) {
-  const LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
+void AddLockEdges(ExecutorLock& held, const ProcNode& node, std::vector<WaitEdge>& edges) {
+  const LockManager::Blocked blocked = held->locks.BlockedBy(node.locks);
   for (const ProcId holder : blocked.holders) {
     edges.push_back({node.id.pid, holder, "lock " + blocked.key.ToString()});
   }
   for (const ProcId ahead : blocked.ahead) {
-    edges.push_back({node.id.pid, ahead, "behind in line for " + blocked.key.ToString()});
+    edges.push_back({node.id.pid, ahead, "behind in the queue for " + blocked.key.ToString()});
   }
 }
 
-// Also while it is parked: unparked it goes on waiting, and a ring must not form unseen meanwhile.
+// A parked procedure counts as waiting too: it continues to wait after an unpark, and a cycle that forms meanwhile must
+// be detected.
 bool WaitsForChildren(const ProcNode& node) {
-  if (node.want() == Want::kOperator) return node.durable.state == ProcState::kWaiting && !node.root->tree.failing;
-  return node.want() == Want::kChildren;
+  if (node.next_kind() == NextActionKind::kOperator)
+    return node.durable.state == ProcState::kWaiting && !node.root->tree.failing;
+  return node.next_kind() == NextActionKind::kChildren;
 }
 
-// One of those that occupy it stands for all: with many in line each would otherwise name every one. They run, so no
-// ring can come of it.
-void AddLimitEdge(Session& session, const ProcNode& node, std::vector<WaitEdge>& edges) {
-  const WaitingOn on = WaitingOf(session, node);
+// Adds one edge per limit: with many waiters each would otherwise name every procedure that runs. The targets run, so
+// they cannot be part of a cycle.
+void AddLimitEdge(ExecutorLock& held, const ProcNode& node, std::vector<WaitEdge>& edges) {
+  const WaitingOn on = WaitingOf(held, node);
   if (on.kind == WaitingOn::Kind::kLimit && !on.procedures.empty()) {
     edges.push_back({node.id.pid, on.procedures.front(), "limit of " + PlaceOf(*node.procedure).queue.ToString()});
   }
@@ -98,16 +101,17 @@ void AddTreeEdges(const ProcNode& node, std::vector<WaitEdge>& edges) {
     for (const ProcNode* child : node.children) {
       if (!IsTerminal(child->durable.state)) edges.push_back({node.id.pid, child->id.pid, "child"});
     }
-  } else if (const ProcNode* next = NextToBeUndone(node); node.want() == Want::kUndo && next != nullptr) {
+  } else if (const ProcNode* next = NextToBeUndone(node);
+             node.next_kind() == NextActionKind::kUndo && next != nullptr) {
     edges.push_back({node.id.pid, next->id.pid, "undo"});
   }
 }
 
 }  // namespace
 
-std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node) {
+std::vector<ProcId> WaitsFor(ExecutorLock& held, const ProcNode& node) {
   if (node.phase == Phase::kLockLine) {
-    LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
+    LockManager::Blocked blocked = held->locks.BlockedBy(node.locks);
     blocked.holders.insert(blocked.holders.end(), blocked.ahead.begin(), blocked.ahead.end());
     return std::move(blocked.holders);
   }
@@ -121,15 +125,15 @@ std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node) {
 
 std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges) { return CycleFinder(edges).Find(); }
 
-WaitForGraph BuildWaitForGraph(Session& session) {
+WaitForGraph BuildWaitForGraph(ExecutorLock& held) {
   WaitForGraph graph;
-  for (const ProcNode* node : session->tree.Sorted()) {
+  for (const ProcNode* node : held->tree.Sorted()) {
     const std::size_t before = graph.edges.size();
-    if (node->phase == Phase::kLockLine) AddLockEdges(session, *node, graph.edges);
-    if (node->phase == Phase::kQueued) AddLimitEdge(session, *node, graph.edges);
+    if (node->phase == Phase::kLockLine) AddLockEdges(held, *node, graph.edges);
+    if (node->phase == Phase::kQueued) AddLimitEdge(held, *node, graph.edges);
     if (node->phase == Phase::kWaiting) AddTreeEdges(*node, graph.edges);
     if (graph.edges.size() > before || node->phase == Phase::kFinished) continue;
-    if (std::string text = ToText(WaitingOf(session, *node)); !text.empty()) graph.ends[node->id.pid] = std::move(text);
+    if (std::string text = ToText(WaitingOf(held, *node)); !text.empty()) graph.ends[node->id.pid] = std::move(text);
   }
   graph.cycles = FindCycles(graph.edges);
   return graph;
@@ -148,7 +152,7 @@ std::string WaitForGraph::Chain(ProcId from) const {
       return end == ends.end() ? text : text + " (" + end->second + ")";
     }
     text += fmt::format(" -{}-> {}", edge->why, edge->to);
-    if (!seen.insert(edge->to).second) return text + " (a ring)";
+    if (!seen.insert(edge->to).second) return text + " (a cycle)";
     at = edge->to;
   }
 }
@@ -159,7 +163,7 @@ std::string_view WaitingKindName(WaitingOn::Kind kind) {
     case Kind::kNone: return "none";
     case Kind::kChildren: return "children";
     case Kind::kEvent: return "event";
-    case Kind::kOnce: return "async work";
+    case Kind::kAsync: return "async work";
     case Kind::kRetry: return "retry";
     case Kind::kLock: return "lock";
     case Kind::kCommit: return "commit";
@@ -174,7 +178,7 @@ std::string_view WaitingKindName(WaitingOn::Kind kind) {
 std::string ToText(const WaitingOn& waiting) {
   using Kind = WaitingOn::Kind;
   if (waiting.kind == Kind::kNone) return {};
-  std::string text;  // some details are sentences of their own
+  std::string text;  // some details are sentences already
   if (waiting.kind != Kind::kPaused && waiting.kind != Kind::kLimit) text = WaitingKindName(waiting.kind);
   if (!waiting.detail.empty()) text += (text.empty() ? "" : " ") + waiting.detail;
   if (waiting.kind == Kind::kLimit) text += ":";

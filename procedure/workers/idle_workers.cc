@@ -7,7 +7,7 @@ void IdleWorkers::WakeFirst() {
   line_.Remove(first);
   --sleepers_;
   first->woken = true;
-  first->cond.NotifyOne();  // under the mutex: the seat is gone once its owner has it
+  first->cond.NotifyOne();  // under the mutex: the seat is gone once its worker has left
 }
 
 void IdleWorkers::Ring() {
@@ -21,7 +21,7 @@ void IdleWorkers::Ring() {
 
 bool IdleWorkers::Sleep(std::uint64_t seen, Millis idle) {
   MutexLock lock(mutex_);
-  ++sleepers_;  // before the look at the news: Announce counts first and looks for sleepers then
+  ++sleepers_;  // before the check for news: Announce counts first and looks for sleepers then
   if (closed_ || news_ != seen) {
     --sleepers_;
     return !closed_;

@@ -12,7 +12,7 @@
 namespace ratchet::procedure {
 namespace {
 
-// Pieces of work between two looks at whether the pool stops.
+// Pieces of work between two checks whether the pool stops.
 constexpr std::size_t kInOneGo = 64;
 
 class ThreadWorkers final : public WorkerPool {
@@ -32,7 +32,7 @@ class ThreadWorkers final : public WorkerPool {
 
   void Notify(bool urgent) override {
     Wake(general_);
-    // A general worker may be stuck in a step: the reserved one looks too.
+    // A general worker may be stuck in a step, so the reserved one looks for work too.
     if (urgent) Wake(urgent_);
   }
 
@@ -42,6 +42,7 @@ class ThreadWorkers final : public WorkerPool {
       MutexLock lock(mutex_);
       stopping_ = true;
       threads.swap(threads_);
+      threads.splice(threads.end(), ended_);
     }
     general_.Close();
     urgent_.Close();
@@ -71,14 +72,19 @@ class ThreadWorkers final : public WorkerPool {
     if (group.Announce()) group.Ring();
   }
 
+  using Place = std::list<std::thread>::iterator;
+
   void Launch(bool urgent_only, Millis idle) REQUIRES(mutex_) {
     const WorkerInfo info{next_number_, urgent_only};
-    threads_.emplace_back([this, info, idle] { Work(info, idle); });  // its last act waits for mutex_
+    std::list<std::thread> made(1);
+    const Place self = made.begin();
+    *self = std::thread([this, info, idle, self] { Work(info, idle, self); });  // its last act waits for mutex_
+    threads_.splice(threads_.end(), made);
     ++next_number_;
     ++running_;
   }
 
-  void Work(WorkerInfo info, Millis idle) {
+  void Work(WorkerInfo info, Millis idle, Place self) {
     SetThreadName(options_.name + "-" + std::to_string(info.number) + (info.urgent_only ? "u" : ""));
     IdleWorkers& group = info.urgent_only ? urgent_ : general_;
     while (!stopping_) {
@@ -86,9 +92,22 @@ class ThreadWorkers final : public WorkerPool {
       if (source_.load()->Run(info, kInOneGo) == kInOneGo) continue;
       if (!group.Sleep(seen, idle)) break;
     }
-    MutexLock lock(mutex_);
-    --running_;
-    if (idle.count() > 0) --temporary_;
+    End(self, idle.count() > 0);
+  }
+
+  // A thread keeps its stack until it is joined. A worker that ends before Stop joins those that ended before it, and
+  // leaves its own thread to the next one, or to Stop.
+  void End(Place self, bool temporary) {
+    std::list<std::thread> before;
+    {
+      MutexLock lock(mutex_);
+      --running_;
+      if (temporary) --temporary_;
+      if (stopping_) return;  // Stop joins all
+      before.swap(ended_);
+      ended_.splice(ended_.end(), threads_, self);
+    }
+    for (std::thread& thread : before) thread.join();
   }
 
   const ThreadWorkersOptions options_;
@@ -98,6 +117,7 @@ class ThreadWorkers final : public WorkerPool {
   IdleWorkers urgent_;
   std::atomic<WorkSource*> source_{nullptr};
   std::list<std::thread> threads_ GUARDED_BY(mutex_);
+  std::list<std::thread> ended_ GUARDED_BY(mutex_);  // at most one: its worker has done all but return
   std::size_t running_ GUARDED_BY(mutex_) = 0;
   std::size_t temporary_ GUARDED_BY(mutex_) = 0;
   std::uint32_t next_number_ GUARDED_BY(mutex_) = 1;

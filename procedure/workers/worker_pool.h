@@ -1,4 +1,4 @@
-// What runs the steps: real threads, or a test's hand.
+// Runs the steps: with real threads, or one by one for a test.
 //
 // The pool knows nothing of procedures: it asks a WorkSource for pieces of work and sleeps when there is none.
 #pragma once
@@ -23,7 +23,7 @@ struct WorkerInfo {
 class WorkSource {
  public:
   virtual ~WorkSource() = default;
-  // Does up to `at_most` pieces of work, one after the other, and says how many. Fewer: there was none left for this
+  // Does up to `at_most` pieces of work, one after the other, and returns how many. Fewer: there was none left for this
   // worker.
   virtual std::size_t Run(const WorkerInfo& worker, std::size_t at_most) = 0;
 };
@@ -33,11 +33,11 @@ class WorkerPool {
   virtual ~WorkerPool() = default;
   // `source` must outlive the pool's Stop.
   virtual void Start(WorkSource& source) = 0;
-  // New work is there. Thread-safe, cheap, callable before Start and after Stop.
+  // New work exists. Thread-safe, cheap, callable before Start and after Stop.
   virtual void Notify(bool urgent) = 0;
-  // Returns when no worker runs any more.
+  // Returns when no worker runs.
   virtual void Stop() = 0;
-  // One more worker until it has been idle for `idle`. False when the pool's bound is reached or it cannot.
+  // Adds one worker until it has been idle for `idle`. False when the pool's bound is reached or it cannot.
   virtual bool AddTemporary(Millis idle) = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
 };
@@ -45,14 +45,14 @@ class WorkerPool {
 struct ThreadWorkersOptions {
   std::size_t workers = 16;         // regular workers, at least 1
   std::size_t reserved = 1;         // more workers, which take only urgent work
-  std::size_t max_temporary = 144;  // bound of AddTemporary
+  std::size_t max_temporary = 144;  // maximum number of workers that AddTemporary adds
   std::string name = "PEWorker";    // thread names are "<name>-<number>"
 };
 
-// Threads. Thread-safe.
+// A pool of threads. Thread-safe.
 [[nodiscard]] std::unique_ptr<WorkerPool> MakeThreadWorkers(ThreadWorkersOptions options);
 
-// No step runs unless the test says so. Single-threaded.
+// A step runs only when the test calls RunOne. Single-threaded.
 class ManualWorkers final : public WorkerPool {
  public:
   void Start(WorkSource& source) override { source_ = &source; }
@@ -61,11 +61,11 @@ class ManualWorkers final : public WorkerPool {
   bool AddTemporary(Millis /*idle*/) override { return false; }
   [[nodiscard]] std::size_t size() const override { return 1; }
 
-  // One piece of work; false when there is none (or not started).
+  // Does one piece of work; false when there is none (or not started).
   bool RunOne() { return source_ != nullptr && source_->Run({1, false}, 1) > 0; }
-  // The same for the reserved worker.
+  // RunOne for the reserved worker.
   bool RunOneUrgent() { return source_ != nullptr && source_->Run({0, true}, 1) > 0; }
-  // Until nothing is runnable; returns how much was done. `limit` guards against procedures that never come to rest.
+  // Runs until nothing is runnable; returns how much was done. `limit` guards against procedures that never stop.
   std::size_t RunUntilIdle(std::size_t limit = 1'000'000) {
     std::size_t count = 0;
     while (count < limit && RunOne()) ++count;

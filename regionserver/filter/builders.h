@@ -1,4 +1,4 @@
-// Makes each filter from what a request says of it. Private to the folder; the decoder is the way in.
+// Makes each filter from its description in a request. Private to the folder; the decoder is the only caller.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace ratchet::regionserver::filters {
 
-// A comparison of a part of a cell. Without comparator: everything matches (DependentColumnFilter).
+// Compares a part of a cell. Without a comparator everything matches (DependentColumnFilter).
 struct Comparison {
   CompareOp op = CompareOp::kEqual;
   std::unique_ptr<Comparator> comparator;
   std::shared_ptr<Faults> faults;
-  // False also when the stored bytes cannot be read as what the comparator needs; then `faults` says so.
+  // Returns false also if the comparator cannot parse the stored bytes; then the error is in `faults`.
   [[nodiscard]] bool Matches(std::string_view stored) const;
 };
 
-// By row
+// Filters by row
 [[nodiscard]] FilterPtr MakePrefix(std::string prefix, bool reversed);
 [[nodiscard]] FilterPtr MakeRow(Comparison comparison);
 [[nodiscard]] FilterPtr MakePage(std::int64_t page_size);
@@ -30,7 +30,7 @@ struct Comparison {
 [[nodiscard]] FilterPtr MakeFilterAll();
 struct FuzzyKey {
   std::string key;
-  std::string fixed;  // as long: 1 where the byte counts, 0 where any byte does
+  std::string fixed;  // as long as `key`: 1 where the byte must match, 0 where any byte matches
 };
 [[nodiscard]] FilterPtr MakeFuzzyRows(std::vector<FuzzyKey> keys, bool reversed);
 struct RowRange {
@@ -41,7 +41,7 @@ struct RowRange {
 };
 [[nodiscard]] FilterPtr MakeRowRanges(std::vector<RowRange> ranges, bool reversed);
 
-// By family, column and time
+// Filters by family, column and time
 [[nodiscard]] FilterPtr MakeFamily(Comparison comparison);
 [[nodiscard]] FilterPtr MakeQualifier(Comparison comparison);
 [[nodiscard]] FilterPtr MakeColumnPrefixes(std::vector<std::string> prefixes);
@@ -62,7 +62,7 @@ struct ColumnRange {
 [[nodiscard]] FilterPtr MakeKeyOnly(bool length_as_value);
 [[nodiscard]] FilterPtr MakeTimestamps(std::vector<std::int64_t> timestamps, bool can_hint);
 
-// By value
+// Filters by value
 [[nodiscard]] FilterPtr MakeValue(Comparison comparison);
 struct TestedColumn {
   std::string family;
@@ -79,7 +79,7 @@ struct SingleColumn {
 [[nodiscard]] FilterPtr MakeColumnValue(TestedColumn column, Comparison comparison);
 [[nodiscard]] FilterPtr MakeDependentColumn(TestedColumn column, bool drop_column, Comparison comparison);
 
-// Of others
+// Filters that contain other filters
 [[nodiscard]] FilterPtr MakeSkip(FilterPtr inner);
 [[nodiscard]] FilterPtr MakeWhileMatch(FilterPtr inner);
 [[nodiscard]] FilterPtr MakeAll(std::vector<FilterPtr> members, bool reversed);

@@ -35,7 +35,7 @@ class ColumnPrefixes final : public Filter {
  public:
   explicit ColumnPrefixes(std::vector<std::string> prefixes) {
     std::sort(prefixes.begin(), prefixes.end());
-    for (std::string& prefix : prefixes) {  // one within another adds nothing
+    for (std::string& prefix : prefixes) {  // skip a prefix that another prefix covers
       if (prefixes_.empty() || !prefix.starts_with(prefixes_.back())) prefixes_.push_back(std::move(prefix));
     }
   }
@@ -48,6 +48,7 @@ class ColumnPrefixes final : public Filter {
     if (next_ == prefixes_.end()) return std::nullopt;
     return ColumnIn(cell, *next_);
   }
+  [[nodiscard]] bool Hints() const override { return true; }
 
  private:
   std::vector<std::string> prefixes_;
@@ -66,6 +67,7 @@ class ColumnsInRange final : public Filter {
     return to < 0 || (to == 0 && range_.include_max) ? kTake : kNextRow;
   }
   std::optional<Place> Hint(const CellView& cell) override { return ColumnIn(cell, range_.min); }
+  [[nodiscard]] bool Hints() const override { return true; }
 
  private:
   const ColumnRange range_;
@@ -173,6 +175,7 @@ class Timestamps final : public Filter {
     if (above == timestamps_.begin()) return std::nullopt;
     return Place{std::string(cell.row), std::string(cell.family), std::string(cell.qualifier), *std::prev(above)};
   }
+  [[nodiscard]] bool Hints() const override { return true; }
 
  private:
   const std::set<std::int64_t> timestamps_;

@@ -11,7 +11,7 @@ namespace ratchet::regionserver::filters {
 
 enum class CompareOp : std::uint8_t { kLess, kLessOrEqual, kEqual, kNotEqual, kGreaterOrEqual, kGreater, kNever };
 
-// What a stored value could not be read as; the first one counts. Shared by the comparators of one filter.
+// The first error of a comparator that could not parse a stored value. Shared by the comparators of one filter.
 struct Faults {
   Status status = Ok();
 };
@@ -19,16 +19,16 @@ struct Faults {
 class Comparator {
  public:
   virtual ~Comparator() = default;
-  // The sign of `expected` against `stored`; those without an order: 0 if it matches, else 1. kInvalidArgument:
-  // `stored` is no such value.
+  // Returns the sign of the expected value against `stored`; a comparator without an order returns 0 for a match, else
+  // 1. kInvalidArgument: `stored` cannot be parsed.
   [[nodiscard]] virtual Result<int> Compare(std::string_view stored) const = 0;
-  // A condition of it means "absent or empty".
+  // True when a condition with this comparator means "absent or empty".
   [[nodiscard]] virtual bool ExpectsNothing() const { return false; }
-  // What it keeps besides its bytes in the request.
+  // Memory that the comparator holds in addition to its bytes in the request.
   [[nodiscard]] virtual std::size_t held_bytes() const { return 0; }
 };
 
-// `stored op expected`.
+// Returns whether `stored op expected` is true.
 [[nodiscard]] bool Holds(CompareOp op, int expected_against_stored);
 
 }  // namespace ratchet::regionserver::filters

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/model/cell.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/filter.pb.h"
 #include "regionserver/filter/decimal.h"
 #include "regionserver/filter/refusal.h"
@@ -64,7 +65,7 @@ class Long final : public Comparator {
   [[nodiscard]] Result<int> Compare(std::string_view stored) const override {
     std::int64_t number = 0;
     if (!DecodeInt64(stored, number)) {
-      return Refuse(fmt::format("LongComparator needs stored values of 8 bytes, and met one of {}", stored.size()));
+      return Refuse(fmt::format("LongComparator needs stored values of 8 bytes, but one has {}", stored.size()));
     }
     return expected_ < number ? -1 : expected_ > number ? 1 : 0;
   }
@@ -110,14 +111,14 @@ class Bit final : public Comparator {
   const pb::BitComparator::BitwiseOp op_;
 };
 
-// A stored value is never null: equal to nothing.
+// A stored value is never null, so a null comparator equals no value.
 class Null final : public Comparator {
  public:
   [[nodiscard]] Result<int> Compare(std::string_view) const override { return 1; }
   [[nodiscard]] bool ExpectsNothing() const override { return true; }
 };
 
-// ASCII letters only.
+// Changes ASCII letters only.
 std::string Lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
@@ -143,7 +144,7 @@ using Made = Result<std::unique_ptr<Comparator>>;
 template <class Message>
 Result<Message> Parse(const pb::Comparator& comparator) {
   Message message;
-  if (!message.ParseFromString(comparator.serialized_comparator())) {
+  if (!ParseMessage(comparator.serialized_comparator(), message).ok()) {
     return Refuse(fmt::format("comparator {} cannot be read", Shown(comparator.name())));
   }
   return message;

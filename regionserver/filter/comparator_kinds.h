@@ -1,4 +1,4 @@
-// Each of HBase's comparators by its name. Pure.
+// Makes each of HBase's comparators by its name. Pure.
 //
 // Regular expressions are RE2's, which take time linear in the value. They find a match anywhere in the value, as in
 // HBase.
@@ -19,7 +19,7 @@ namespace ratchet::regionserver::filters {
 // BinaryComparator.
 [[nodiscard]] std::unique_ptr<Comparator> MakeBinary(std::string expected);
 
-// DoNotRetryIOException: a class that is not offered, by its name, or one whose content cannot be read.
+// Errors are DoNotRetryIOException: the class is not supported (the message names it), or its content cannot be parsed.
 [[nodiscard]] Result<std::unique_ptr<Comparator>> DecodeComparator(const ::hbase::pb::Comparator& comparator);
 
 }  // namespace ratchet::regionserver::filters

@@ -14,7 +14,7 @@ constexpr std::size_t kScaleBytes = 4;
 constexpr std::size_t kMostBytes = 256;
 constexpr std::int32_t kMostScale = 1000;
 
-// Of the absolute value; newest digit last.
+// Returns the decimal digits of an absolute value, lowest digit last.
 std::string DecimalDigits(std::string_view magnitude) {
   std::vector<std::uint8_t> digits;  // lowest first
   for (const char c : magnitude) {
@@ -31,7 +31,7 @@ std::string DecimalDigits(std::string_view magnitude) {
   return text;
 }
 
-// Two's complement to absolute value.
+// Returns the absolute value of a negative number in two's complement.
 std::string Negated(std::string_view bytes) {
   std::string out(bytes);
   unsigned carry = 1;
@@ -47,16 +47,17 @@ std::string Negated(std::string_view bytes) {
 
 Result<Decimal> Decimal::Decode(std::string_view bytes) {
   if (bytes.size() <= kScaleBytes || bytes.size() > kScaleBytes + kMostBytes) {
-    return Refuse(fmt::format(
-        "BigDecimalComparator met a value of {} bytes; it needs a scale of 4 bytes and an integer of 1 to {}",
-        bytes.size(), kMostBytes));
+    return Refuse(
+        fmt::format("BigDecimalComparator: a value has {} bytes; it needs a scale of 4 bytes and an integer of 1 to {}",
+                    bytes.size(), kMostBytes));
   }
   std::uint32_t scale = 0;
   for (std::size_t i = 0; i < kScaleBytes; ++i) scale = scale << 8 | static_cast<unsigned char>(bytes[i]);
   Decimal decimal;
   decimal.scale_ = static_cast<std::int32_t>(scale);
   if (decimal.scale_ > kMostScale || decimal.scale_ < -kMostScale) {
-    return Refuse(fmt::format("BigDecimalComparator met a scale of {}; {} is the most", decimal.scale_, kMostScale));
+    return Refuse(
+        fmt::format("BigDecimalComparator: a value has scale {}; the limit is {}", decimal.scale_, kMostScale));
   }
   const std::string_view integer = bytes.substr(kScaleBytes);
   decimal.negative_ = (static_cast<unsigned char>(integer.front()) & 0x80u) != 0;
@@ -68,7 +69,7 @@ int Decimal::Compare(const Decimal& other) const {
   const auto sign = [](const Decimal& d) { return d.digits_.empty() ? 0 : d.negative_ ? -1 : 1; };
   if (sign(*this) != sign(other)) return sign(*this) < sign(other) ? -1 : 1;
   if (digits_.empty()) return 0;
-  // As integers of the finer scale.
+  // Compare both as integers of the finer scale.
   const std::int32_t scale = std::max(scale_, other.scale_);
   const auto scaled = [scale](const Decimal& d) {
     return d.digits_ + std::string(static_cast<std::size_t>(scale - d.scale_), '0');

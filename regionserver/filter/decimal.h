@@ -10,11 +10,11 @@
 
 namespace ratchet::regionserver::filters {
 
-// Value = integer * 10^-scale. Integers of at most 256 bytes and scales of at most 1000 either way are taken.
+// Value = integer * 10^-scale. Integers have at most 256 bytes, scales are between -1000 and 1000.
 class Decimal {
  public:
   [[nodiscard]] static Result<Decimal> Decode(std::string_view bytes);
-  // -1, 0, 1; 2.0 and 2.00 are equal.
+  // Returns -1, 0 or 1; 2.0 and 2.00 are equal.
   [[nodiscard]] int Compare(const Decimal& other) const;
 
  private:

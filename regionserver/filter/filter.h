@@ -1,9 +1,9 @@
-// One filter of a read: decides on rows and cells, and may know where the next cell is that it could take (HBase's
-// semantics). Pure.
+// One filter of a read: it decides on rows and cells, and may know the position of the next cell that it could take
+// (HBase's semantics). Pure.
 //
-// Order of calls for each row: RowKeyIsOut; then, for each cell that columns, time range and the family's versions
-// leave, Look, and at once Hint or Transform as Look has said; where JudgesRows, DropCells and RowIsOut with the whole
-// row; at last Reset. AllRemainingAreOut is asked between rows.
+// Order of calls for each row: first RowKeyIsOut. Then Look for each cell that passes columns, time range and versions,
+// followed by Hint or Transform as Look returned. If JudgesRows, then DropCells and RowIsOut with the whole row.
+// Finally Reset. AllRemainingAreOut is asked between rows.
 //
 // One thread at a time. Belongs to one read, with its state from row to row.
 #pragma once
@@ -19,8 +19,8 @@
 
 namespace ratchet::regionserver::filters {
 
-// Whether a cell is taken, and where the next one is that the filter wants to look at. kNextColumn, kNextRow: of this
-// family.
+// Result of Look: whether the filter takes the cell, and which cell the filter wants to see next. kNextColumn and
+// kNextRow refer to the same family.
 enum class Step : std::uint8_t { kNextCell, kNextColumn, kNextRow, kHint };
 struct Verdict {
   bool take = true;
@@ -35,14 +35,15 @@ inline constexpr Verdict kNextColumn{false, Step::kNextColumn};
 inline constexpr Verdict kNextRow{false, Step::kNextRow};
 inline constexpr Verdict kSeek{false, Step::kHint};
 
-// A place in the order of cells: the first cell at or behind these parts. Without family: the first of the row.
+// A position in the order of cells: the first cell at or after these parts. Without a family: the first cell of the
+// row.
 struct Place {
   std::string row;
   std::string family;
   std::string qualifier;
   std::int64_t timestamp = INT64_MAX;  // newest first
 };
-// In the order of a scan: rows backwards if it is reversed; cells within a row always forwards.
+// Compare in the order of a scan: a reversed scan visits rows backwards, but the cells of a row always forwards.
 [[nodiscard]] int ComparePlaces(const Place& a, const Place& b, bool reversed);
 [[nodiscard]] int CompareWithPlace(const CellView& cell, const Place& place, bool reversed);
 
@@ -51,16 +52,20 @@ class Filter {
   virtual ~Filter() = default;
   virtual bool RowKeyIsOut(std::string_view /*row*/) { return AllRemainingAreOut(); }
   virtual Verdict Look(const CellView& /*cell*/) { return kTake; }
-  // Of the cell that Look answered with kHint; nullopt: the next cell.
+  // Called for the cell that Look answered with kHint; nullopt means the next cell.
   virtual std::optional<Place> Hint(const CellView& /*cell*/) { return std::nullopt; }
-  // What is given instead of a taken cell; good until the next call.
+  // Returns the cell that the scan uses instead of a cell that the filter took; valid until the next call.
   virtual CellView Transform(const CellView& cell) { return cell; }
   [[nodiscard]] virtual bool JudgesRows() const { return false; }
   virtual void DropCells(std::vector<Cell>& /*cells*/) {}
   virtual bool RowIsOut() { return false; }
   [[nodiscard]] virtual bool AllRemainingAreOut() const { return false; }
   virtual void Reset() {}
-  // Knows the next row that it could take: then Look is asked about rows that others have ruled out, too.
+  // HBase's HintingFilter. A list of all members also asks this member about a cell that another member excluded,
+  // because this member may name a place farther away.
+  [[nodiscard]] virtual bool Hints() const { return false; }
+  // True when the filter knows the next row that it could take. Then Look is also called for rows that other filters
+  // excluded.
   [[nodiscard]] virtual bool HintsRows() const { return false; }
 };
 using FilterPtr = std::unique_ptr<Filter>;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/model/message_limits.h"
 #include "common/model/proto/filter.pb.h"
 #include "regionserver/filter/builders.h"
 #include "regionserver/filter/comparator_kinds.h"
@@ -30,11 +31,12 @@ class Decoder {
   using Function = Made (Decoder::*)(std::string bytes, int depth);
   static const std::map<std::string_view, Function>& Functions();
 
-  // `bytes` are let go of when they were read: what is nested is not kept twice.
+  // Frees `bytes` after parsing, so that nested filters are not held twice in memory.
   template <class Message>
   Result<Message> Parse(std::string bytes, std::string_view name) const {
     Message message;
-    if (!message.ParseFromString(bytes)) return Refuse(fmt::format("filter {} cannot be read", name));
+    if (const Status parsed = ParseMessage(bytes, message); !parsed.ok())
+      return Refuse(fmt::format("filter {} cannot be read: {}", name, parsed.error().message()));
     return message;
   }
   Status Count(std::size_t items, std::string_view name);
@@ -189,14 +191,14 @@ Made Decoder::FilterAll(std::string bytes, int) {
   RATCHET_TRY(Parse<pb::FilterAllFilter>(std::move(bytes), "FilterAllFilter"));
   return MakeFilterAll();
 }
-// Masks are 0 for a byte that counts and 1 for one that does not; or, as clients prepare them, -1 for one that counts,
-// and for the others 2 or, of older clients, 0. So an older client's mask of nothing but 0 lets any byte pass, as in
-// HBase.
+// A mask byte is 0 for a byte that must match and 1 for a free byte. Clients that prepare masks send -1 for a byte that
+// must match, and 2 (older clients: 0) for a free one. So an older client's mask of zeros only lets any byte pass, as
+// in HBase.
 Made Decoder::FuzzyRow(std::string bytes, int) {
   RATCHET_ASSIGN(auto message, Parse<pb::FuzzyRowFilter>(std::move(bytes), "FuzzyRowFilter"));
   const auto count = static_cast<std::size_t>(message.fuzzy_keys_data_size());
   if (count > limits_.fuzzy_keys)
-    return Refuse(fmt::format("filter FuzzyRowFilter: {} keys; {} are the most", count, limits_.fuzzy_keys));
+    return Refuse(fmt::format("filter FuzzyRowFilter: {} keys; the limit is {}", count, limits_.fuzzy_keys));
   std::vector<FuzzyKey> keys;
   for (auto& pair : *message.mutable_fuzzy_keys_data()) {
     FuzzyKey key{std::move(*pair.mutable_first()), std::move(*pair.mutable_second())};
@@ -229,8 +231,8 @@ Made Decoder::MultiRowRange(std::string bytes, int) {
     range.start = std::move(*each.mutable_start_row());
     range.stop = std::move(*each.mutable_stop_row());
     const int order = range.stop.empty() ? -1 : range.start.compare(range.stop);
-    if (order > 0) return Refuse("filter MultiRowRangeFilter: a range that begins behind its end");
-    if (order == 0 && !(range.include_start && range.include_stop)) continue;  // empty
+    if (order > 0) return Refuse("filter MultiRowRangeFilter: a range begins after its end");
+    if (order == 0 && !(range.include_start && range.include_stop)) continue;  // the range is empty
     ranges.push_back(std::move(range));
   }
   return MakeRowRanges(std::move(ranges), use_.reversed);
@@ -362,7 +364,7 @@ Result<std::shared_ptr<ReadFilter>> DecodeFilter(const pb::Filter& filter, const
                                                  const FilterLimits& limits) {
   const std::size_t bytes = filter.name().size() + filter.serialized_filter().size();
   if (bytes > limits.bytes) {
-    return Refuse(fmt::format("filter {}: {} bytes; {} are the most", Shown(filter.name()), bytes, limits.bytes));
+    return Refuse(fmt::format("filter {}: {} bytes; the limit is {}", Shown(filter.name()), bytes, limits.bytes));
   }
   Decoder decoder(use, limits);
   RATCHET_ASSIGN(auto made, decoder.Decode(filter, 1));

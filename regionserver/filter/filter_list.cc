@@ -1,4 +1,4 @@
-// FilterList: all of several filters, or any of them.
+// FilterList: a cell must pass all of several filters, or any of them.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ class List : public Filter {
   List(std::vector<FilterPtr> filters, bool reversed) : reversed_(reversed) {
     for (FilterPtr& filter : filters) members_.push_back(Member{std::move(filter), {}, {}, false, false});
   }
-  // Of the members that have taken the cell, one after the other.
+  // Members that took the cell transform it one after the other.
   CellView Transform(const CellView& cell) override {
     CellView out = cell;
     for (Member& member : members_) {
@@ -39,11 +39,11 @@ class List : public Filter {
  protected:
   struct Member {
     FilterPtr filter;
-    // Any: what it said last in this row, and of which cell (its value left out).
+    // For MUST_PASS_ONE: the member's last verdict in this row, and the cell (without value) that it belongs to.
     Verdict said;
     Cell last;
     bool asked = false;
-    bool took = false;  // the cell at hand
+    bool took = false;  // whether the member took the current cell
   };
   std::vector<Member>& members() { return members_; }
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
@@ -57,8 +57,8 @@ class List : public Filter {
 class All final : public List {
  public:
   using List::List;
-  // Every member has to hear of the row. A member that knows where to go on gets to say so about a row that another
-  // rules out.
+  // Every member is called for the row, even when an earlier one excludes it: a member with hints may know the next
+  // row.
   bool RowKeyIsOut(std::string_view row) override {
     bool out = false;
     bool hint = false;
@@ -71,28 +71,34 @@ class All final : public List {
     }
     return out && !hint;
   }
-  // The widest step counts. Members behind the first that leaves the cell out do not hear of it: they count what is
-  // taken.
+  // The widest step wins, and a hint precedes every step. Members after the first that excludes the cell are not
+  // called, because they count the cells that were taken; members that give hints are called.
   Verdict Look(const CellView& cell) override {
     Verdict verdict = kTake;
-    hinting_ = nullptr;
+    hinting_.clear();
     for (Member& member : members()) {
-      if (member.filter->AllRemainingAreOut()) return kNextRow;
-      const Verdict said = member.filter->Look(cell);
-      member.took = said.take;
-      if (said.step == Step::kHint) {
-        hinting_ = member.filter.get();
-        return kSeek;
+      if (!verdict.take) {
+        if (member.filter->Hints() && member.filter->Look(cell).step == Step::kHint)
+          hinting_.push_back(member.filter.get());
+        continue;
       }
-      verdict.take = verdict.take && said.take;
+      const Verdict said = member.filter->AllRemainingAreOut() ? kNextRow : member.filter->Look(cell);
+      member.took = said.take;
+      if (said.step == Step::kHint) hinting_.push_back(member.filter.get());
+      verdict.take = said.take;
       verdict.step = std::max(verdict.step, said.step);
-      if (!verdict.take) return verdict;
     }
-    return verdict;
+    return hinting_.empty() ? verdict : kSeek;
   }
+  // The farthest of all.
   std::optional<Place> Hint(const CellView& cell) override {
-    if (hinting_ == nullptr || hinting_->AllRemainingAreOut()) return std::nullopt;
-    return hinting_->Hint(cell);
+    std::optional<Place> last;
+    for (Filter* const filter : hinting_) {
+      if (filter->AllRemainingAreOut()) continue;
+      std::optional<Place> place = filter->Hint(cell);
+      if (place && (!last || ComparePlaces(*last, *place, reversed()) < 0)) last = std::move(place);
+    }
+    return last;
   }
   bool RowIsOut() override {
     return std::any_of(members().begin(), members().end(), [](Member& m) { return m.filter->RowIsOut(); });
@@ -103,7 +109,7 @@ class All final : public List {
   }
 
  private:
-  Filter* hinting_ = nullptr;
+  std::vector<Filter*> hinting_;  // those that have named a place for the cell at hand
 };
 
 class Any final : public List {
@@ -116,7 +122,7 @@ class Any final : public List {
     }
     return out;
   }
-  // The narrowest step counts; what was said of an earlier cell holds as far as its step reaches.
+  // The narrowest step wins. A verdict on an earlier cell remains valid as far as its step reaches.
   Verdict Look(const CellView& cell) override {
     std::optional<Verdict> all;
     for (Member& member : members()) {
@@ -128,14 +134,14 @@ class Any final : public List {
         all = said;
         continue;
       }
-      // A hint has no common step with anything but a hint.
+      // A hint and any other step have no common step.
       const bool one_hints = (all->step == Step::kHint) != (said.step == Step::kHint);
       all->step = one_hints ? Step::kNextCell : std::min(all->step, said.step);
       all->take = all->take || said.take;
     }
     return all.value_or(kSkip);
   }
-  // The first of all.
+  // Returns the first position of all hints.
   std::optional<Place> Hint(const CellView& cell) override {
     std::optional<Place> first;
     for (Member& member : members()) {
@@ -187,7 +193,7 @@ class Any final : public List {
   }
 };
 
-// An empty list takes everything.
+// Takes every cell: the meaning of an empty list.
 class Everything final : public Filter {};
 
 }  // namespace

@@ -23,9 +23,9 @@ unsigned ByteAt(std::string_view bytes, std::size_t i) {
   return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u;
 }
 
-// The smallest row behind `row`, which does not match, that does; none: nullopt.
+// Returns the smallest matching row after `row`, which does not match; nullopt if there is no such row.
 std::optional<std::string> NextMatch(const FuzzyKey& key, std::string_view row) {
-  std::optional<std::size_t> raise;  // the last free byte that may become greater
+  std::optional<std::size_t> raise;  // the last free byte that can be increased
   std::size_t at = 0;
   bool above = false;
   for (; at < key.key.size(); ++at) {
@@ -40,7 +40,7 @@ std::optional<std::string> NextMatch(const FuzzyKey& key, std::string_view row) 
     break;
   }
   if (!above && !raise) return std::nullopt;
-  const std::size_t keep = above ? at : *raise;  // what is before stays as in the row
+  const std::size_t keep = above ? at : *raise;  // bytes before this index stay as in the row
   std::string next;
   for (std::size_t i = 0; i < key.key.size(); ++i) {
     unsigned byte = key.fixed[i] != 0 ? ByteAt(key.key, i) : 0u;
@@ -48,15 +48,15 @@ std::optional<std::string> NextMatch(const FuzzyKey& key, std::string_view row) 
     if (!above && i == keep) byte = ByteAt(row, i) + 1;
     next.push_back(static_cast<char>(byte));
   }
-  // Shorter rows come first.
+  // Drop trailing zeros, because shorter rows come first.
   while (next.size() > keep + 1 && key.fixed[next.size() - 1] == 0) next.pop_back();
   return next;
 }
 
-// The end of the last matching rows before `row`, which does not match, in a reversed scan: the first row behind them.
-// nullopt: none.
+// For a reversed scan: returns the first row after the last matching rows before `row`, which does not match. nullopt
+// if there is no such row.
 std::optional<std::string> PreviousMatchEnd(const FuzzyKey& key, std::string_view row) {
-  std::optional<std::size_t> lower;  // the last free byte that may become less
+  std::optional<std::size_t> lower;  // the last free byte that can be decreased
   std::size_t at = 0;
   bool below = false;
   for (; at < key.key.size(); ++at) {
@@ -80,7 +80,7 @@ std::optional<std::string> PreviousMatchEnd(const FuzzyKey& key, std::string_vie
     last.push_back(static_cast<char>(byte));
   }
   while (!last.empty() && static_cast<unsigned char>(last.back()) == 0xff) last.pop_back();
-  if (last.empty()) return std::nullopt;  // everything: `row` would match
+  if (last.empty()) return std::nullopt;  // every byte is free, so `row` would match
   last.back() = static_cast<char>(static_cast<unsigned char>(last.back()) + 1);
   return last;
 }
@@ -94,7 +94,7 @@ class FuzzyRows final : public Filter {
     row_ = cell.row;
     taken_ = false;
     for (std::size_t i = 0; i < keys_.size() && !taken_; ++i) {
-      const std::size_t index = (found_ + i) % keys_.size();  // neighbours match the same
+      const std::size_t index = (found_ + i) % keys_.size();  // neighbouring rows tend to match the same key
       if (!Matches(keys_[index], row_)) continue;
       taken_ = true;
       found_ = index;
@@ -115,9 +115,10 @@ class FuzzyRows final : public Filter {
     return Place{std::move(*best), {}, {}};
   }
 
-  // Where any of several filters is enough, and another one takes a cell of the row until it knows better.
+  // Relevant in MUST_PASS_ONE, where another filter may take a cell of the row before this filter knows its next row.
   bool RowIsOut() override { return done_ || (!row_.empty() && !taken_); }
   [[nodiscard]] bool AllRemainingAreOut() const override { return done_; }
+  [[nodiscard]] bool Hints() const override { return true; }
   [[nodiscard]] bool HintsRows() const override { return true; }
   void Reset() override { row_.clear(); }
 
@@ -127,7 +128,7 @@ class FuzzyRows final : public Filter {
   std::size_t found_ = 0;
   bool done_ = false;
   bool taken_ = false;
-  std::string row_;  // that was looked at last
+  std::string row_;  // row of the last Look
 };
 
 }  // namespace

@@ -24,20 +24,21 @@ class ReadFilter {
         held_bytes_(held_bytes),
         judges_rows_(filter_->JudgesRows()) {}
 
-  // The order of calls for a row is that of filters::Filter.
+  // Call in the order that filters::Filter describes.
   [[nodiscard]] bool RowKeyIsOut(std::string_view row) { return filter_->RowKeyIsOut(row); }
   [[nodiscard]] filters::Verdict Look(const CellView& cell) { return filter_->Look(cell); }
   [[nodiscard]] std::optional<filters::Place> Hint(const CellView& cell) { return filter_->Hint(cell); }
   [[nodiscard]] CellView Transform(const CellView& cell) { return filter_->Transform(cell); }
-  // It needs all taken cells of a row at once, in FinishRow; else they may be given as they come.
+  // True when the filter needs all taken cells of a row at once, in JudgeRow; otherwise cells may be returned as they
+  // come.
   [[nodiscard]] bool judges_rows() const { return judges_rows_; }
-  // Drops cells, all of them when the row is left out.
+  // Drops cells from the row; drops all of them when the row is excluded.
   void JudgeRow(std::vector<Cell>& cells);
   void EndRow() { filter_->Reset(); }
   [[nodiscard]] bool Done() const { return filter_->AllRemainingAreOut(); }
-  // An error: a stored value could not be read as what a comparator needs.
+  // Returns an error when a comparator could not parse a stored value.
   [[nodiscard]] const Status& status() const { return faults_->status; }
-  // What it keeps besides the bytes of the request.
+  // Memory that the filter holds in addition to the bytes of the request.
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
 
  private:

@@ -1,4 +1,4 @@
-// How filters and comparators that are not taken are refused: by name, as DoNotRetryIOException.
+// Errors for filters and comparators that are not accepted: DoNotRetryIOException with their name.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline std::string_view ShortName(std::string_view name) {
   if (name.starts_with(kPackage)) name.remove_prefix(kPackage.size());
   return name;
 }
-// A name in a message: a client may send megabytes of it.
+// Shortens a name for a message, because a client may send megabytes of it.
 inline std::string Shown(std::string_view name) {
   constexpr std::size_t kMost = 200;
   return name.size() <= kMost ? std::string(name) : std::string(name.substr(0, kMost)) + "...";

@@ -23,7 +23,7 @@ constexpr int kTaken = kUnixLines | kCaseInsensitive | kMultiline | kLiteral | k
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
-// The length of the well-formed UTF-8 character at the front; 0: there is none.
+// Returns the length of the well-formed UTF-8 character at the front; 0 if there is none.
 std::size_t CharacterAt(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
   const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
@@ -41,7 +41,8 @@ std::size_t CharacterAt(std::string_view bytes) {
   return 0;
 }
 
-// Java reads what is no UTF-8 as replacement characters. Empty: it is all well-formed.
+// Replaces malformed UTF-8 by replacement characters, as Java does. Returns an empty string if all bytes are
+// well-formed.
 std::string Repaired(std::string_view bytes) {
   std::string out;
   std::size_t whole = 0;
@@ -91,7 +92,8 @@ bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> name
   return false;
 }
 
-// Patterns travel as UTF-8; RE2 wants those for Latin-1 in Latin-1. Empty: it has other characters.
+// Converts a pattern from UTF-8 to Latin-1, which RE2 needs to match Latin-1. Returns an empty string if it has other
+// characters.
 std::string ToLatin1(std::string_view utf8) {
   std::string out;
   for (std::size_t at = 0; at < utf8.size();) {
@@ -108,9 +110,10 @@ std::string ToLatin1(std::string_view utf8) {
   return out;
 }
 
-// The one look-behind that HBase's own clients send (to list quotas of a user in tables): "...(?<!\QX\E)$", a match
-// that ends with the text, which does not end with X. Takes it off, and gives X; empty: `pattern` has no such end.
-std::string TakeForbiddenEnd(std::string& pattern) {
+// The only look-behind that HBase's own clients send (to list quotas of a user in tables) is "...(?<!\QX\E)$": a match
+// that ends with the text, where the text does not end with X. Removes it from `pattern` and returns X; returns an
+// empty string if `pattern` has no such end.
+std::string CutForbiddenEnd(std::string& pattern) {
   constexpr std::string_view kBegin = "(?<!\\Q";
   constexpr std::string_view kEnd = "\\E)$";
   const std::size_t at = pattern.rfind(kBegin);
@@ -119,7 +122,7 @@ std::string TakeForbiddenEnd(std::string& pattern) {
   const std::size_t from = at + kBegin.size();
   if (from + kEnd.size() >= pattern.size()) return {};
   std::string forbidden = pattern.substr(from, pattern.size() - kEnd.size() - from);
-  // Of an alternation it would belong to the last part; behind a backslash or within \Q it is no look-behind.
+  // In an alternation it would belong to the last alternative only; after a backslash or within \Q it is literal text.
   const std::size_t quoted = before.rfind("\\Q");
   const std::size_t unquoted = before.rfind("\\E");
   const bool within_quotes = quoted != before.npos && (unquoted == before.npos || unquoted < quoted);
@@ -135,8 +138,8 @@ std::string TakeForbiddenEnd(std::string& pattern) {
 
 Result<std::unique_ptr<Comparator>> MakeRegex(std::string_view pattern, int flags, std::string_view charset) {
   if (pattern.size() > kMaxPatternBytes) {
-    return Refuse(
-        fmt::format("RegexStringComparator: a pattern of {} bytes; {} is the most", pattern.size(), kMaxPatternBytes));
+    return Refuse(fmt::format("RegexStringComparator: the pattern has {} bytes; the limit is {}", pattern.size(),
+                              kMaxPatternBytes));
   }
   if ((flags & ~kTaken) != 0) {
     return Refuse(fmt::format("RegexStringComparator: pattern flags {:#x} are not offered (COMMENTS, CANON_EQ)",
@@ -162,7 +165,7 @@ Result<std::unique_ptr<Comparator>> MakeRegex(std::string_view pattern, int flag
       return Refuse("RegexStringComparator: the pattern has characters that ISO-8859-1 lacks");
   }
   std::string forbidden_end;
-  if ((flags & (kMultiline | kLiteral | kCaseInsensitive)) == 0) forbidden_end = TakeForbiddenEnd(text);
+  if ((flags & (kMultiline | kLiteral | kCaseInsensitive)) == 0) forbidden_end = CutForbiddenEnd(text);
   if ((flags & kMultiline) != 0 && (flags & kLiteral) == 0) text.insert(0, "(?m)");
   auto regex = std::make_unique<Regex>(text, std::move(forbidden_end), options, !latin1);
   if (!regex->regex().ok()) {

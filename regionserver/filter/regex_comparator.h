@@ -1,4 +1,4 @@
-// RegexStringComparator on RE2. What differs from Java's expressions: docs/wire-compatibility.md.
+// RegexStringComparator on RE2. docs/wire-compatibility.md lists the differences from Java's expressions.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace ratchet::regionserver::filters {
 
-// What one expression may take in memory; it runs in linear time whatever it is.
+// Memory limit of one compiled expression. Its run time is linear in the text.
 inline constexpr std::size_t kRegexBytes = 512u << 10;
 inline constexpr std::size_t kMaxPatternBytes = 64u << 10;
 
-// `flags`: those of java.util.regex.Pattern.
+// `flags` are those of java.util.regex.Pattern.
 [[nodiscard]] Result<std::unique_ptr<Comparator>> MakeRegex(std::string_view pattern, int flags,
                                                             std::string_view charset);
 

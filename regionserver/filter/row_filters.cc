@@ -16,7 +16,7 @@ bool Comparison::Matches(std::string_view stored) const {
 
 namespace {
 
-// Rules out whole rows by their key; cells of a row that was ruled out come only where another filter wanted the row.
+// Excludes whole rows by their key. Cells of an excluded row come only when another filter wanted the row.
 class RowDecision : public Filter {
  public:
   Verdict Look(const CellView&) override { return out_ ? kNextRow : kTake; }
@@ -56,7 +56,7 @@ class Row final : public RowDecision {
   const Comparison comparison_;
 };
 
-// Counts the rows that get this far, in one region.
+// PageFilter: counts the rows that reach it, in one region.
 class Page final : public Filter {
  public:
   explicit Page(std::int64_t page_size) : page_size_(page_size) {}
@@ -96,7 +96,7 @@ class RandomRow final : public RowDecision {
   void Reset() override { Decide(false); }
 
  private:
-  // In [0, 1).
+  // Returns a number in [0, 1).
   double Next() {
     state_ = state_ * 6364136223846793005u + 1442695040888963407u;
     return static_cast<double>(state_ >> 11) / static_cast<double>(std::uint64_t{1} << 53);

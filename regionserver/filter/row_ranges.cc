@@ -1,4 +1,4 @@
-// MultiRowRangeFilter: rows in one of many ranges; between them it jumps.
+// MultiRowRangeFilter: takes rows in any of several ranges, and seeks from one range to the next.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@ bool BeginsEarlier(const RowRange& a, const RowRange& b) {
   return a.start != b.start ? a.start < b.start : a.include_start && !b.include_start;
 }
 
-// `b`, which does not begin before `a`, leaves no gap behind it.
+// True if there is no gap between the end of `a` and `b`, which does not begin before `a`.
 bool Touches(const RowRange& a, const RowRange& b) {
   if (a.stop.empty()) return true;
   const int order = b.start.compare(a.stop);
@@ -67,12 +67,13 @@ class RowRanges final : public Filter {
   Verdict Look(const CellView&) override { return done_ ? kNextRow : in_ ? kTake : kSeek; }
   std::optional<Place> Hint(const CellView&) override { return Place{next_, {}, {}}; }
   [[nodiscard]] bool AllRemainingAreOut() const override { return done_; }
+  [[nodiscard]] bool Hints() const override { return true; }
   [[nodiscard]] bool HintsRows() const override { return true; }
 
  private:
   const std::vector<RowRange> ranges_;
   const bool reversed_;
-  bool in_ = false;   // the row at hand is in a range; else:
+  bool in_ = false;   // whether the current row is in a range; otherwise:
   std::string next_;  // where the next range begins, or ends in a reversed scan
   bool done_ = false;
 };

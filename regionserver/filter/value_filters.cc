@@ -44,7 +44,7 @@ class SingleColumnValue final : public Filter {
   bool matched_ = false;
 };
 
-// Takes nothing but cells of one column.
+// Takes only cells of one column.
 class ColumnValue final : public Filter {
  public:
   ColumnValue(TestedColumn column, Comparison comparison)

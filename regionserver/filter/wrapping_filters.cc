@@ -1,4 +1,4 @@
-// Filters that change what one other filter says.
+// Filters that change the verdict of one other filter.
 #include <utility>
 
 #include "regionserver/filter/builders.h"
@@ -21,7 +21,7 @@ class Wrapping : public Filter {
   const FilterPtr inner_;
 };
 
-// A row of which any cell is left out is left out.
+// Excludes a row if any of its cells is excluded.
 class Skip final : public Wrapping {
  public:
   using Wrapping::Wrapping;
@@ -41,7 +41,7 @@ class Skip final : public Wrapping {
   bool out_ = false;
 };
 
-// Ends with the first cell or row that is left out.
+// Ends the scan at the first cell or row that is excluded.
 class WhileMatch final : public Wrapping {
  public:
   using Wrapping::Wrapping;

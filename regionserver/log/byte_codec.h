@@ -9,12 +9,13 @@
 
 namespace ratchet::regionserver {
 
-// Small magnitudes of either sign stay short.
+// Encodes small magnitudes of either sign in few bytes.
 inline void PutSigned(std::string& out, std::int64_t value) {
   PutVarint(out, (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63));
 }
 
-// Reads what was put. After a malformed field ok() is false for good and every read yields zero or nothing.
+// Reads what the functions above wrote. After a malformed field ok() stays false, and every read returns zero or an
+// empty value.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -34,13 +35,13 @@ class ByteReader {
     if (!GetBytes(rest_, &bytes)) Fail();
     return bytes;
   }
-  // A count of things of at least one byte each.
+  // Reads a count of items of at least one byte each.
   std::uint64_t Count() {
     const std::uint64_t count = Varint();
     if (count > rest_.size()) Fail();
     return ok_ ? count : 0;
   }
-  // What has not been read.
+  // Returns the bytes that have not been read.
   [[nodiscard]] std::string_view Rest() const { return rest_; }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool AtEnd() const { return ok_ && rest_.empty(); }

@@ -10,7 +10,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint64_t kGathered = 1U << 20;  // held in memory before it is written
+constexpr std::uint64_t kGathered = 1U << 20;  // bytes buffered in memory before a write
 
 }  // namespace
 

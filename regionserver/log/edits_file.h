@@ -1,7 +1,8 @@
-// One file of recovered edits while it is written: a temporary name until it is whole, then its final one (S26).
+// One file of recovered edits while it is written: a temporary name until it is whole, then its final one (S26: split
+// up to the seal).
 //
-// Holds two descriptors: the region's directory and the file. What is not published is removed again, so that splits
-// that fail leave nothing behind. One thread at a time.
+// Holds two descriptors: the region's directory and the file. A file that is not published is removed again, so that
+// failed splits leave no files. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +28,10 @@ class EditsFile {
   EditsFile(const EditsFile&) = delete;
   EditsFile& operator=(const EditsFile&) = delete;
 
-  // Records are numbered in the order of these calls: what a region's sequences do is no concern of the file.
+  // Adds a record. Records are numbered in the order of these calls, whatever the region's sequences are.
   [[nodiscard]] Status Add(std::uint8_t type, std::string_view payload);
-  // File, then name, then the name's durability; the final name appears with its whole content or not at all.
-  // `keep_what_is_there`: a file of that name came from a better copy of the log, and stays.
+  // Makes the file durable, then its name; the final name appears with its whole content or not at all.
+  // `keep_what_is_there`: an existing file of that name came from a better copy of the log and is kept.
   [[nodiscard]] Status Publish(bool keep_what_is_there);
 
  private:
@@ -40,7 +41,7 @@ class EditsFile {
   const Name name_;
   io::RecordWriter writer_;
   std::uint64_t next_record_ = 1;
-  std::uint64_t written_ = 0;  // handed to the file
+  std::uint64_t written_ = 0;  // bytes passed to the file
   bool published_ = false;
 };
 

@@ -7,9 +7,12 @@
 namespace ratchet::regionserver {
 namespace {
 
-// In the byte of a cell's type, which is below it: the cell's tags follow its time to live. Servers before tags take
-// such an entry for a damaged one, and say so.
+// Flag in the byte of a cell's type: the cell's tags follow its time to live. Servers older than tags report such an
+// entry as damaged.
 constexpr int kWithTags = 64;
+// Flag in the same byte: the time to live is 0 or less. Without it, 0 means that the cell has no time to live of its
+// own.
+constexpr int kTtlIsOver = 32;
 
 Error Malformed() { return Error(Code::kCorruption, "log entry is malformed although its checksum is right"); }
 
@@ -19,13 +22,15 @@ void PutCell(std::string& out, const LoggedCell& logged) {
   PutBytes(out, cell.family);
   PutBytes(out, cell.qualifier);
   PutSigned(out, cell.timestamp);
-  out.push_back(static_cast<char>(static_cast<int>(cell.type) | (cell.tags.empty() ? 0 : kWithTags)));
+  const bool over = logged.ttl_ms && *logged.ttl_ms <= 0;
+  const int flags = (cell.tags.empty() ? 0 : kWithTags) | (over ? kTtlIsOver : 0);
+  out.push_back(static_cast<char>(static_cast<int>(cell.type) | flags));
   PutBytes(out, cell.value);
-  PutVarint(out, static_cast<std::uint64_t>(logged.ttl_ms));
+  PutVarint(out, static_cast<std::uint64_t>(logged.ttl_ms.value_or(0)));
   if (!cell.tags.empty()) PutBytes(out, cell.tags);
 }
 
-Result<LoggedCell> TakeCell(ByteReader& in) {
+Result<LoggedCell> ReadCell(ByteReader& in) {
   LoggedCell logged;
   logged.cell.row = in.Bytes();
   logged.cell.family = in.Bytes();
@@ -33,18 +38,21 @@ Result<LoggedCell> TakeCell(ByteReader& in) {
   logged.cell.timestamp = in.Signed();
   const std::uint64_t number = in.Varint();
   if (number > 127) return Malformed();
-  const int type = static_cast<int>(number) & ~kWithTags;
+  const int type = static_cast<int>(number) & ~(kWithTags | kTtlIsOver);
   if (!IsCellType(type)) return Malformed();
   logged.cell.type = static_cast<CellType>(type);
   logged.cell.value = in.Bytes();
-  logged.ttl_ms = static_cast<std::int64_t>(in.Varint());
+  const auto ttl_ms = static_cast<std::int64_t>(in.Varint());
+  const bool over = (static_cast<int>(number) & kTtlIsOver) != 0;
+  if (over ? ttl_ms > 0 : ttl_ms < 0) return Malformed();
+  if (over || ttl_ms != 0) logged.ttl_ms = ttl_ms;
   if ((static_cast<int>(number) & kWithTags) != 0) logged.cell.tags = in.Bytes();
   if (!in.ok() || !CheckCell(logged.cell).ok()) return Malformed();
   if (!CheckTags(logged.cell.tags).ok() || !HaveRoom(logged.cell.tags, logged.ttl_ms)) return Malformed();
   return logged;
 }
 
-Result<ShippedPart> TakeShippedPart(ByteReader& in) {
+Result<ShippedPart> ReadShippedPart(ByteReader& in) {
   ShippedPart shipped;
   shipped.table = in.Bytes();
   const std::uint64_t families = in.Count();
@@ -56,10 +64,10 @@ Result<ShippedPart> TakeShippedPart(ByteReader& in) {
   return shipped;
 }
 
-bool TakeTurn(ByteReader& in, RegionTurn& turn) {
+bool ReadMark(ByteReader& in, OpeningMark& mark) {
   const std::uint64_t opens = in.Varint();
-  turn.opens = opens == 1;
-  return TakeQueuePoints(in, turn.after) && opens <= 1;
+  mark.opens = opens == 1;
+  return ReadQueuePoints(in, mark.after) && opens <= 1;
 }
 
 bool IsPlausible(std::int64_t moment) { return moment >= -kLargestPlausible && moment <= kLargestPlausible; }
@@ -91,9 +99,9 @@ void EncodeLogEntry(const LogEntry& entry, std::string& out) {
   PutVarint(out, entry.shipped.cluster_ids.size());
   for (const std::string& id : entry.shipped.cluster_ids) PutBytes(out, id);
   PutSigned(out, entry.shipped.written_ms);
-  if (!entry.turn) return;
-  PutVarint(out, entry.turn->opens ? 1 : 0);
-  PutQueuePoints(out, entry.turn->after);
+  if (!entry.mark) return;
+  PutVarint(out, entry.mark->opens ? 1 : 0);
+  PutQueuePoints(out, entry.mark->after);
 }
 
 void PutQueuePoints(std::string& out, const std::vector<QueuePoint>& points) {
@@ -105,7 +113,7 @@ void PutQueuePoints(std::string& out, const std::vector<QueuePoint>& points) {
   }
 }
 
-bool TakeQueuePoints(ByteReader& in, std::vector<QueuePoint>& points) {
+bool ReadQueuePoints(ByteReader& in, std::vector<QueuePoint>& points) {
   constexpr std::size_t kLongestName = 255;
   bool names = true;
   for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
@@ -126,7 +134,7 @@ Result<LogEntry> DecodeLogEntry(std::string_view payload) {
   entry.sequence = in.Varint();
   entry.greatest_timestamp = in.Signed();
   if (!IsPlausible(entry.sequence) || !IsPlausible(entry.greatest_timestamp)) return Malformed();
-  // Counts are claims: what they announce takes memory only when it is there.
+  // Counts are claims: memory is allocated only for items that are present.
   const std::uint64_t nonces = in.Count();
   for (std::uint64_t i = 0; i < nonces && in.ok(); ++i) {
     UsedNonce nonce;
@@ -138,13 +146,13 @@ Result<LogEntry> DecodeLogEntry(std::string_view payload) {
   }
   const std::uint64_t cells = in.Count();
   for (std::uint64_t i = 0; i < cells; ++i) {
-    RATCHET_ASSIGN(LoggedCell cell, TakeCell(in));
+    RATCHET_ASSIGN(LoggedCell cell, ReadCell(in));
     entry.cells.push_back(std::move(cell));
   }
   if (in.AtEnd()) return entry;
-  RATCHET_ASSIGN(entry.shipped, TakeShippedPart(in));
+  RATCHET_ASSIGN(entry.shipped, ReadShippedPart(in));
   if (in.AtEnd()) return entry;
-  if (!TakeTurn(in, entry.turn.emplace()) || !in.AtEnd()) return Malformed();
+  if (!ReadMark(in, entry.mark.emplace()) || !in.AtEnd()) return Malformed();
   return entry;
 }
 

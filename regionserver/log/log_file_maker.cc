@@ -37,17 +37,40 @@ Result<LogFileMaker::File> LogFileMaker::Make(std::uint64_t number, bool fill) {
   made.number = number;
   made.name = io::ToString(io::LogFileName{prefix_, number});
   made.file_id = io::LogFileId(fmt::format("{}/{}", directory_.name(), made.name));
-  RATCHET_ASSIGN(made.file, directory_.directory().Create(made.name));
+  auto created = directory_.directory().Create(made.name);
+  if (!created.ok()) {
+    // Reuse the number, so that the numbers of the files have no gap (S119: made logs are required).
+    MutexLock lock(mutex_);
+    if (created.error().code() != Code::kAlreadyExists && next_number_ == number + 1) next_number_ = number;
+    return std::move(created).error();
+  }
+  made.file = std::move(created).value();
   if (fill) RATCHET_TRY(Fill(made));
   if (!RATCHET_MUTANT("log.no_roll_dir_sync")) {
     const Status synced = directory_.directory().Sync();
     if (!io::DieOnFailedSync(synced, "directory of the server log")) return synced.error();
+    RATCHET_TRY(MarkMade(number));
   }
   return made;
 }
 
-// A disk without space leaves the file as it was, empty: it is the next log all the same, and holds nothing that others
-// could use. Any other error too gives back what it took; then the file stays behind as a legal empty log.
+// S119: called after the file's name is durable and before the file is written to.
+Status LogFileMaker::MarkMade(std::uint64_t number) {
+  const std::string mark = io::MadeMark({prefix_, number});
+  if (marked_made_ == 0) {
+    const auto created = directory_.directory().Create(mark);
+    if (!created.ok()) return created.error();
+  } else {
+    RATCHET_TRY(directory_.directory().Rename(io::MadeMark({prefix_, marked_made_}), mark));
+  }
+  marked_made_ = number;
+  const Status synced = directory_.directory().Sync();
+  if (!io::DieOnFailedSync(synced, "directory of the server log")) return synced.error();
+  return Ok();
+}
+
+// On a full disk the file stays empty: it is still the next log, and holds no space that others could use. After any
+// other error the space is freed too, and the file stays as a legal empty log.
 Status LogFileMaker::Fill(File& made) const {
   const Status filled = made.file->ZeroFill(bytes_);
   const Status synced = filled.ok() ? made.file->Sync() : filled;
@@ -56,9 +79,9 @@ Status LogFileMaker::Fill(File& made) const {
     return Ok();
   }
   RATCHET_TRY(made.file->Trim());
-  // A file whose sync has failed is not written to any more (S6).
+  // A file whose sync failed is never written to again (S6: failed sync ends the process).
   if (filled.ok() || filled.error().code() != Code::kNoSpace) return synced;
-  RATCHET_LOG(kWarn, "log file {} is not filled ahead: {}", made.name, filled.error().ToString());
+  RATCHET_LOG(kWarn, "log file {} is not preallocated: {}", made.name, filled.error().ToString());
   return Ok();
 }
 
@@ -76,7 +99,7 @@ Result<LogFileMaker::File> LogFileMaker::Take() {
     }
     number = next_number_++;
   }
-  // The first file, and any whose preparation failed: made now, without filling.
+  // The first file, and any file whose preparation failed, is made now and is not pre-filled.
   RATCHET_ASSIGN(File file, Make(number, false));
   MutexLock lock(mutex_);
   want_ = prepare_next_;

@@ -24,34 +24,36 @@ class LogFileMaker {
     std::uint64_t number = 0;
     std::uint64_t file_id = 0;
     std::unique_ptr<io::WritableFile> file;
-    std::uint64_t reserved = 0;  // bytes that need no more space
+    std::uint64_t reserved = 0;  // bytes that are already allocated
   };
 
-  // `bytes`: how far a prepared file is filled with zeros.
+  // `bytes` is the length to which a prepared file is filled with zeros.
   LogFileMaker(io::FencedDirectory& directory, std::string prefix, std::uint64_t bytes, bool prepare_next);
   ~LogFileMaker();
   LogFileMaker(const LogFileMaker&) = delete;
   LogFileMaker& operator=(const LogFileMaker&) = delete;
 
-  // The next file, its name durable (S4).
+  // Returns the next file, whose name is durable (S4: directory made once).
   [[nodiscard]] Result<File> Take();
-  // No file is taken any more: gives the space of the prepared one back.
+  // Ends the use of the maker: frees the space of the prepared file.
   void Stop();
 
  private:
   Result<File> Make(std::uint64_t number, bool fill);
   Status Fill(File& made) const;
+  Status MarkMade(std::uint64_t number);
   void Prepare();
 
   io::FencedDirectory& directory_;
   const std::string prefix_;
   const std::uint64_t bytes_;
   const bool prepare_next_;
+  std::uint64_t marked_made_ = 0;  // written by Make, which runs once at a time
 
   Mutex mutex_;
   CondVar wanted_or_ready_;
   std::uint64_t next_number_ GUARDED_BY(mutex_) = 1;
-  bool want_ GUARDED_BY(mutex_) = false;  // the preparing thread has something to do, or does it
+  bool want_ GUARDED_BY(mutex_) = false;  // the preparing thread has work to do, or does it
   bool stop_ GUARDED_BY(mutex_) = false;
   std::optional<File> ready_ GUARDED_BY(mutex_);
   std::thread thread_;

@@ -19,12 +19,12 @@
 namespace ratchet::regionserver {
 namespace {
 
-// A region's entries between the reading of the log and the writing of its file: {type, length, payload}*.
+// A region's entries, between the reading of the log and the writing of the region's file: {type, length, payload}*.
 class Gathered {
  public:
   void Add(std::uint8_t type, std::string_view payload) {
     bytes_.push_back(static_cast<char>(type));
-    const auto length = static_cast<std::uint32_t>(payload.size());  // of a record: fits
+    const auto length = static_cast<std::uint32_t>(payload.size());  // the length of a record fits
     bytes_.append(reinterpret_cast<const char*>(&length), sizeof(length));
     bytes_.append(payload);
   }
@@ -44,12 +44,15 @@ class Gathered {
   std::string bytes_;
 };
 
-// What is read in one pass over the log: as many regions as fit into memory together. A region that is too large for
-// that is alone, and its entries go to its file as they are read.
+// The regions that one pass over the log handles: as many as fit into memory together. A region that is too large for
+// memory has a group of its own, and its entries go to its file as they are read.
 struct Group {
   std::map<std::string, Gathered, std::less<>> regions;
   std::uint64_t bytes = 0;
 };
+
+// Where the entries of a region were written.
+enum class Went : std::uint8_t { kDropped, kIntoTheRegion, kAside };
 
 class Splitter {
  public:
@@ -61,7 +64,7 @@ class Splitter {
 
   Result<SplitReport> Run() {
     RATCHET_ASSIGN(report_.already_done, directory_.Exists(done_name_));
-    // S3: a name that another process made is relied upon only after a sync of one's own.
+    // S3 (durable fence mark): before this process relies on a name that another process made, it syncs the directory.
     if (report_.already_done) {
       RATCHET_TRY(directory_.Sync());
       return report_;
@@ -81,13 +84,13 @@ class Splitter {
   }
 
  private:
-  // S57: a log that is shorter than its seal or differs from it has lost acknowledged bytes, so its split is not done.
-  // What can be read is published all the same: should an operator decide to go on without the rest, no more than that
-  // is missing.
+  // S57 (damaged log is split as far as readable): a log that is shorter than its seal or differs from it has lost
+  // acknowledged bytes, so its split is not done. All readable entries are published anyway: if an operator continues
+  // without the rest, only the unreadable part is missing.
   Error Damage(const Error& error) const {
     return Error(error.code(),
                  fmt::format("{}; its {} readable entries are in the recovered edits of {} regions. Put a good copy of "
-                             "the log there, or bypass this split to go on without the rest",
+                             "the log there, or bypass this split to continue without the rest",
                              error.message(), report_.entries, report_.regions));
   }
 
@@ -118,7 +121,7 @@ class Splitter {
                : Status(Error(bytes.error().code(), bytes.error().message() + "; " + entries.error().message()));
   }
 
-  // The bytes as a whole, against the seal.
+  // Compares the length and the checksum of the log with the seal.
   Status CheckBytes() {
     if (RATCHET_MUTANT("split.ignore_seal")) return Ok();
     if (file_size_ < request_.sealed_length)
@@ -144,15 +147,16 @@ class Splitter {
     return past_the_seal ? Ok() : walked;
   }
 
-  // S32: it was sealed, and then an earlier master's cleaner took it, because its owner had said that manifests cover
-  // it.
+  // S32 (two-stage cleaner): the log was sealed. Then an earlier master's cleaner took it, because its owner had
+  // recorded that manifests cover it.
   Result<bool> IsRetired() {
     RATCHET_ASSIGN(const std::vector<std::string> names, directory_.List());
     const auto log = io::ParseLogFileName(request_.file);
     return log && io::IsCovered(names, *log);
   }
 
-  // Passes over the log, each for the regions that fit into memory: descriptors and memory do not grow with the log.
+  // Reads the log in passes, each for the regions that fit into memory, so that descriptors and memory do not grow with
+  // the log.
   Status WriteGroups() {
     Group group;
     for (const auto& [region, share] : survey_) {
@@ -173,7 +177,7 @@ class Splitter {
     }));
     std::vector<std::pair<const std::string*, Gathered*>> files;
     for (auto& [region, gathered] : group.regions) files.emplace_back(&region, &gathered);
-    std::vector<Result<bool>> done(files.size(), Result<bool>(false));
+    std::vector<Result<Went>> done(files.size(), Result<Went>(Went::kDropped));
     const auto publish = [&](std::size_t i) {
       done[i] = Publish(*files[i].first, std::exchange(*files[i].second, Gathered()));
     };
@@ -190,29 +194,33 @@ class Splitter {
   }
 
   Status WriteLarge(const std::string& region) {
-    RATCHET_ASSIGN(const std::unique_ptr<EditsFile> file, CreateFile(region));
-    if (file != nullptr) {
+    RATCHET_ASSIGN(const Target target, CreateFile(region));
+    if (target.file != nullptr) {
       Group alone;
       alone.regions.emplace(region, Gathered());
-      RATCHET_TRY(ForEntriesOf(alone, [&file](const LogEntryKey&, std::uint8_t type, std::string_view payload) {
-        return file->Add(type, payload);
+      RATCHET_TRY(ForEntriesOf(alone, [&target](const LogEntryKey&, std::uint8_t type, std::string_view payload) {
+        return target.file->Add(type, payload);
       }));
-      RATCHET_TRY(file->Publish(damaged_));
+      RATCHET_TRY(target.file->Publish(damaged_));
     }
-    Count(region, file != nullptr);
+    Count(region, target.went);
     return Ok();
   }
 
-  void Count(const std::string& region, bool there) {
+  void Count(const std::string& region, Went went) {
     const auto share = survey_.find(region);
-    if (there) {
-      ++report_.regions;
-    } else {
-      report_.dropped += share->second.entries - share->second.covered;
+    switch (went) {
+      case Went::kDropped: report_.dropped += share->second.entries - share->second.covered; break;
+      case Went::kIntoTheRegion: ++report_.regions; break;
+      case Went::kAside:
+        report_.kept.push_back(region);
+        RATCHET_LOG(kError, "{}: the directory of region {} is missing; {} entries are kept in the folder of its edits",
+                    full_name_, region, share->second.entries - share->second.covered);
+        break;
     }
   }
 
-  // The entries of the group's regions that manifests may not cover, in the log's order.
+  // Visits the entries of the group's regions that manifests may not cover, in the order of the log.
   Status ForEntriesOf(
       const Group& group,
       const std::function<Status(const LogEntryKey&, std::uint8_t type, std::string_view payload)>& take) const {
@@ -225,56 +233,75 @@ class Splitter {
       if (flushed != request_.flushed_sequences.end() && key.sequence <= flushed->second) return Ok();
       return take(key, kEntryRecordType, Unshipped(record));
     });
-    // The survey has told of damage already.
+    // The survey has already reported the damage.
     return damaged_ && !walked.ok() && walked.error().code() == Code::kCorruption ? Ok() : walked;
   }
 
-  // The entry with a sequence below the line that followed, whose writes of the same cells are the newer ones. One that
-  // cannot be decoded stays as it is: the opening of its region will say so.
+  // Writes of a later line with lower sequences are newer. Returns the entry with a sequence below those of that line.
+  // An entry that cannot be decoded stays unchanged: the opening of its region reports it.
   static std::string UnderThe(const RegionShare& share, std::string_view payload) {
     Result<LogEntry> entry = DecodeLogEntry(payload);
     if (!entry.ok()) return std::string(payload);
     entry->sequence = share.fell_to == 0 ? 0 : share.fell_to - 1;
     entry->shipped = {};
-    entry->turn.reset();
+    entry->mark.reset();
     std::string again;
     EncodeLogEntry(*entry, again);
     return again;
   }
 
-  // Recovered edits hold no word about replication: the log itself is shipped. An entry that cannot be decoded stays as
-  // it is, likewise.
+  // Recovered edits have no replication part, because replication ships from the log. An entry that cannot be decoded
+  // stays unchanged here as well.
   static std::string Unshipped(const io::Record& record) {
     if (record.version == kEntryVersion) return std::string(record.payload);
     Result<LogEntry> entry = DecodeLogEntry(record.payload);
     if (!entry.ok()) return std::string(record.payload);
     entry->shipped = {};
-    entry->turn.reset();
+    entry->mark.reset();
     std::string again;
     EncodeLogEntry(*entry, again);
     return again;
   }
 
-  // False: the region is gone.
-  Result<bool> Publish(const std::string& region, const Gathered& entries) {
-    RATCHET_ASSIGN(const std::unique_ptr<EditsFile> file, CreateFile(region));
-    if (file == nullptr) return false;
-    RATCHET_TRY(entries.WriteTo(*file));
-    RATCHET_TRY(file->Publish(damaged_));
-    return true;
+  Result<Went> Publish(const std::string& region, const Gathered& entries) {
+    RATCHET_ASSIGN(const Target target, CreateFile(region));
+    if (target.file == nullptr) return target.went;
+    RATCHET_TRY(entries.WriteTo(*target.file));
+    RATCHET_TRY(target.file->Publish(damaged_));
+    return target.went;
   }
 
-  // Null: the region is gone.
-  Result<std::unique_ptr<EditsFile>> CreateFile(const std::string& region) const {
+  struct Target {
+    std::unique_ptr<EditsFile> file;  // null: the entries are dropped
+    Went went = Went::kDropped;
+  };
+  Result<Target> CreateFile(const std::string& region) const {
+    Target target;
+    target.went = Went::kIntoTheRegion;
     Result<std::unique_ptr<io::Directory>> directory = request_.open_region(region);
-    if (!directory.ok() && directory.error().code() == Code::kNotFound) return std::unique_ptr<EditsFile>();
+    if (!directory.ok() && directory.error().code() == Code::kNotFound) {
+      if (RATCHET_MUTANT("split.missing_is_gone")) return Target{};
+      directory = KeepEdits(region);
+      if (directory.ok() && *directory == nullptr) return Target{};
+      target.went = Went::kAside;
+    }
     if (!directory.ok()) return std::move(directory).error();
     const std::string final_name = fmt::format("{}{}.{}", kEditsPrefix, request_.server, request_.file);
-    return EditsFile::Create(std::move(directory).value(),
-                             {region, final_name, fmt::format("tmp.{}.{:016x}", final_name, request_.attempt_token)});
+    RATCHET_ASSIGN(target.file, EditsFile::Create(std::move(directory).value(),
+                                                  {region, final_name,
+                                                   fmt::format("tmp.{}.{:016x}", final_name, request_.attempt_token)}));
+    return target;
   }
 
-  // Several splitters may get here at once: each has its own temporary name.
+  Result<std::unique_ptr<io::Directory>> KeepEdits(const std::string& region) const {
+    if (!request_.keep_edits)
+      return Error(Code::kFailedPrecondition,
+                   fmt::format("{}: the directory of region {} is missing", full_name_, region));
+    const RegionShare& share = survey_.find(region)->second;
+    return request_.keep_edits(region, share.last_fall != 0 ? UINT64_MAX : share.last_sequence);
+  }
+
+  // Several splitters may reach this point at once: each has its own temporary name.
   Status SayDone() {
     const std::string temporary = fmt::format("tmp.{}.{:016x}", done_name_, request_.attempt_token);
     RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory_.Create(temporary));

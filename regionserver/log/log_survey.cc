@@ -13,12 +13,12 @@ namespace {
 constexpr std::size_t kLongestName = 255;
 
 Result<LogEntryKey> KeyOf(const io::Record& record) {
-  const bool known = record.version >= kEntryVersion && record.version <= kTurnEntryVersion;
+  const bool known = record.version >= kEntryVersion && record.version <= kMarkEntryVersion;
   if (record.type != kEntryRecordType || !known)
     return Error(Code::kCorruption, fmt::format("record of unknown type {} version {}", record.type, record.version));
   RATCHET_ASSIGN(const LogEntryKey key, DecodeLogEntryKey(record.payload));
   if (!IsDirectoryName(key.region) && !RATCHET_MUTANT("split.trust_names"))
-    return Error(Code::kCorruption, "an entry of a region whose name is none");
+    return Error(Code::kCorruption, "an entry with an invalid region name");
   return key;
 }
 
@@ -52,7 +52,7 @@ Status WalkEntries(io::RecordReader& reader, const EntryWalk& walk) {
   } while (reader.SkipDamage());
   if (last_sequence != walk.sealed_last_sequence)
     damaged(reader.tail().offset,
-            fmt::format("the last record is {}, sealed was {}", last_sequence, walk.sealed_last_sequence));
+            fmt::format("the last record is {}, but the seal has {}", last_sequence, walk.sealed_last_sequence));
   return damage ? Status(*damage) : Ok();
 }
 

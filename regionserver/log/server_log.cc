@@ -24,7 +24,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint64_t kBatchBytes = 64ULL << 20;  // written by one sync, unless a single entry is larger
+constexpr std::uint64_t kBatchBytes = 64ULL << 20;  // bytes per sync, except for a single larger entry
 constexpr std::uint64_t kReserveStep = 1ULL << 20;  // written as zeros and synced while the batch waits
 constexpr std::uint64_t kRecordOverhead = 64;       // more than a record's header and padding
 
@@ -33,14 +33,14 @@ struct Pending {
   std::uint64_t sequence = 0;
   std::uint8_t version = kEntryVersion;
   std::string payload;
-  Status fits;  // an error: the log cannot take it, and answers with this in its turn
+  Status fits;  // an error: the log cannot take the entry, and answers with this error in its turn
   std::shared_ptr<LogMember> member;
   std::function<void(Status)> done;
 };
 
 Error Ended() { return Error(Code::kAborted, "the log is closed"); }
 
-// Behind the last record there are only zeros, whichever process reads the file meanwhile.
+// Other processes that read the file see only zeros after the last record.
 void GiveBackSpace(io::RecordWriter& writer) {
   const Status trimmed = writer.file().Trim();
   if (!trimmed.ok()) RATCHET_LOG(kWarn, "cannot give back the unused space of a log: {}", trimmed.error().ToString());
@@ -56,7 +56,7 @@ struct ServerLog::Impl {
         maker(fenced_directory, options.prefix, options.roll_bytes, options.prepare_next) {}
 
   void Run();
-  std::deque<Pending> TakeBatch(bool* roll);
+  std::deque<Pending> DequeueBatch(bool* roll);
   void CommitBatch(std::deque<Pending>& batch);
   Status ReserveSpace(const std::deque<Pending>& batch);
   Status Write(std::deque<Pending>& batch);
@@ -74,14 +74,14 @@ struct ServerLog::Impl {
   const ServerLogOptions options;
   LogFileMaker maker;
 
-  // Writer thread only.
+  // Used by the writer thread only.
   std::unique_ptr<io::RecordWriter> writer;
   SpaceReserve space{0, kReserveStep};
   std::uint64_t roll_at = options.roll_bytes;
-  std::uint64_t next_record = 1;  // record sequence in the files; one numbering over all files of this log
+  std::uint64_t next_record = 1;  // record sequence; one numbering for all files of this log
 
   mutable Mutex mutex;
-  CondVar work;      // something queued, a roll wanted, or stopping
+  CondVar work;      // an entry is queued, a roll is requested, or the log stops
   CondVar progress;  // queue shrank, a roll finished
   std::deque<Pending> queue GUARDED_BY(mutex);
   std::uint64_t queued_bytes GUARDED_BY(mutex) = 0;
@@ -89,19 +89,19 @@ struct ServerLog::Impl {
   std::uint64_t rolls_done GUARDED_BY(mutex) = 0;
   Status roll_result GUARDED_BY(mutex);
   bool stopping GUARDED_BY(mutex) = false;
-  bool ended GUARDED_BY(mutex) = false;  // nothing is completed or written any more
+  bool ended GUARDED_BY(mutex) = false;  // no entry is completed or written after this
   std::vector<FileInfo> files GUARDED_BY(mutex);
   std::uint64_t keep_from GUARDED_BY(mutex) = UINT64_MAX;
   Metrics metrics GUARDED_BY(mutex);
   Latency sync_time;
 
-  Mutex marking;                                 // before `mutex`
+  Mutex marking;                                 // taken before `mutex`
   std::uint64_t marked GUARDED_BY(marking) = 0;  // files up to this number are marked as covered
 
   std::thread thread;
 };
 
-std::deque<Pending> ServerLog::Impl::TakeBatch(bool* roll) {
+std::deque<Pending> ServerLog::Impl::DequeueBatch(bool* roll) {
   MutexLock lock(mutex);
   while (queue.empty() && rolls_wanted == rolls_done && !stopping) work.Wait(mutex);
   *roll = rolls_wanted > rolls_done;
@@ -121,16 +121,16 @@ void ServerLog::Impl::Run() {
   SetThreadName("log-write");
   for (;;) {
     bool roll = false;
-    std::deque<Pending> batch = TakeBatch(&roll);
-    if (batch.empty() && !roll) break;  // stopping, and nothing is left
+    std::deque<Pending> batch = DequeueBatch(&roll);
+    if (batch.empty() && !roll) break;  // stopping, and the queue is empty
     if (!batch.empty()) CommitBatch(batch);
     if (!roll && writer->end_offset() < roll_at) continue;
     const Status rolled = OpenNextFile();
     if (rolled.ok()) {
       roll_at = options.roll_bytes;
     } else {
-      roll_at = writer->end_offset() + options.roll_bytes / 8;  // not at every batch again
-      RATCHET_LOG(kWarn, "log roll failed, going on in the old file: {}", rolled.error().ToString());
+      roll_at = writer->end_offset() + options.roll_bytes / 8;  // do not retry at every batch
+      RATCHET_LOG(kWarn, "log roll failed, continuing in the old file: {}", rolled.error().ToString());
     }
     MutexLock lock(mutex);
     roll_result = rolled;
@@ -139,7 +139,8 @@ void ServerLog::Impl::Run() {
   }
 }
 
-// The new file's name is durable before this returns (S4); the old one was synced by its last batch.
+// The new file's name is durable before this returns (S4: directory made once); the old one was synced by its last
+// batch.
 Status ServerLog::Impl::OpenNextFile() {
   RATCHET_TRY(HitFault("log.before_roll", options.prefix));
   RATCHET_ASSIGN(LogFileMaker::File file, maker.Take());
@@ -189,15 +190,16 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   Status written = Write(batch);
   if (written.ok() && !RATCHET_MUTANT("log.no_sync")) written = SyncWriter();
   if (!written.ok() && RATCHET_MUTANT("log.survive_failed_sync")) written = SyncWriter();
-  // A write that failed half way would have to be covered by a later sync, so it counts as one that failed (S6).
+  // A later sync would have to cover a write that failed half way, so a failed write counts as a failed sync (S6:
+  // failed sync ends the process).
   if (!io::DieOnFailedSync(written, "server log")) {
     MutexLock lock(mutex);
     ended = true;
     return;
   }
-  // S1: the CHECK follows the sync of exactly the batch that it releases.
+  // S1 (check after sync): the CHECK follows the sync of exactly the batch that it releases.
   if (!RATCHET_MUTANT("log.check_before_sync") && !RATCHET_MUTANT("log.no_check")) {
-    IgnoreResult(HitFault("log.before_check", options.prefix), "pauses and dies only");
+    IgnoreResult(HitFault("log.before_check", options.prefix), "this fault point only pauses or kills");
     fence = directory.CheckAfterSync();
   }
   if (!fence.ok()) {
@@ -221,15 +223,15 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
       metrics.bytes += pending.payload.size();
     }
   }
-  // S21: once per region touched.
+  // S21 (numbered openings): one CHECK for each region touched.
   std::map<LogMember*, Status> openings;
   if (!RATCHET_MUTANT("log.no_opening_check")) {
     for (const Pending& pending : batch)
       if (!openings.contains(pending.member.get()))
         openings.emplace(pending.member.get(), pending.member->CheckOpening());
   }
-  // S50: what cannot be told is no finding. The entries stay in the log, which is split before any of their regions
-  // opens again.
+  // S50 (give up only on proof): an error is not evidence of a higher opening. The entries stay in the log, which is
+  // split before any of their regions opens again.
   for (const auto& [member, owner] : openings) {
     if (owner.ok() || owner.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) continue;
     BecomeUnsure(owner.error());
@@ -246,7 +248,7 @@ void ServerLog::Impl::FailAll(std::deque<Pending>& batch, const Error& error) {
   for (Pending& pending : batch) pending.done(error);
 }
 
-// False: it had ended before.
+// Returns false if the log had ended before.
 bool ServerLog::Impl::End() {
   MutexLock lock(mutex);
   return !std::exchange(ended, true);
@@ -254,7 +256,7 @@ bool ServerLog::Impl::End() {
 
 void ServerLog::Impl::BecomeUnsure(const Error& error) {
   if (!End()) return;
-  RATCHET_LOG(kError, "a region's owner cannot be told after a write, so this log ends: {}", error.ToString());
+  RATCHET_LOG(kError, "cannot determine a region's owner after a write, so this log ends: {}", error.ToString());
   if (options.unsure) options.unsure(error);
 }
 
@@ -280,7 +282,7 @@ bool ServerLog::Append(const LogEntry& entry, std::shared_ptr<LogMember> member,
   Pending pending{entry.region, entry.sequence, VersionOf(entry), {}, Ok(), std::move(member), std::move(done)};
   EncodeLogEntry(entry, pending.payload);
   if (pending.payload.size() > impl_->options.max_entry_bytes) {
-    pending.fits = Error(Code::kResourceExhausted, fmt::format("a log entry of {} bytes; the log takes {}",
+    pending.fits = Error(Code::kResourceExhausted, fmt::format("a log entry has {} bytes; the limit is {}",
                                                                pending.payload.size(), impl_->options.max_entry_bytes));
     pending.payload = {};
   }
@@ -321,7 +323,7 @@ void ServerLog::Covered(const std::string& region, std::uint64_t sequence) {
   }
 }
 
-// A file counts only when all before it do: one number says it all.
+// A file counts only when all before it do, so one number is enough.
 std::uint64_t ServerLog::Impl::NewestCovered() const {
   MutexLock lock(mutex);
   std::uint64_t newest = 0;

@@ -1,5 +1,5 @@
-// Makes sure that an append fits on the disk before it is begun, so that a full disk refuses work instead of ending the
-// process in the middle of it (S6).
+// Makes sure that an append fits on the disk before the append begins. So a full disk refuses work instead of ending
+// the process in the middle of a write (S6: failed sync ends the process).
 #pragma once
 
 #include <algorithm>
@@ -10,28 +10,29 @@
 
 namespace ratchet::regionserver {
 
-// Of one file, used by its writer only.
+// Serves one file, and is used by the file's writer only.
 class SpaceReserve {
  public:
-  // `reserved`: bytes that the file owns already. It grows by at least `step`.
+  // `reserved`: bytes that the file has already. The reservation grows by at least `step`.
   SpaceReserve(std::uint64_t reserved, std::uint64_t step) : reserved_(reserved), step_(step) {}
 
-  // kNoSpace: nothing was written, the file is as it was.
+  // kNoSpace: the file is unchanged.
   Status Ensure(io::WritableFile& file, std::uint64_t end) {
     if (end <= reserved_) return Ok();
-    // A large step may fail where what is needed still fits.
+    // A large step may fail although the needed bytes still fit.
     for (const std::uint64_t wanted : {std::max(end, reserved_ + step_), end}) {
       const Status reserved = file.Preallocate(wanted);
       if (reserved.ok()) {
         reserved_ = wanted;
         return Ok();
       }
-      if (reserved.error().code() != Code::kNoSpace) return Ok();  // no such offer here: the append itself will tell
+      // preallocation is not supported; the append reports errors
+      if (reserved.error().code() != Code::kNoSpace) return Ok();
       if (wanted == end) return reserved;
     }
     return Ok();
   }
-  // False after Ensure(file, end) on a disk that cannot reserve.
+  // Returns false after Ensure(file, end) on a disk that cannot reserve.
   [[nodiscard]] bool Holds(std::uint64_t end) const { return end <= reserved_; }
 
  private:

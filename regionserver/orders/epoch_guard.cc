@@ -36,13 +36,13 @@ bool EpochGuard::waiting() const {
 Result<EpochGuard::Ticket> EpochGuard::EnterMetaWork(Epoch epoch) {
   MutexLock lock(mutex_);
   if (epoch < highest_) return Stale(epoch, highest_);
-  highest_ = epoch;  // from here no lower one is admitted, so the wait below ends
+  highest_ = epoch;  // from here no lower epoch is admitted, so the wait below ends
   ++waiting_;
   while (!admitted_.empty() && admitted_.begin()->first < epoch && !RATCHET_MUTANT("orders.raise_without_wait")) {
     left_.Wait(mutex_);
   }
   --waiting_;
-  if (epoch < highest_) return Stale(epoch, highest_);  // overtaken while it waited
+  if (epoch < highest_) return Stale(epoch, highest_);  // a higher epoch arrived during the wait
   ++admitted_[epoch];
   return Ticket(this, epoch);
 }

@@ -1,6 +1,7 @@
-// The belt of rules S23 and S28: the highest master epoch that this server has seen. Orders and writes to meta
-// that carry a lower one are refused. The rope is elsewhere (order numbers, openings, transition numbers): a server
-// that has just started knows no epoch yet, and no part waits for it to learn one.
+// The first defence of rules S23 (epochs are a second safeguard) and S28 (conditional meta writes): the highest master
+// epoch that this server has seen. Orders and writes to meta with a lower epoch are refused. Safety does not rest on
+// it, but on order numbers, openings and transition numbers: a server that has just started knows no epoch, and no part
+// waits for it to learn one.
 //
 // Thread-safe.
 #pragma once
@@ -16,10 +17,11 @@ namespace ratchet::regionserver {
 
 class EpochGuard {
  public:
-  // An order or an acknowledgement from the owner of `epoch`. Lower than the highest seen: kStale. Higher: remembered.
+  // Admits an order or an acknowledgement from the owner of `epoch`. kStale when a higher epoch was seen; a higher one
+  // is remembered.
   [[nodiscard]] Status Admit(Epoch epoch);
   [[nodiscard]] Epoch highest() const;
-  // A caller waits for tickets that are out.
+  // True while a caller waits for tickets that are not yet released.
   [[nodiscard]] bool waiting() const;
 
   // Holds a write to meta admitted under its epoch; while it lives, a higher epoch's meta work waits.
@@ -38,10 +40,10 @@ class EpochGuard {
     Epoch epoch_;
   };
 
-  // Meta work of the owner of `epoch`: a write, or the scan by which it loads meta. Waits (as long as one group commit
-  // takes) until every admitted write of a lower epoch has been released, so that what the new owner reads and writes
-  // comes after all of them. kStale when a higher epoch has been seen. The ticket must not be released by a thread that
-  // waits here.
+  // Begins meta work of the owner of `epoch`: a write, or the scan by which it loads meta. Waits (as long as one group
+  // commit takes) until every admitted write of a lower epoch has been released, so that what the new owner reads and
+  // writes comes after all of them. kStale when a higher epoch has been seen. The ticket must not be released by a
+  // thread that waits here.
   [[nodiscard]] Result<Ticket> EnterMetaWork(Epoch epoch);
 
  private:

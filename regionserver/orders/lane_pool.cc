@@ -10,9 +10,10 @@ namespace ratchet::regionserver {
 
 LanePool::LanePool(LaneThreads threads) {
   const int counts[kLaneCount] = {threads.meta,       threads.regions,       threads.split_log,     threads.flush,
-                                  threads.meta_flush, threads.small_compact, threads.large_compact, threads.admin};
-  const char* const names[kLaneCount] = {"order-meta", "order-region",  "order-split",   "flush",
-                                         "flush-meta", "compact-small", "compact-large", "admin"};
+                                  threads.meta_flush, threads.small_compact, threads.large_compact, threads.admin,
+                                  threads.copy,       threads.build};
+  const char* const names[kLaneCount] = {"order-meta",    "order-region",  "order-split", "flush",      "flush-meta",
+                                         "compact-small", "compact-large", "admin",       "order-copy", "order-build"};
   for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     queues_[lane] = std::make_unique<Queue>();
     for (int i = 0; i < counts[lane]; ++i) {

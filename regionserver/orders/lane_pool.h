@@ -1,8 +1,8 @@
 // The threads that execute orders and upkeep, in lanes with a fixed number of threads each, so that a slow kind of work
-// never keeps another from progressing: meta's openings and closings pass everything, log splitting stays out of the
-// way of openings.
+// never keeps another from progressing: openings and closings of meta wait for no other work, and log splitting does
+// not delay openings.
 //
-// Work waits in its lane without bound; there is at most one order and one piece of upkeep for each region and
+// A lane's queue has no limit of its own; there is at most one order and one piece of upkeep for each region and
 // procedure. Thread-safe.
 #pragma once
 
@@ -18,21 +18,34 @@
 
 namespace ratchet::regionserver {
 
-enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog, kFlush, kMetaFlush, kSmallCompact, kLargeCompact, kAdmin };
-inline constexpr std::size_t kLaneCount = 8;
+enum class Lane : std::uint8_t {
+  kMeta,
+  kRegions,
+  kSplitLog,
+  kFlush,
+  kMetaFlush,
+  kSmallCompact,
+  kLargeCompact,
+  kAdmin,
+  kCopy,
+  kBuild,
+};
+inline constexpr std::size_t kLaneCount = 10;
 
 struct LaneThreads {
   int meta = 1;           // openings and closings of meta
   int regions = 4;        // openings and closings of all other regions
   int split_log = 2;      // splitting dead servers' logs, meta's log included
-  int flush = 2;          // memstores that are full
-  int meta_flush = 1;     // the one of meta, which waits behind no other
-  int small_compact = 2;  // store files that are many
-  int large_compact = 2;  // whole regions that are rewritten
+  int flush = 2;          // flushes of full memstores
+  int meta_flush = 1;     // flushes of meta, which wait for no other flush
+  int small_compact = 2;  // compactions of many small store files
+  int large_compact = 2;  // rewrites of whole regions
   int admin = 1;          // flushes and rolls of the log that an administrator asks for
+  int copy = 4;           // region copies for snapshots, clones and restores: one for each region of a table
+  int build = 4;          // regions made by splits and merges
 };
 
-// Where orders run. A test runs them inline.
+// Interface for the threads that run orders. A test runs orders inline.
 class Lanes {
  public:
   virtual ~Lanes() = default;
@@ -42,7 +55,7 @@ class Lanes {
 class LanePool final : public Lanes {
  public:
   explicit LanePool(LaneThreads threads);
-  // Waits for what is being executed; drops what has not begun.
+  // Waits for running work; drops work that has not begun.
   ~LanePool() override;
   LanePool(const LanePool&) = delete;
   LanePool& operator=(const LanePool&) = delete;

@@ -28,32 +28,35 @@ Result<ProcId> PidOf(std::int64_t pid) {
   return ProcId(static_cast<std::uint64_t>(pid));
 }
 
-// Each order carries its epoch itself, or the request does.
+// Returns the order's own epoch, or else that of the request.
 Epoch EpochOf(bool has, std::uint64_t epoch, Epoch of_request) { return has ? Epoch(epoch) : of_request; }
 
 Lane LaneOf(const std::string& encoded_name) { return encoded_name == kMetaEncodedName ? Lane::kMeta : Lane::kRegions; }
 
 Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch epoch, OrderExecutor& executor) {
   RATCHET_ASSIGN(const ProcId pid, PidOf(info.open_proc_id()));
-  if (!info.has_open_seq() || !info.has_table_dir() || !info.has_schema()) {
+  if (!info.has_open_number() || !info.has_table_dir() || !info.has_schema()) {
     return Error(Code::kInvalidArgument,
-                 fmt::format("pid={}: the order to open lacks open_seq, table_dir or schema", pid));
+                 fmt::format("pid={}: the order to open lacks open_number, table_dir or schema", pid));
   }
-  // It becomes a file's name, and no later opening may have a lower one (S21).
-  if (info.open_seq() == 0 || info.open_seq() > kMaxOpening) {
+  // It becomes part of a file name, and no later opening may have a lower number (S21: numbered openings).
+  if (info.open_number() == 0 || info.open_number() > kMaxOpening) {
     return Error(Code::kInvalidArgument,
-                 fmt::format("pid={}: opening {} is not in 1..{}", pid, info.open_seq(), kMaxOpening));
+                 fmt::format("pid={}: opening {} is not in 1..{}", pid, info.open_number(), kMaxOpening));
   }
   RATCHET_ASSIGN(const RegionInfo region, FromProto(info.region()));
   auto open = std::make_shared<OpenOrder>();
   open->pid = pid;
   open->encoded_name = region.encoded_name();
   open->region = info.region();
-  open->open_seq = info.open_seq();
+  open->open_number = info.open_number();
   open->transition = info.transition();
   open->opened_before = info.opened_before();
-  open->born = info.born();
-  open->descriptor = info.schema_number();
+  open->build_number = info.build_number();
+  open->schema_number = info.schema_number();
+  open->issued = info.issued();
+  open->served = info.served();
+  open->flushed = info.flushed();
   open->table_dir = info.table_dir();
   open->schema = info.schema();
   Order order;
@@ -61,7 +64,7 @@ Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch 
   order.pid = pid;
   order.address = {epoch, info.attempt()};
   order.lane = LaneOf(open->encoded_name);
-  order.what = fmt::format("open of region {}, opening {}", open->encoded_name, open->open_seq);
+  order.what = fmt::format("open of region {}, opening {}", open->encoded_name, open->open_number);
   order.execute = [open, &executor] {
     OrderAnswer answer = executor.Open(*open);
     answer.region_info = open->region.SerializeAsString();
@@ -99,8 +102,8 @@ Result<Order> MakeClose(const pb::CloseRegionRequest& request, Epoch epoch, Orde
   return order;
 }
 
-// S47: remembered by its own pid, not as one of the region's orders.
-Status TakeFlush(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+// S47 (orders without ownership): remembered by its own pid, not as an order of the region.
+Status DecodeFlush(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
   pb::FlushRegionParameter parameter;
   if (!parameter.ParseFromString(request.proc_data())) {
     return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable FlushRegionParameter", order.pid));
@@ -114,8 +117,9 @@ Status TakeFlush(const pb::RemoteProcedureRequest& request, OrderExecutor& execu
   return Ok();
 }
 
-// Likewise. It takes its turn beside the compactions that the server begins itself.
-Status TakeCompact(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+// An order to compact is remembered by its own pid, like an order to flush. It queues together with the compactions
+// that the server begins itself.
+Status DecodeCompact(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
   pb::CompactRegionParameter parameter;
   if (!parameter.ParseFromString(request.proc_data())) {
     return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable CompactRegionParameter", order.pid));
@@ -128,35 +132,35 @@ Status TakeCompact(const pb::RemoteProcedureRequest& request, OrderExecutor& exe
   return Ok();
 }
 
-// Beside the regions' own orders: it gives and takes none (S47).
-Status TakeBuild(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+// Independent of the regions' own orders: a build neither supersedes nor waits for one (S47).
+Status DecodeBuild(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
   auto build = std::make_shared<BuildOrder>();
   build->pid = order.pid;
   if (!build->parameter.ParseFromString(request.proc_data())) {
     return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable BuildRegionsParameter", order.pid));
   }
-  order.lane = Lane::kRegions;
+  order.lane = RATCHET_MUTANT("orders.copies_beside_openings") ? Lane::kRegions : Lane::kBuild;
   order.what = fmt::format("build of {} regions of {}", build->parameter.child_size(), build->parameter.parent_size());
   order.execute = [build, &executor] { return executor.Build(*build); };
   return Ok();
 }
 
-// Likewise. It may have to flush an open region first.
-Status TakeCopy(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+// An order to copy is independent of other orders about the region. It may have to flush an open region first.
+Status DecodeCopy(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
   auto copy = std::make_shared<CopyOrder>();
   copy->pid = order.pid;
   if (!copy->parameter.ParseFromString(request.proc_data())) {
     return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable CopyRegionParameter", order.pid));
   }
   RATCHET_ASSIGN(const RegionInfo source, FromProto(copy->parameter.source()));
-  order.lane = copy->parameter.kind() == pb::CopyRegionParameter::PART ? Lane::kRegions : Lane::kFlush;
+  order.lane = RATCHET_MUTANT("orders.copies_beside_openings") ? Lane::kRegions : Lane::kCopy;
   order.what = fmt::format("copy of region {}", source.encoded_name());
   order.execute = [copy, &executor] { return executor.Copy(*copy); };
   return Ok();
 }
 
-// Likewise. The list's own number decides whether it is taken.
-Status TakeRefreshPeers(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+// An independent order. The list's own number decides whether the list is accepted.
+Status DecodeRefreshPeers(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
   auto refresh = std::make_shared<RefreshPeersOrder>();
   refresh->pid = order.pid;
   if (!refresh->list.ParseFromString(request.proc_data()))
@@ -177,23 +181,23 @@ Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epo
   order.address = {epoch, request.attempt()};
   order.lane = Lane::kSplitLog;
   if (request.proc_class() == kFlushRegionClass) {
-    RATCHET_TRY(TakeFlush(request, executor, order));
+    RATCHET_TRY(DecodeFlush(request, executor, order));
     return order;
   }
   if (request.proc_class() == kCompactRegionClass) {
-    RATCHET_TRY(TakeCompact(request, executor, order));
+    RATCHET_TRY(DecodeCompact(request, executor, order));
     return order;
   }
   if (request.proc_class() == kBuildRegionsClass) {
-    RATCHET_TRY(TakeBuild(request, executor, order));
+    RATCHET_TRY(DecodeBuild(request, executor, order));
     return order;
   }
   if (request.proc_class() == kCopyRegionClass) {
-    RATCHET_TRY(TakeCopy(request, executor, order));
+    RATCHET_TRY(DecodeCopy(request, executor, order));
     return order;
   }
   if (request.proc_class() == kRefreshPeerClass) {
-    RATCHET_TRY(TakeRefreshPeers(request, executor, order));
+    RATCHET_TRY(DecodeRefreshPeers(request, executor, order));
     return order;
   }
   if (request.proc_class() != kSplitLogClass) {

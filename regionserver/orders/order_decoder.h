@@ -1,4 +1,4 @@
-// From a master's ExecuteProcedures request to orders for the queue. Pure.
+// Converts a master's ExecuteProcedures request into orders for the queue. Pure.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,25 @@ struct OpenOrder {
   ProcId pid;
   std::string encoded_name;
   pb::RegionInfo region;
-  std::uint64_t open_seq = 0;    // S21: the number of this opening, from the procedure's durable data
-  std::uint64_t transition = 0;  // S28
-  bool opened_before = false;    // S53
-  std::uint64_t born = 0;        // S38
-  std::uint64_t descriptor = 0;  // S48; 0: the master names none
-  std::string table_dir;         // below <root>/data
+  // S21 (numbered openings): the number of this opening, from the procedure's durable data
+  std::uint64_t open_number = 0;
+  std::uint64_t transition = 0;     // S28 (conditional meta writes)
+  bool opened_before = false;       // S53 (opening starts with full state)
+  std::uint64_t build_number = 0;   // S38 (no empty opening over data)
+  std::uint64_t schema_number = 0;  // S48 (schema pinned in the order); 0: the master names none
+  std::uint64_t issued = 0;         // S118 (older copy stays closed); 0: the master does not know
+  std::uint64_t served = 0;         // S118, like `issued`
+  std::uint64_t flushed = 0;        // S118, like `issued`
+  std::string table_dir;            // below <root>/data
   pb::TableSchema schema;
 };
 
 struct CloseOrder {
   ProcId pid;
   std::string encoded_name;
-  pb::RegionInfo region;                  // as far as the order names it (a close carries no end key)
-  std::optional<ServerName> destination;  // where it goes next, if the master has said so: clients are sent there
+  pb::RegionInfo region;  // as far as the order names it (a close carries no end key)
+  // the server that opens the region next, if the master named it: clients are redirected there
+  std::optional<ServerName> destination;
 };
 
 struct SplitLogOrder {
@@ -70,12 +75,13 @@ struct CompactOrder {
   bool major = false;
 };
 
-// What the orders do. Implemented by the server, called on lanes' threads.
+// Executes orders. Implemented by the server, called on lanes' threads.
 class OrderExecutor {
  public:
   virtual ~OrderExecutor() = default;
   virtual OrderAnswer Open(const OpenOrder& order) = 0;
-  // Nothing: the region cannot be closed, and the process ends so that its log brings the rows to the next opening.
+  // Returns nullopt when the region cannot be closed. The process then ends, so that its log brings the rows to the
+  // next opening.
   virtual std::optional<OrderAnswer> Close(const CloseOrder& order) = 0;
   virtual OrderAnswer SplitLog(const SplitLogOrder& order) = 0;
   virtual OrderAnswer Flush(const FlushOrder& order) = 0;
@@ -99,13 +105,13 @@ struct OrderBatch {
   std::vector<Order> orders;
 };
 
-// `own_start_code`: orders for another run of this server are refused (kStale). kInvalidArgument when something is
-// missing that an order needs; then nothing of the request is taken. An unknown procedure class is no error: its
-// order's answer is kFailed. `executor` must outlive the orders.
+// Orders whose start code differs from `own_start_code` are for another run of this server and are refused (kStale).
+// kInvalidArgument when an order lacks a field; then the whole request is refused. An unknown procedure class is not an
+// error here: its order's answer is kFailed. `executor` must outlive the orders.
 [[nodiscard]] Result<OrderBatch> DecodeOrders(const pb::ExecuteProceduresRequest& request, std::uint64_t own_start_code,
                                               OrderExecutor& executor);
 
-// An answer that says why something failed.
+// Makes an answer that gives the reason of a failure.
 [[nodiscard]] OrderAnswer FailedAnswer(OrderOutcome outcome, const Error& error);
 
 }  // namespace ratchet::regionserver

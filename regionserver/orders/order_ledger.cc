@@ -36,7 +36,8 @@ Admission OrderLedger::Admit(const OrderKey& key, ProcId pid, OrderAddress from)
   Entry& entry = found->second;
   if (pid < entry.pid) return Admission::kRefused;
   if (pid > entry.pid) {
-    // One order of a region at a time: what still runs was settled with its master, but its effects have not ended.
+    // A region has one order at a time. An older order that still runs was settled with its master, but its effects
+    // have not ended.
     const bool busy = entry.executing.valid();
     entry = Entry{pid, busy ? entry.executing : pid, from, Stage::kUnderWay, {}};
     return busy ? Admission::kExecuteLater : Admission::kExecute;
@@ -55,7 +56,7 @@ void OrderLedger::RaiseFloor(ProcId lowest_live) {
 }
 
 void OrderLedger::ForgetBelowFloor() {
-  // From now on the floor itself refuses what is remembered here, and everything below it.
+  // From now on the floor itself refuses the remembered orders below it, so they can be forgotten.
   std::erase_if(entries_,
                 [this](const auto& item) { return item.second.stage == Stage::kAnswered && item.second.pid < floor_; });
 }
@@ -104,7 +105,8 @@ bool OrderLedger::RefusedAsStale(const OrderKey& key, ProcId pid, OrderAddress s
   if (entry == nullptr) return false;
   if (expected.has_value()) entry->address = std::max(entry->address, *expected);
   if (entry->address != sent_to) return true;
-  // No master waits for this under a newer address: the master that does will send the order again (S20).
+  // No master waits for this report under a newer address. The master that needs it sends the order again (S20: answers
+  // are repeated).
   entry->stage = Stage::kAnswered;
   if (pid < floor_) entries_.erase(key);
   return false;

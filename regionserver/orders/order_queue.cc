@@ -22,7 +22,7 @@ Status OrderQueue::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orde
       switch (admission) {
         case Admission::kExecute: to_start.push_back(std::move(order)); break;
         case Admission::kExecuteLater: {
-          // A lower order that still waits here is superseded: it was settled before the higher one was given.
+          // A lower order that still waits here is superseded: it was settled before the master gave the higher one.
           const OrderKey key = order.key;
           waiting_.insert_or_assign(key, std::move(order));
           break;
@@ -73,9 +73,9 @@ void OrderQueue::Finish(const Order& order, std::optional<OrderAnswer> answer) {
   }
 }
 
-std::vector<OrderKey> OrderQueue::TakeNewlyDue() {
+std::vector<OrderKey> OrderQueue::DrainNewlyDue() {
   MutexLock lock(mutex_);
-  return ledger_.TakeNewlyDue();
+  return ledger_.DrainNewlyDue();
 }
 
 std::optional<OrderReport> OrderQueue::BuildReport(const OrderKey& key) const {

@@ -1,5 +1,6 @@
-// Takes masters' orders in, has each executed once in its lane, and keeps the answers until they are taken (rules
-// S19, S20). It knows nothing of what an order does: that is the order's own function.
+// Accepts masters' orders, executes each once in its lane, and keeps the answers until the master has acknowledged them
+// (S19: executed orders are remembered; S20: answers are repeated). The work of an order is a function that the order
+// carries.
 //
 // Owner: the server process. Thread-safe. An order's function runs on a lane's thread, outside the queue's mutex.
 #pragma once
@@ -24,7 +25,7 @@ struct Order {
   OrderAddress address;
   Lane lane = Lane::kRegions;
   std::string what;  // "open of region 56f9...", for the log
-  // Called at most once, and always comes to an answer; nothing only when the process is about to end without one.
+  // Called at most once. Returns the answer; nullopt only when the process is about to end without one.
   std::function<std::optional<OrderAnswer>()> execute;
 };
 
@@ -39,7 +40,7 @@ class OrderQueue {
   [[nodiscard]] Status Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orders);
 
   // For the reporter; see OrderLedger.
-  [[nodiscard]] std::vector<OrderKey> TakeNewlyDue();
+  [[nodiscard]] std::vector<OrderKey> DrainNewlyDue();
   [[nodiscard]] std::optional<OrderReport> BuildReport(const OrderKey& key) const;
   bool Acknowledged(const OrderReport& sent);
   bool RefusedAsStale(const OrderReport& sent, std::optional<OrderAddress> expected);

@@ -9,14 +9,14 @@
 
 namespace ratchet::regionserver {
 
-// Shared with the callbacks under way, which may outlive the reporter.
+// Shared with pending callbacks, which may outlive the reporter.
 struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State> {
   State(OrderQueue& queue_in, EpochGuard& epochs_in, MasterPort& port_in, Timers& timers_in, std::uint64_t seed,
         ReporterOptions options_in)
       : queue(queue_in), epochs(epochs_in), port(port_in), timers(timers_in), options(options_in), prng(seed) {}
 
-  // One thread pumps at a time; a call that answers at once comes back here and only leaves word, so that any number of
-  // them needs no more stack than one.
+  // One thread pumps at a time. A call that answers at once comes back here and only sets a flag, so that any number of
+  // such calls needs no deeper stack than one.
   void Kick() {
     {
       MutexLock lock(mutex);
@@ -27,7 +27,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     while (PumpOnce()) continue;
   }
 
-  // False when nothing was left to do; then no thread pumps any more.
+  // Returns false when no work is left; then no thread pumps.
   bool PumpOnce() {
     std::vector<OrderReport> transitions;
     std::vector<OrderReport> batch;
@@ -35,7 +35,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
       MutexLock lock(mutex);
       pumping = std::exchange(kicked, false) && !stopped;
       if (!pumping) return false;
-      for (OrderKey& key : queue.TakeNewlyDue()) Queue(std::move(key));
+      for (OrderKey& key : queue.DrainNewlyDue()) Queue(std::move(key));
       transitions = NextTransitions();
       batch = NextBatch();
     }
@@ -95,7 +95,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   void TransitionDone(const OrderReport& report, Result<ReportVerdict> verdict) {
     bool again_now = false;
     if (verdict.ok()) {
-      IgnoreResult(epochs.Admit(verdict->epoch), "an answer only teaches the epoch; a lower one teaches nothing");
+      IgnoreResult(epochs.Admit(verdict->epoch), "an answer can only raise the known epoch; a lower epoch is ignored");
       if (verdict->stale) {
         again_now = queue.RefusedAsStale(report, verdict->expected);
         RATCHET_LOG(kInfo, "pid={} Report refused as stale; region={}, epoch={}, attempt={}{}", report.pid,
@@ -103,7 +103,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
                     again_now ? ", sent again to the newer address" : "");
       } else {
         again_now = !queue.Acknowledged(report);
-        IgnoreResult(HitFault("regionserver.after_report", report.key.region), "nothing is left to fail");
+        IgnoreResult(HitFault("regionserver.after_report", report.key.region), "the report is finished");
       }
     }
     {
@@ -131,7 +131,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
       if (status.ok() && queue.Acknowledged(report)) continue;
       again.push_back(report.key);
     }
-    if (status.ok()) IgnoreResult(HitFault("regionserver.after_report", "procedures"), "nothing is left to fail");
+    if (status.ok()) IgnoreResult(HitFault("regionserver.after_report", "procedures"), "the report is finished");
     {
       MutexLock lock(mutex);
       batch_in_flight = false;
@@ -186,11 +186,12 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   Mutex mutex;
   bool stopped GUARDED_BY(mutex) = false;
   bool pumping GUARDED_BY(mutex) = false;
-  bool kicked GUARDED_BY(mutex) = false;  // since the pumping thread last looked
+  bool kicked GUARDED_BY(mutex) = false;  // set since the pumping thread last looked
   Prng prng GUARDED_BY(mutex);
-  std::deque<OrderKey> regions GUARDED_BY(mutex);                            // to be sent
-  std::deque<OrderKey> procedures GUARDED_BY(mutex);                         // to be sent
-  std::map<std::uint64_t, std::vector<OrderKey>> delayed GUARDED_BY(mutex);  // by ticket: wait for their timers
+  std::deque<OrderKey> regions GUARDED_BY(mutex);     // keys to be sent
+  std::deque<OrderKey> procedures GUARDED_BY(mutex);  // keys to be sent
+  // by ticket: keys that wait for their timers
+  std::map<std::uint64_t, std::vector<OrderKey>> delayed GUARDED_BY(mutex);
   std::uint64_t last_ticket GUARDED_BY(mutex) = 0;
   std::map<OrderKey, std::uint32_t> failures GUARDED_BY(mutex);
   std::size_t in_flight GUARDED_BY(mutex) = 0;

@@ -1,8 +1,8 @@
-// Sends the answers to orders until the master has taken them, for ever, through any number of masters (rules
-// S20).
+// Sends each answer to an order until a master has acknowledged it, without a limit on attempts or failovers (S20:
+// answers are repeated).
 //
 // A report is built when it is sent, never before, so that it carries the newest address. Openings and closings travel
-// one by one, many at a time; answers of server-wide orders in batches, one batch at a time.
+// in calls of their own, many concurrently; answers of server-wide orders in batches, one batch at a time.
 //
 // Thread-safe. It has no thread: it runs on the thread that calls Kick, on timers and on the port's callbacks.
 #pragma once
@@ -25,24 +25,24 @@ namespace ratchet::regionserver {
 
 struct ReporterOptions {
   BackoffPolicy backoff{Millis(50), Millis(1000), 2.0, 0.2};
-  std::size_t max_in_flight = 64;  // transitions sent and not yet answered
+  std::size_t max_in_flight = 64;  // transitions sent but not yet answered
   std::size_t max_batch = 100;     // answers in one ReportProcedureDone
 };
 
 class OrderReporter {
  public:
-  // All must outlive the reporter; the port's callbacks may come until its own end.
+  // All parameters must outlive the reporter; the port's callbacks may come until the port's own end.
   OrderReporter(OrderQueue& queue, EpochGuard& epochs, MasterPort& port, Timers& timers, std::uint64_t seed,
                 ReporterOptions options = {});
   ~OrderReporter();
   OrderReporter(const OrderReporter&) = delete;
   OrderReporter& operator=(const OrderReporter&) = delete;
 
-  // Something may have become due.
+  // Called when a report may have become due.
   void Kick();
-  // Whatever waits for its next attempt is sent now: there is a new master.
+  // Sends at once all reports that wait for their next attempt, because there is a new master.
   void RetryNow();
-  // Sends nothing more.
+  // Ends the sending of reports.
   void Stop();
 
  private:

@@ -16,17 +16,18 @@
 namespace ratchet::regionserver {
 namespace {
 
-// S36: from here on no earlier opening of the parent passes its CHECK.
+// S36 (seal before build): from here on no earlier opening of the parent passes its CHECK.
 Status Seal(const BuildPart& parent, std::uint64_t number) {
   if (RATCHET_MUTANT("build.no_seal")) return Ok();
   RATCHET_ASSIGN(const std::unique_ptr<io::WritableFile> file, parent.directory->Create(ManifestName(number)));
   RATCHET_TRY(file->Close());
-  // ReadClosed lists again: the names it reads are those that are there when every parent is sealed.
+  // ReadClosed lists the directory again, because the names must be read after every parent is sealed.
   RATCHET_TRY(ClaimRegion(*parent.directory, number));
   return Ok();
 }
 
-// S35. The state of a parent that was closed cleanly; otherwise `not_clean` says what is missing.
+// S35 (proof of a clean close): returns the state of a parent that was closed cleanly; otherwise `not_clean` gets what
+// is missing.
 Result<ManifestState> ReadClosed(const BuildPart& parent, std::uint64_t number, std::string& not_clean) {
   const std::string encoded = parent.region.encoded_name();
   io::Directory& directory = *parent.directory;

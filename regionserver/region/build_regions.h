@@ -1,11 +1,11 @@
-// Makes regions out of regions that are closed: the daughters of a split, the one that a merge leaves (S35 to S39,
-// S44).
+// Makes regions out of closed regions: the daughters of a split, or the result of a merge (S35: proof of a clean close,
+// to S39: children inherit from all parents; S44: own name for each file).
 //
-// Each parent is sealed before any is read. A child gets a name of its own for each file that holds rows of it, and a
-// first manifest that names them; nothing is copied as long as a file can have one name more. Everything made bears the
-// build's number, so builds that run late, or twice, do not meet. Whatever fails leaves files that no manifest names.
+// Each parent is sealed before any is read. A child gets a hard link to each file that holds rows of it, and a first
+// manifest that names the links; a file is copied only if it cannot have another link. All names contain the build's
+// number, so late or repeated builds do not collide. A failed build leaves only files that no manifest names.
 //
-// Threads: any; waits for the disk. The directories are the caller's.
+// Threads: any; waits for the disk. The caller owns the directories.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,22 @@ namespace ratchet::regionserver {
 
 struct BuildPart {
   RegionInfo region;
-  io::Directory* directory = nullptr;  // the region's; made by the master
+  io::Directory* directory = nullptr;  // the region's directory, created by the master
 };
 
 struct BuildRequest {
   std::uint64_t number = 0;                // above every order that a parent has had: the order's pid
   std::vector<BuildPart> parents;          // neighbours, in the order of their keys
-  std::vector<BuildPart> children;         // their ranges are the parents' ranges together
-  std::vector<FamilyDescriptor> families;  // of the table now (S49)
+  std::vector<BuildPart> children;         // together they cover the parents' ranges
+  std::vector<FamilyDescriptor> families;  // the table's current families (S49: re-added family is new)
 };
 
 struct BuildReport {
-  // Why no child was made: a parent was not closed cleanly, and has to be opened again. Empty: all are there, durably.
+  // The reason why no child was made: a parent was not closed cleanly, and must be opened again. Empty: all children
+  // exist and are durable.
   std::string not_clean;
-  std::uint64_t sequence = 0;  // all that the children begin with is at or below it
-  std::size_t files = 0;       // names given
+  std::uint64_t sequence = 0;  // upper bound of all sequences that the children begin with
+  std::size_t files = 0;       // number of file names made
 };
 
 // kFenced: a parent has a higher opening or build than this one. kCorruption: a parent cannot be read, as for its

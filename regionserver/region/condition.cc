@@ -3,7 +3,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-// Of the expected against the stored value.
+// `order` is that of the expected against the stored value.
 bool Matches(CompareOp op, int order) {
   switch (op) {
     case CompareOp::kLess: return order < 0;

@@ -1,4 +1,4 @@
-// Whether a condition holds for what a column contains (docs/wire-compatibility.md). Pure.
+// Evaluates a condition against the value of a column (docs/wire-compatibility.md). Pure.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace ratchet::regionserver {
 
-// `stored`: the newest value of the column in the condition's time range; nullopt: there is none.
+// `stored` is the newest value of the column in the condition's time range; nullopt if there is none.
 [[nodiscard]] Result<bool> Holds(const Condition& condition, std::optional<std::string_view> stored);
 
 }  // namespace ratchet::regionserver

@@ -14,10 +14,10 @@
 namespace ratchet::regionserver {
 namespace {
 
-// S46. Whether the newest manifest is the whole region: its last record is CLOSED, or it is the one that a build has
-// made and no opening has followed.
+// S46 (source of a snapshot part): returns why the newest manifest is not the whole region, or an empty string. It is
+// whole if its last record is CLOSED, or if a build made it and no opening followed.
 std::string NotAtRest(const std::string& encoded, const NumberedState& newest, const RegionPast& past) {
-  const bool unopened = past.born != 0 && newest.number == past.born;
+  const bool unopened = past.build_number != 0 && newest.number == past.build_number;
   if (newest.state.closed || unopened || RATCHET_MUTANT("copy.any_manifest")) return {};
   return fmt::format("{} of region {} does not end with CLOSED", ManifestName(newest.number), encoded);
 }
@@ -29,7 +29,7 @@ Result<CopyReport> CopyState(const RegionInfo& source, io::Directory& directory,
   if (target.number == 0 || target.families.empty()) {
     return Error(Code::kFailedPrecondition, "the order to copy a region carries no number, or no column families");
   }
-  state.shipped_until.clear();  // a copy is another region: nothing of it waits for what was written to this one
+  state.shipped_until.clear();  // a copy is another region: it does not wait for writes to the source
   std::vector<MadeOf> whole;
   whole.push_back({source, &directory, std::move(state)});
   RegionMaker maker(target.number, target.families, std::move(whole));
@@ -48,11 +48,11 @@ Result<CopyReport> CopyClosedRegion(const RegionInfo& source, io::Directory& dir
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
   RATCHET_ASSIGN(std::optional<NumberedState> newest, NewestState(directory, names, encoded, UINT64_MAX));
   CopyReport report;
-  if (!newest && (past.opened_before || past.born != 0)) {
+  if (!newest && (past.opened_before || past.build_number != 0)) {
     report.not_ready = fmt::format("region {} has no manifest with a state", encoded);
     return report;
   }
-  if (!newest) newest.emplace();  // never opened, and created empty
+  if (!newest) newest.emplace();  // the source was created empty and never opened
   if (newest->number != 0) report.not_ready = NotAtRest(encoded, *newest, past);
   if (!report.not_ready.empty()) return report;
   RATCHET_ASSIGN(const std::uint64_t uncovered, FirstUncovered(directory, encoded, newest->state, names));

@@ -23,8 +23,8 @@ bool ReadsData(const Mutation& mutation) {
   });
 }
 
-// Of several changes of one column in one increment or append the last one counts, as in HBase. In the order of
-// columns: clients look up a column of the result by halving.
+// If one increment or append changes a column several times, the last change wins, as in HBase. The result is in the
+// order of columns, because clients look up its columns by binary search.
 std::vector<Cell> LastOfEachColumn(const std::vector<Cell>& changes) {
   std::map<std::pair<std::string_view, std::string_view>, const Cell*> columns;
   for (const Cell& change : changes) columns[{change.family, change.qualifier}] = &change;
@@ -57,10 +57,11 @@ Status CheckCondition(const RegionCore& core, const Condition& condition) {
   return core.CheckColumns({{condition.family, {}}});
 }
 
-// The first row may lie outside because the client's view of the regions is old; a later one does because the rows are
-// not in one region, and another try would not help.
+// If the first row is outside, the client's view of the regions is stale. If a later row is outside, the rows are not
+// in one region, and a retry would not help.
 Status CheckSeveralRows(const RegionCore& core, const AtomicMutation& unit) {
-  if (unit.condition) return DoNotRetry(Code::kInvalidArgument, "a condition outside the list of conditions");
+  if (unit.condition)
+    return DoNotRetry(Code::kInvalidArgument, "the mutation refers to a condition that the request does not have");
   RATCHET_TRY(core.CheckRow(unit.mutations.front().row));
   const auto also_here = [&core](const std::string& row) -> Status {
     const Status inside = core.CheckRow(row);
@@ -85,7 +86,7 @@ Status CheckMutation(const RegionCore& core, const AtomicMutation& unit) {
   }
   if (unit.several_rows) return CheckSeveralRows(core, unit);
   if (!unit.conditions.empty())
-    return DoNotRetry(Code::kInvalidArgument, "several conditions for a mutation of one row");
+    return DoNotRetry(Code::kInvalidArgument, "a mutation of one row can have only one condition");
   if (unit.condition) {
     if (unit.condition->row != unit.mutations.front().row)
       return DoNotRetry(Code::kInvalidArgument, "the condition is about another row than the mutation");
@@ -112,7 +113,7 @@ MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
 
 RowReader& MutationPlanner::Reader() {
   if (!reader_)
-    reader_ = std::make_unique<RowReader>(core_.families, core_.TakeReadPoint(), core_.order,
+    reader_ = std::make_unique<RowReader>(core_.families, core_.AcquireReadPoint(), core_.order,
                                           core_.params.settings.max_row_bytes);
   return *reader_;
 }
@@ -133,9 +134,9 @@ Status MutationPlanner::Count(const CellView& cell) {
 Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
   RATCHET_TRY(core_.CheckCellSize(cell));
   RATCHET_TRY(Count(cell));
-  std::int64_t ttl_ms = 0;
+  std::optional<std::int64_t> ttl_ms;  // values <= 0 are valid: the cell has expired
   if (!IsDelete(cell.type)) {
-    ttl_ms = std::max<std::int64_t>(mutation.ttl_ms.value_or(TtlIn(cell.tags)), 0);
+    ttl_ms = mutation.ttl_ms ? mutation.ttl_ms : TtlIn(cell.tags);
     if (!cell.tags.empty()) cell.tags = WithoutTtl(cell.tags);
   }
   if (!HaveRoom(cell.tags, ttl_ms))
@@ -164,7 +165,7 @@ Result<MutationPlan> MutationPlanner::Run() {
   return std::move(plan_);
 }
 
-// S29. Every nonce of a unit was used together, so the first one speaks for all.
+// S29 (durable nonces). All nonces of a unit were used together, so the first one is enough.
 Result<bool> MutationPlanner::AnsweredByNonce() {
   for (const Mutation& mutation : unit_.mutations) {
     if (!mutation.nonce.valid()) continue;
@@ -182,7 +183,7 @@ Result<bool> MutationPlanner::AnsweredByNonce() {
   return false;
 }
 
-// What a repeated append or increment gets: the columns as they are now.
+// Reads the current columns as the result of a repeated append or increment.
 Status MutationPlanner::RereadResults() {
   for (std::size_t i = 0; i < unit_.mutations.size(); ++i) {
     const Mutation& mutation = unit_.mutations[i];
@@ -219,7 +220,8 @@ Result<bool> MutationPlanner::ConditionHolds(const Condition& condition) {
   RATCHET_ASSIGN(const std::vector<Cell> found,
                  ReadColumn(condition.row, condition.family, condition.qualifier, 1, condition.time_range));
   if (found.empty()) return Holds(condition, std::nullopt);
-  floor_ms_ = std::max(floor_ms_, found.front().timestamp);  // a conditional put is never older than what it compared
+  // a conditional put is never older than the cell that it compared
+  floor_ms_ = std::max(floor_ms_, found.front().timestamp);
   return Holds(condition, found.front().value);
 }
 
@@ -243,7 +245,7 @@ Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& row, co
   spec.columns[family] = {qualifier};
   spec.max_versions = versions;
   spec.time_range = range;
-  pending_.TakeFrom(plan_.cells);
+  pending_.AddNew(plan_.cells);
   return Reader().Read(row, spec, core_.params.clock->WallMillis(), &pending_);
 }
 
@@ -274,15 +276,15 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
       RATCHET_TRY(Emit(mutation, Cell{mutation.row, family, "", timestamp, CellType::kDeleteFamily, ""}));
     return Ok();
   }
-  // Of one column's n newest-version deletes in one mutation, the n-th takes the n-th newest version.
+  // If a mutation deletes the newest version of a column n times, the n-th delete removes the n-th newest version.
   std::map<std::pair<std::string, std::string>, std::uint32_t> newest;
   for (Cell cell : mutation.cells) {
     cell.value.clear();
-    // Markers of a whole family stand in the empty column, whatever column a client names with them.
+    // Markers of a whole family are stored in the empty column, whatever column the client names.
     if (cell.type == CellType::kDeleteFamily || cell.type == CellType::kDeleteFamilyVersion) cell.qualifier.clear();
     if (cell.timestamp == kLatestTimestamp && cell.type == CellType::kDelete) {
       const std::uint32_t nth = ++newest[{cell.family, cell.qualifier}];
-      // The plan's own markers are not looked at here, or the count would skip versions.
+      // Ignores the plan's own markers, because they would make the count skip versions.
       ReadSpec spec;
       spec.columns[cell.family] = {cell.qualifier};
       spec.max_versions = nth;
@@ -304,12 +306,15 @@ Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vect
     const Cell* const old = found.empty() ? nullptr : &found.front();
     Cell cell = change;
     RATCHET_ASSIGN(cell.value, NewValue(mutation, change, old));
-    // HBase's rule: a timestamp of the request counts only where no cell is stored yet. Never below the version that is
-    // replaced, or the result would be hidden by it.
-    if (old != nullptr)
-      cell.timestamp = std::max(Now(), old->timestamp);
-    else if (change.timestamp == kLatestTimestamp)
+    // HBase's rule: the request's timestamp is used only if no cell is stored. Otherwise the result gets a timestamp
+    // above the replaced version, which remains a version.
+    if (old != nullptr) {
+      std::int64_t now_ms = Now();
+      cell.timestamp = core_.TimestampAfter(old->timestamp, now_ms);
+      now_ms_ = now_ms;
+    } else if (change.timestamp == kLatestTimestamp) {
       cell.timestamp = Now();
+    }
     RATCHET_ASSIGN(cell.tags, NewTags(mutation, change, old));
     if (mutation.return_result) result->push_back(cell);
     RATCHET_TRY(Emit(mutation, std::move(cell)));
@@ -317,15 +322,16 @@ Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vect
   return Ok();
 }
 
-// As HBase: the change's tags, then those of the cell that it replaces; the mutation's time to live replaces both.
+// As in HBase: first the change's tags, then those of the replaced cell. The mutation's time to live replaces both of
+// theirs.
 Result<std::string> MutationPlanner::NewTags(const Mutation& mutation, const Cell& change, const Cell* old) {
   std::string tags = change.tags;
   if (old != nullptr) tags += old->tags;
   if (tags.empty() && !mutation.ttl_ms) return tags;
-  const std::int64_t ttl_ms = mutation.ttl_ms.value_or(TtlIn(tags));
+  const std::optional<std::int64_t> ttl_ms = mutation.ttl_ms ? mutation.ttl_ms : TtlIn(tags);
   tags = WithoutTtl(tags);
-  if (ttl_ms > 0) AppendTtlTag(ttl_ms, tags);
-  if (!HaveRoom(tags, 0))
+  if (ttl_ms) AppendTtlTag(*ttl_ms, tags);
+  if (!HaveRoom(tags, std::nullopt))
     return DoNotRetry(Code::kInvalidArgument, fmt::format("the tags that the cell would have take {} bytes; at most {}",
                                                           tags.size(), kMaxTagsLength));
   return tags;

@@ -1,5 +1,5 @@
-// Turns one atomic unit into the cells that will be logged, by what the row contains now. Runs under the locks of its
-// rows.
+// Turns one atomic unit and the row's current content into the cells that will be logged. Runs under the locks of the
+// unit's rows.
 #pragma once
 
 #include <functional>
@@ -15,20 +15,20 @@
 namespace ratchet::regionserver {
 
 struct MutationPlan {
-  std::vector<LoggedCell> cells;  // empty: nothing to log (a condition that does not hold, a nonce that was used)
+  std::vector<LoggedCell> cells;  // empty: there is nothing to log (a condition is false, or a nonce was used)
   std::vector<UsedNonce> nonces;
   MutationResult result;
-  std::uint64_t bytes = 0;  // that the log entry grows by
+  std::uint64_t bytes = 0;  // growth of the log entry
 };
 
-// Without looking at data: rows in the region, families known, sizes legal.
+// Checks without reading data: rows are in the region, families exist, sizes are legal.
 [[nodiscard]] Status CheckMutation(const RegionCore& core, const AtomicMutation& unit);
-// Whether planning has to read the row: then it must not follow, in one log entry, another change of that row.
+// True if the planner must read the row. Then the unit must not follow another change of that row in one log entry.
 [[nodiscard]] bool NeedsRead(const AtomicMutation& unit);
 
 class MutationPlanner {
  public:
-  // `assign_timestamp(floor)`: a new server timestamp (S27).
+  // `assign_timestamp(floor)` returns a new server timestamp (S27: rising timestamps).
   MutationPlanner(RegionCore& core, const AtomicMutation& unit,
                   std::function<std::int64_t(std::int64_t)> assign_timestamp);
   [[nodiscard]] Result<MutationPlan> Run();
@@ -48,16 +48,16 @@ class MutationPlanner {
   Result<std::vector<Cell>> ReadColumn(const std::string& row, const std::string& family, const std::string& qualifier,
                                        std::uint32_t versions, const TimeRange& range);
   Status RereadResults();
-  // Refuses what is too large: the cell, or the unit with it.
+  // Refuses a cell, or its unit, that is too large.
   Status Emit(const Mutation& mutation, Cell cell);
-  // Counts what a result or the log will hold. kInvalidArgument: more than one unit may make.
+  // Counts what the result or the log will hold. kInvalidArgument when one unit exceeds the limit.
   Status Count(const CellView& cell);
   std::int64_t Now();
   RowReader& Reader();
 
   RegionCore& core_;
   const AtomicMutation& unit_;
-  PendingCells pending_;  // of plan_.cells, as far as a read has needed them
+  PendingCells pending_;  // plan_.cells, as far as reads have needed them
   const std::function<std::int64_t(std::int64_t)> assign_timestamp_;
   std::unique_ptr<RowReader> reader_;
   std::int64_t now_ms_ = 0;    // 0: not assigned yet

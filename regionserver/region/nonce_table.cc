@@ -39,11 +39,12 @@ void NonceTable::Add(const std::vector<UsedNonce>& nonces) {
   }
 }
 
-std::vector<UsedNonce> NonceTable::TakeUnsaved() {
+std::vector<UsedNonce> NonceTable::DrainUnsaved() {
   MutexLock lock(mutex_);
   const std::int64_t horizon = horizon_ms_;
   std::erase_if(unsaved_,
-                [horizon](const UsedNonce& nonce) { return nonce.used_ms < horizon; });  // forgotten meanwhile
+                // the nonce was forgotten meanwhile
+                [horizon](const UsedNonce& nonce) { return nonce.used_ms < horizon; });
   return std::exchange(unsaved_, {});
 }
 

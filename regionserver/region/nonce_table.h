@@ -1,7 +1,8 @@
-// The nonces that a region has executed (S29). Survives in log entries and manifests; a retry older than it is refused.
+// The nonces that a region has executed (S29: durable nonces). Log entries and manifests keep them; a retry older than
+// the table is refused.
 //
-// Bounded by age and by number: what is older than the horizon is forgotten, and a request that says that it began
-// before the horizon is refused, because it cannot be told from one that was executed.
+// Bounded by age and number: nonces older than the horizon are forgotten. A request that began before the horizon is
+// refused, because it may have been executed already.
 //
 // Thread-safe.
 #pragma once
@@ -25,22 +26,22 @@ class NonceTable {
 
   explicit NonceTable(std::size_t most = kMostNonces) : most_(most) {}
 
-  // kTooOld: begun before the horizon.
+  // Returns kTooOld for a nonce that began before the horizon.
   [[nodiscard]] Seen Look(const Nonce& nonce) const;
 
-  // Already in a manifest, complete since `horizon_ms`.
+  // Loads nonces from a manifest, which has all since `horizon_ms`.
   void Load(const std::vector<UsedNonce>& nonces, std::int64_t horizon_ms);
-  // Executed now, or found in recovered edits.
+  // Adds nonces that were executed now, or found in recovered edits.
   void Add(const std::vector<UsedNonce>& nonces);
-  // Those that were added since the last call, for the next manifest record.
-  [[nodiscard]] std::vector<UsedNonce> TakeUnsaved();
-  // Puts them back in front when that record could not be written.
+  // Takes the nonces that were added since the last call, for the next manifest record.
+  [[nodiscard]] std::vector<UsedNonce> DrainUnsaved();
+  // Puts unsaved nonces back in front when that record could not be written.
   void ReturnUnsaved(std::vector<UsedNonce> nonces);
   // Raises the horizon.
   void Forget(std::int64_t before_ms);
-  // In the region's time (RegionCore::NonceNow); INT64_MIN at first.
+  // Returns the horizon in the region's time (RegionCore::NonceNow); initially INT64_MIN.
   [[nodiscard]] std::int64_t horizon_ms() const;
-  // Of the latest use.
+  // Returns the time of the latest use.
   [[nodiscard]] std::optional<std::int64_t> newest_ms() const;
   [[nodiscard]] std::size_t size() const;
 

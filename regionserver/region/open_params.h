@@ -1,4 +1,4 @@
-// What an opening of a region is given, and what it says of itself.
+// Parameters of an opening of a region, and the status that the opening reports.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include "regionserver/store/disk_room.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/memstore_budget.h"
+#include "regionserver/store/store_file.h"
 
 namespace ratchet::regionserver {
 
@@ -25,55 +26,61 @@ class ServerLog;
 struct RegionSettings {
   Live<std::uint64_t> flush_bytes{64ULL << 20};      // memstore size at which `wants_flush` is called
   Live<std::uint64_t> blocking_bytes{256ULL << 20};  // above it mutations are refused with RegionTooBusyException
-  Millis row_lock_wait{30000};                       // then RegionTooBusyException
+  Millis row_lock_wait{30000};                       // after this time: RegionTooBusyException
   Millis nonce_memory{1800000};                      // how long nonces are kept
-  std::uint64_t manifest_slack_bytes =
-      64 << 10;                          // by which a manifest's edits may outweigh its state before it is rewritten
-  std::size_t compaction_min_files = 4;  // size-tiered: so many files of similar size are merged
-  std::uint64_t max_cell_bytes =
-      10ULL << 20;  // of a cell that is written, encoded; 0: no limit. A table may say its own
-  Live<std::uint64_t> max_unit_bytes{256ULL << 20};  // of the cells that one atomic mutation makes; more is refused
-  Live<std::uint64_t> max_row_bytes{128ULL << 20};   // that one row may give to a reader that takes it whole
-  std::uint64_t wave_bytes = 4ULL << 20;             // a log entry of a batch takes no further mutation above it
-  std::shared_ptr<MemstoreBudget> budget;            // of all regions of the server together; null: no bound
-  std::shared_ptr<DiskRoom> room;                    // what compactions take of the disk, likewise
+  std::uint64_t manifest_slack_bytes = 64 << 10;  // a manifest is rewritten when its edits outweigh its state by this
+  std::size_t compaction_min_files = 4;           // size-tiered: number of files of similar size that are merged
+  std::uint64_t max_cell_bytes = 10ULL << 20;     // limit of an encoded cell; 0: none. A table may have its own
+  Live<std::uint64_t> max_unit_bytes{256ULL << 20};  // limit of the cells that one atomic mutation makes
+  Live<std::uint64_t> max_row_bytes{128ULL << 20};   // limit of one row that is read as a whole
+  std::uint64_t wave_bytes = 4ULL << 20;             // an entry of a batch takes no further mutation above it
+  std::shared_ptr<MemstoreBudget> budget;            // shared by all regions of the server; null: no bound
+  std::shared_ptr<DiskRoom> room;                    // disk space for compactions; shared, null: no bound
 };
 
 struct OpenParams {
   RegionInfo info;
   TableDescriptor table;
-  std::uint64_t open_seq = 0;                // the opening's number, from the master's order (S21)
-  RegionPast past;                           // what the master's order says that must be there
-  std::uint64_t descriptor = 0;              // number of the descriptor that `table` is of (S48); 0: unknown
-  std::shared_ptr<io::Directory> directory;  // of the region; made by the master
+  std::uint64_t open_number = 0;  // the opening's number, from the master's order (S21: numbered openings)
+  RegionPast past;                // the region's past according to the master's order
+  // number of the descriptor of `table` (S48: schema pinned in the order); 0: unknown
+  std::uint64_t schema_number = 0;
+  std::shared_ptr<io::Directory> directory;  // the region's directory, created by the master
   ServerLog* log = nullptr;                  // outlives the region
-  std::string log_owner;                     // name of the log's directory; empty: its turns are not recorded (S113)
-  const Clock* clock = nullptr;              // outlives the region
+  // name of the log's directory; empty: marks are not recorded (S113: serial order of openings)
+  std::string log_owner;
+  const Clock* clock = nullptr;  // outlives the region
   RegionSettings settings;
-  // Called, once per filling, when the memstore has grown past flush_bytes. Must not block.
+  // Called once each time the memstore has grown past flush_bytes. Must not block.
   std::function<void()> wants_flush;
-  // Called once when a higher opening of this region was found: drop the region. Nothing else gives it up (S50). Must
-  // not block.
+  // Called once when a higher opening of this region was found: drop the region. No other event drops it (S50: give up
+  // only on proof). Must not block.
   std::function<void(const Error&)> lost;
-  // Called once when the manifest was written and it cannot be told whether this opening still counts, or when a close
-  // failed behind the record CLOSED: the process must end (S50, S35).
+  // Called for each request that is refused because this opening's mark could not be read (S120: unserved region is
+  // reported). Must not block.
+  std::function<void(const Error&)> refused;
+  OnDamagedFile damaged;  // called when a read of a store file fails
+  // Called once when the manifest was written but this opening's ownership is unknown, or when a close failed after the
+  // record CLOSED: the process must end (S50; S35: proof of a clean close).
   std::function<void(const Error&)> unsure;
 };
 
 struct RegionStatus {
-  std::uint64_t open_seq = 0;
+  std::uint64_t open_number = 0;
   std::uint64_t read_point = 0;        // newest readable sequence
-  std::uint64_t flushed_sequence = 0;  // everything at or below it is in live store files
+  std::uint64_t flushed_sequence = 0;  // every entry at or below it is in live store files
   std::uint64_t memstore_bytes = 0;
   std::uint64_t store_bytes = 0;
+  std::uint64_t uncompressed_bytes = 0;  // of the store files; at least store_bytes
   std::size_t store_files = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
-  std::int64_t oldest_major_ms = 0;  // of the files that a major compaction wrote, the oldest; wall clock ms; 0: none
-  std::int64_t greatest_timestamp = 0;  // that a server has given here (S27), wall clock ms; 0: none
+  std::int64_t oldest_major_ms = 0;  // oldest file of a major compaction; wall clock ms; 0: none
+  // greatest timestamp assigned here (S27: rising timestamps), wall clock ms; 0: none
+  std::int64_t greatest_timestamp = 0;
 };
 
-// Called once, when a mutation, or each of a batch, has ended.
+// Called once, when a mutation, or each mutation of a batch, has ended.
 using MutateDone = std::function<void(Result<MutationResult>)>;
 using BatchDone = std::function<void(std::vector<Result<MutationResult>>)>;
 

@@ -24,7 +24,7 @@ class PendingCells::Cursor final : public CellCursor {
   Cells::const_iterator at_;
 };
 
-void PendingCells::TakeFrom(const std::vector<LoggedCell>& cells) {
+void PendingCells::AddNew(const std::vector<LoggedCell>& cells) {
   for (; taken_ < cells.size(); ++taken_) {
     const LoggedCell& logged = cells[taken_];
     cells_.emplace(CellKey(logged.cell, kFirstPendingSequence + 1 + taken_),

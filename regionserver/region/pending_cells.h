@@ -1,4 +1,4 @@
-// Cells that a mutation is going to write: reads of the same unit count them as stored already.
+// Cells that a mutation is going to write: reads of the same unit treat them as stored.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@
 
 namespace ratchet::regionserver {
 
-// Sequences from here on are no stored cell's: those of pending cells, which every read point shows.
+// Sequences from here on belong to pending cells only; every read point shows them.
 inline constexpr std::uint64_t kFirstPendingSequence = UINT64_MAX - UINT32_MAX;
 
-// In key order; of cells of one version the later one is the newer. Each cell is put in its place once, so a unit of
-// very many increments takes no more than its number of cells, times a look-up. Owner: the planner of one unit.
+// In key order; of two cells of one version, the later one is newer. Each cell is inserted once, so a unit of many
+// increments costs one look-up for each cell. Owner: the planner of one unit.
 class PendingCells {
  public:
   explicit PendingCells(KeyOrder order) : cells_(Before{order}) {}
-  // Takes those of `cells`, which grows at its end only, that it has not taken before.
-  void TakeFrom(const std::vector<LoggedCell>& cells);
+  // Adds the cells of `cells` that were not added before; `cells` grows only at its end.
+  void AddNew(const std::vector<LoggedCell>& cells);
   [[nodiscard]] bool empty() const { return cells_.empty(); }
-  // Over what has been taken; good until the next TakeFrom.
+  // Returns a cursor over the added cells; valid until the next AddNew.
   [[nodiscard]] std::unique_ptr<CellCursor> NewCursor() const;
 
  private:

@@ -11,8 +11,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-// The greatest row at or before spec.row, of the same table, that has selected cells (old clients look up hbase:meta
-// so).
+// Returns the greatest row at or before spec.row, in the same table, that has selected cells. Old clients look up
+// hbase:meta this way.
 Status ReadClosest(RowReader& reader, const GetSpec& spec, std::int64_t now_ms, CellSink& sink) {
   const auto table_of = [](std::string_view row) { return row.substr(0, row.find(',')); };
   RATCHET_ASSIGN(std::optional<std::string> row, reader.RowAtOrBefore(spec.row, true));
@@ -73,15 +73,21 @@ const RegionInfo& Region::info() const { return core_->params.info; }
 const std::string& Region::encoded_name() const { return core_->encoded_name; }
 const TableDescriptor& Region::table() const { return core_->params.table; }
 std::uint64_t Region::first_sequence() const { return core_->first_sequence; }
-std::uint64_t Region::descriptor() const { return core_->params.descriptor; }
+std::uint64_t Region::schema_number() const { return core_->params.schema_number; }
 Status Region::CheckServing() const {
   const TimePoint began = core_->params.clock->Now();
   const Status serves = core_->CheckServing();
   RegionCounts::OfProcess().check.Note(core_->params.clock->Now() - began);
   return serves;
 }
+Status Region::CheckMark() const {
+  const Status mark = core_->CheckOpening();
+  if (!mark.ok() && mark.error().code() == Code::kFenced) core_->Lose(mark.error());
+  return mark;
+}
 std::string Region::SplitRow() const { return core_->SplitRow(); }
 RegionStatus Region::GetStatus() const { return core_->GetStatus(); }
+bool Region::MayHaveLogged() const { return core_->records_marks() || core_->writes.load() > 0; }
 std::uint64_t Region::OwnBytes() const { return core_->OwnBytes(); }
 void Region::Abandon() { core_->Abandon(); }
 Status Region::Flush() { return core_->Flush(); }
@@ -95,7 +101,7 @@ Status Region::Get(const GetSpec& spec, CellSink& sink) {
   RATCHET_TRY(core_->CheckColumns(spec.columns));
   core_->reads.fetch_add(1, std::memory_order_relaxed);
   RegionCounts::OfProcess().gets.fetch_add(1, std::memory_order_relaxed);
-  RowReader reader(core_->families, core_->TakeReadPoint(), core_->order, core_->params.settings.max_row_bytes);
+  RowReader reader(core_->families, core_->AcquireReadPoint(), core_->order, core_->params.settings.max_row_bytes);
   const std::int64_t now_ms = core_->params.clock->WallMillis();
   return spec.closest_row_before ? ReadClosest(reader, spec, now_ms, sink)
                                  : reader.Read(spec.row, spec, now_ms, sink, spec.most_cells);
@@ -114,13 +120,15 @@ Result<std::unique_ptr<Scanner>> Region::Scan(ScanSpec spec) {
   return std::unique_ptr<Scanner>(new Scanner(std::make_unique<ScanCursor>(core_, std::move(spec))));
 }
 
+Status Region::CheckFamily(const std::string& family) const { return core_->CheckColumns({{family, {}}}); }
+
 Result<std::vector<std::string>> Region::StoreFileNames(const std::vector<std::string>& families) const {
   RATCHET_TRY(core_->CheckReadable());
   ColumnSelection wanted;
   for (const std::string& family : families) wanted[family];
   RATCHET_TRY(core_->CheckColumns(wanted));
   std::vector<std::string> names;
-  for (const auto& file : core_->TakeReadPoint().view->files) {
+  for (const auto& file : core_->AcquireReadPoint().view->files) {
     const StoreFileInfo& info = file->info();
     const bool gone = !families.empty() && std::all_of(families.begin(), families.end(), [&info](const auto& family) {
       return info.dead.contains(family);

@@ -1,7 +1,8 @@
 // One opening of one region: the only object through which its rows are read and changed on this server.
 //
-// Data: a memstore, immutable store files, and a manifest of this opening that says which files are live (S21). A
-// mutation is put into the server's log, synced, CHECKed, and only then becomes readable and is answered (S1, S24).
+// Data: a memstore, immutable store files, and a manifest of this opening that lists the live files (S21: numbered
+// openings). A mutation is put into the server's log, synced, CHECKed, and only then becomes readable and is answered
+// (S1: check after sync; S24: visible after sync).
 //
 // Owner: the region server keeps it in a shared_ptr; scanners and mutations in flight keep it alive. After Close or a
 // loss every call fails with NotServingRegionException.
@@ -11,7 +12,7 @@
 // was logged) and must not block. Flush, Compact, Open and Close do file work and belong on threads made for it.
 //
 // Errors carry HBase's class name in remote_class: NotServingRegionException, WrongRegionException,
-// NoSuchColumnFamilyException, RegionTooBusyException, UnknownScannerException is the server shell's.
+// NoSuchColumnFamilyException, RegionTooBusyException. (The server's services add UnknownScannerException.)
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ namespace ratchet::regionserver {
 class RegionCore;
 class ScanCursor;
 
-// A scan over one opening (S30). One thread at a time. Abandon it by destroying it.
+// A scan over one opening (S30: scan belongs to one opening). One thread at a time. Abandon it by destroying it.
 class Scanner {
  public:
   ~Scanner();
@@ -41,9 +42,9 @@ class Scanner {
   Scanner& operator=(const Scanner&) = delete;
 
   // Gives the next results to `sink`. The caller must pass Region::CheckServing() before it sends them (S24). After
-  // more_in_region == false further calls give nothing and say the same. Fails when the region was closed.
+  // more_in_region == false further calls return no results and the same flag. Fails when the region was closed.
   [[nodiscard]] Result<ScanProgress> Next(const ScanLimits& limits, ScanSink& sink);
-  [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);  // copies
+  [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);  // returns copies
   [[nodiscard]] std::uint64_t read_point() const;
 
  private:
@@ -54,9 +55,10 @@ class Scanner {
 
 class Region {
  public:
-  // Creates this opening's manifest, takes over the state of the one before, replays and flushes recovered edits (S21,
-  // S25). kFenced: a higher opening exists, or the log is fenced; kAlreadyExists: this opening was already made once;
-  // kCorruption: a file fails its checks and the region must not be opened.
+  // Creates this opening's manifest, adopts the state of the previous opening, replays and flushes recovered edits
+  // (S21; S25: recovered edits stay until flushed). kFenced: a higher opening exists, or the log is fenced;
+  // kAlreadyExists: this opening was made before; kCorruption: a file fails its checks and the region must not be
+  // opened.
   [[nodiscard]] static Result<std::shared_ptr<Region>> Open(OpenParams params);
   ~Region();
   Region(const Region&) = delete;
@@ -65,24 +67,30 @@ class Region {
   [[nodiscard]] const RegionInfo& info() const;
   [[nodiscard]] const std::string& encoded_name() const;
   [[nodiscard]] const TableDescriptor& table() const;
-  // The first sequence of this opening: above everything that existed before. Reported to the master as openSeqNum.
+  // Returns the first sequence of this opening, above all earlier sequences. Reported to the master as openSeqNum.
   [[nodiscard]] std::uint64_t first_sequence() const;
-  // Number of the descriptor with which it was opened (S48); 0: unknown.
-  [[nodiscard]] std::uint64_t descriptor() const;
+  // Returns the number of the descriptor with which the region was opened (S48: schema pinned in the order); 0:
+  // unknown.
+  [[nodiscard]] std::uint64_t schema_number() const;
 
-  // S24: what was read before this call may be sent when it returns OK: the log is not fenced, no higher opening
-  // exists, and the region was not dropped meanwhile.
+  // S24: data that was read before this call may be sent when it returns OK. Then the log is not fenced, no higher
+  // opening exists, and the region was not dropped.
   [[nodiscard]] Status CheckServing() const;
 
-  // The selected cells of one row; empty when there are none. CheckServing before answering.
+  // Checks only this opening's mark. kFenced: a higher opening has renamed it, and the region is dropped. Any other
+  // error: the owner is unknown, and the region serves nothing (S50: give up only on proof; S120: unserved region is
+  // reported).
+  [[nodiscard]] Status CheckMark() const;
+
+  // Gives the selected cells of one row to `sink`; none if the row has none. Call CheckServing before the answer.
   [[nodiscard]] Status Get(const GetSpec& spec, CellSink& sink);
-  [[nodiscard]] Result<std::vector<Cell>> Get(const GetSpec& spec);  // copies
-  // ScanSpec::read_point: from an earlier Scanner::read_point.
+  [[nodiscard]] Result<std::vector<Cell>> Get(const GetSpec& spec);  // returns copies
+  // ScanSpec::read_point is from an earlier Scanner::read_point.
   [[nodiscard]] Result<std::unique_ptr<Scanner>> Scan(ScanSpec spec);
 
   using MutateDone = regionserver::MutateDone;
-  // Applies one atomic unit. `done` is called exactly once, except when a failed sync ends the process. Failed
-  // conditions and nonce answers have passed their CHECK when `done` runs.
+  // Applies one atomic unit. `done` is called exactly once, except when a failed sync ends the process. Results of
+  // false conditions and repeated nonces have passed their CHECK when `done` runs.
   void Mutate(AtomicMutation mutation, MutateDone done);
   using BatchDone = regionserver::BatchDone;
   // Applies independent units in this order, in few log entries of bounded size; each succeeds or fails by itself.
@@ -92,27 +100,32 @@ class Region {
 
   // Writes the memstore into a store file and makes it live. Does nothing when the memstore is empty.
   [[nodiscard]] Status Flush();
-  // A copy of the region with all that was acknowledged before (S46); `flush` false: with what is in files. The files
-  // stay until the copy has names for them; it counts when this returns OK, the CHECK included.
+  // Makes a copy of the region with all writes that were acknowledged before (S46: source of a snapshot part); with
+  // `flush` false, only the data in files. The files stay until the copy has links to them; the copy is valid when this
+  // returns OK, the CHECK included.
   [[nodiscard]] Result<CopyReport> CopyTo(bool flush, CopyTarget target);
-  // Merges store files: all of them, dropping what is deleted, expired or in excess (major), or a size tier if one is
-  // full.
+  // Merges store files: all of them, dropping deleted, expired and excess cells (major), or a size tier if one is full.
   [[nodiscard]] Status Compact(bool major);
-  // S22, S35: refuse new work, drain, flush, end the manifest with CLOSED, CHECK, drop. OK: the region may be opened
-  // elsewhere. After an error it never takes writes again; after kNoSpace it may be closed again. After a failure
-  // behind the record it is not read either, and OpenParams::unsure is called, unless the log or the region is fenced.
+  // S22 (close drains, flushes, checks), S35 (proof of a clean close): refuse new work, drain, flush, end the manifest
+  // with CLOSED, CHECK, drop. OK: the region may be opened elsewhere. After an error the region never accepts writes
+  // again; after kNoSpace it may be closed again. After a failure behind the record CLOSED it serves no reads either,
+  // and OpenParams::unsure is called, unless the log or the region is fenced.
   [[nodiscard]] Status Close();
   // Drops the region without flushing (the process is fenced or stopping hard). Wakes all waiters.
   void Abandon();
 
   [[nodiscard]] RegionStatus GetStatus() const;
-  // As store_bytes, but of files that a split has cut only the part in range, by their samples.
+  // Like store_bytes, but a file that a split shares counts only with its estimated part in the region's range.
   [[nodiscard]] std::uint64_t OwnBytes() const;
-  // Names of the files that may hold cells of one of these families (none named: of any), in the region's directory.
+  // False when this opening has written no entry to the server's log.
+  [[nodiscard]] bool MayHaveLogged() const;
   // NoSuchColumnFamilyException: the region has no such family.
+  [[nodiscard]] Status CheckFamily(const std::string& family) const;
+  // Returns the names, in the region's directory, of the files that may hold cells of one of these families (an empty
+  // list: of any family). NoSuchColumnFamilyException: the region has no such family.
   [[nodiscard]] Result<std::vector<std::string>> StoreFileNames(const std::vector<std::string>& families) const;
-  // Where a split would make two regions of about the same size, by the largest store file that tells; empty: none
-  // does.
+  // Returns a row that would split the region into two halves of about the same size, by the samples of the largest
+  // store file that has any; an empty string if there is none.
   [[nodiscard]] std::string SplitRow() const;
 
  private:

@@ -1,5 +1,5 @@
-// Compaction: merges store files. Reads only immutable files, so flushes go on meanwhile; the result goes live through
-// the manifest like a flush.
+// Compaction: merges store files. It reads only immutable files, so flushes continue meanwhile; the result becomes live
+// through the manifest, like a flush.
 #include <algorithm>
 #include <optional>
 #include <string_view>
@@ -20,18 +20,18 @@ namespace {
 using Files = std::vector<std::shared_ptr<const StoreFiles::Reader>>;
 
 constexpr std::size_t kMostFilesAtOnce = 10;
-constexpr std::uint64_t kSmallFile = 1U << 20;  // below it sizes count as equal
+constexpr std::uint64_t kSmallFile = 1U << 20;  // smaller files count as equal in size
 
 constexpr std::string_view kLeastFiles = "hbase.hstore.compaction.min";
-constexpr std::string_view kLeastFilesBefore = "hbase.hstore.compactionThreshold";  // its former name
+constexpr std::string_view kLeastFilesBefore = "hbase.hstore.compactionThreshold";  // the setting's former name
 
 std::optional<std::int64_t> LeastFilesIn(const Attributes& settings) {
   const auto number = NumberIn(settings, kLeastFiles);
   return number ? number : NumberIn(settings, kLeastFilesBefore);
 }
 
-// A family's own goes before the table's, and that before the server's. Files hold cells of all families, so the least
-// of these counts.
+// The setting of a family overrides that of the table, which overrides that of the server. Files hold cells of all
+// families, so the lowest value is used.
 std::size_t LeastFiles(const OpenParams& params) {
   auto of_table = LeastFilesIn(params.table.attributes);
   if (!of_table) of_table = LeastFilesIn(params.table.configuration);
@@ -68,19 +68,18 @@ FileCompression CompressionOf(const RegionCore& core, bool major) {
   return CompressionFor(core.params.table, major ? FileUse::kMajorCompaction : FileUse::kMinorCompaction);
 }
 
-// Writes cells one by one as the rules leave them, as they are stored; makes no file when nothing is left. Major: the
-// cells that any reader could still see, and markers only where deleted cells are kept. Minor: everything but exact
-// duplicates.
+// Writes the cells that the rules keep, one by one and as stored; makes no file when no cell is left. Major: keeps the
+// cells that a reader could still see, and markers only if deleted cells are kept. Minor: drops only exact duplicates.
 class Merger {
  public:
-  // `room`: for what it writes; null: there is enough.
+  // `room` is the disk space reserved for the output; null: there is enough.
   Merger(const StoreFiles& store_files, const RegionCore& core, DiskRoom::Share* room, std::string name, bool major,
          std::int64_t now_ms)
       : store_files_(store_files), core_(core), room_(room), name_(std::move(name)), major_(major), now_ms_(now_ms) {}
 
   Status Add(std::string_view key, std::string_view value) {
-    RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(key));
-    RATCHET_TRY(decoder_.TakeValue(value));
+    RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.DecodeKey(key));
+    RATCHET_TRY(decoder_.DecodeValue(value));
     const CellView& cell = decoder_.cell();
     if (change >= CellDecoder::Change::kFamily) {
       rules_ = core_.RulesFor(cell.family);
@@ -88,9 +87,10 @@ class Merger {
     } else if (change == CellDecoder::Change::kColumn) {
       puts_.BeginColumn();
     }
-    // A family that this opening does not know was dropped, where the order named the descriptor that says so (S49).
-    // Else it is kept as it is: its rules may be known to the next one (S54).
-    const bool dropped = core_.params.descriptor != 0 || RATCHET_MUTANT("region.drop_unknown_families");
+    // A family that this opening does not know was dropped if the order named its descriptor (S49: re-added family is
+    // new). Otherwise the family's cells are kept unchanged, because the next opening may know its rules (S54: no
+    // schema, no change).
+    const bool dropped = core_.params.schema_number != 0 || RATCHET_MUTANT("region.drop_unknown_families");
     if (rules_ == nullptr) return dropped ? Ok() : Keep(key, value);
     return IsKept(key) ? Keep(key, value) : Ok();
   }
@@ -104,7 +104,7 @@ class Merger {
   }
 
  private:
-  // What markers hide exists where deleted cells are kept.
+  // Markers hide no cells here, because deleted cells are kept.
   static constexpr TimeRange kNoMarkers{0, 0};
 
   bool IsKept(std::string_view key) {
@@ -135,12 +135,12 @@ class Merger {
   CellDecoder decoder_;
   ExistingPuts puts_;
   std::string last_kept_;
-  std::uint64_t unchecked_ = 0;  // bytes written since the last look at the disk
+  std::uint64_t unchecked_ = 0;  // bytes written since the last check of the disk space
   std::unique_ptr<StoreFiles::Writer> writer_;
 };
 
-// What a compaction of these may write: no more cells than there are, in blocks that may be filled differently. What
-// was compressed otherwise may come out as large as it was before that.
+// Returns the most that a compaction of `inputs` may write: no more cells than the inputs have, in blocks that may be
+// filled differently. Inputs with another compression may expand to their uncompressed size.
 std::uint64_t MostWritten(const Files& inputs, FileCompression compression) {
   std::uint64_t bytes = 0;
   for (const auto& file : inputs) {
@@ -154,9 +154,9 @@ std::uint64_t MostWritten(const Files& inputs, FileCompression compression) {
 
 Status RegionCore::Compact(bool major) {
   MutexLock compaction_lock(compacting_);
-  if (major) RATCHET_TRY(Flush());  // so that a delete still in memory takes effect too
+  if (major) RATCHET_TRY(Flush());  // so that a delete in the memstore is applied too
   RATCHET_TRY(CheckReadable());
-  Files inputs = TakeReadPoint().view->files;
+  Files inputs = AcquireReadPoint().view->files;
   if (!major) inputs = ChooseTier(std::move(inputs), LeastFiles(params));
   if (inputs.empty()) return Ok();
   const TimePoint began = params.clock->Now();
@@ -189,7 +189,7 @@ Status RegionCore::MergeFiles(Files inputs, bool major) {
   const Status interrupted = HitFault("region.compacted", encoded_name);
 
   MutexLock file_lock(file_work_);
-  // Closed meanwhile: no manifest names the file (S80).
+  // The region was closed meanwhile: no manifest names the file (S80: remove only unnamed files).
   if (Status readable = interrupted.ok() ? CheckReadable() : interrupted; !readable.ok()) {
     RemoveFiles(edit.added);
     return readable;

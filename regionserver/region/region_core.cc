@@ -55,11 +55,11 @@ RegionCore::RegionCore(OpenParams the_params)
       scan_registry(std::make_unique<ScanRegistry>()),
       scans(*scan_registry),
       directory_(params.directory),
-      store_files_(directory_, order) {}
+      store_files_(directory_, order, params.damaged) {}
 
 RegionCore::~RegionCore() = default;
 
-Status RegionCore::CheckOpening() { return CheckOwner(*directory_, params.open_seq); }
+Status RegionCore::CheckOpening() { return CheckOwner(*directory_, params.open_number); }
 
 Status RegionCore::CheckReadable() {
   MutexLock lock(state_mutex_);
@@ -80,8 +80,12 @@ Status RegionCore::NotServingLocked() const {
 Status RegionCore::CheckServing() {
   RATCHET_TRY(CheckReadable());
   const Status owned = CheckOwnership();
-  if (!owned.ok()) return NotServing(encoded_name, owned.error().message());
-  // Again: a close may have finished while the files were looked at, and then another may serve already.
+  if (!owned.ok()) {
+    if (params.refused && owned.error().code() != Code::kFenced && owned.error().code() != Code::kAborted)
+      params.refused(owned.error());
+    return NotServing(encoded_name, owned.error().message());
+  }
+  // Check again: a close may have finished during the check of the files, and another server may serve already.
   return CheckReadable();
 }
 
@@ -97,17 +101,17 @@ Status RegionCore::CheckWritten() {
   if (owned.ok()) return owned;
   {
     MutexLock lock(state_mutex_);
-    // An opening has answered nothing yet: it just fails, and the next one begins with what it has written.
+    // An opening that has answered no request just fails; the next opening starts from what this one wrote.
     if (lost_ || unsure_ || state_ == State::kOpening || RATCHET_MUTANT("region.go_on_when_unsure")) return owned;
     unsure_ = true;
   }
-  RATCHET_LOG(kError, "region {}: the manifest is written, and its owner cannot be told: {}", encoded_name,
+  RATCHET_LOG(kError, "region {}: the manifest is written, but its owner cannot be determined: {}", encoded_name,
               owned.error().ToString());
   if (params.unsure) params.unsure(owned.error());
   return owned;
 }
 
-ReadPoint RegionCore::TakeReadPoint() {
+ReadPoint RegionCore::AcquireReadPoint() {
   MutexLock lock(state_mutex_);
   return {view_, read_point_};
 }
@@ -135,7 +139,7 @@ void RegionCore::Abandon() {
   row_locks->Abandon();
 }
 
-// The bound of the whole server; meta's own changes are what makes room, so it is left out.
+// Checks the limit of the whole server. Meta is exempt, because its changes let other regions free memory.
 Status RegionCore::CheckBudget() const {
   const MemstoreBudget* budget = params.settings.budget.get();
   if (budget == nullptr || params.info.IsMeta()) return Ok();
@@ -178,7 +182,7 @@ void RegionCore::StartNonceTime() {
   const std::optional<std::int64_t> used = nonces.newest_ms();
   const std::int64_t horizon = nonces.horizon_ms();
   nonce_time_begun_at_ = params.clock->Now();
-  // Without any use the horizon lies the whole memory behind the moment at which it was written.
+  // Without any nonce, the horizon is one full nonce memory before the time at which it was written.
   nonce_time_begin_ms_ = used                   ? *used
                          : horizon != INT64_MIN ? horizon + params.settings.nonce_memory.count()
                                                 : params.clock->WallMillis();
@@ -194,20 +198,39 @@ std::int64_t RegionCore::NonceTimeOf(std::int64_t wall_ms) const {
   return NonceNow() - (params.clock->WallMillis() - wall_ms);
 }
 
-std::int64_t RegionCore::AssignTimestamp(const std::set<std::string>& rows, bool deletes, std::int64_t floor) {
+std::int64_t RegionCore::AssignTimestamp(const std::set<std::string>& rows, bool puts, bool deletes,
+                                         std::int64_t floor) {
   const std::int64_t now = params.clock->WallMillis();
   MutexLock lock(staging_);
   if (RATCHET_MUTANT("region.clock_only")) return std::max(now, floor);
-  // Meta's changes never share a millisecond; elsewhere only a put does not share one with an earlier delete of its
-  // row.
+  // Changes of meta never share a millisecond. In other tables only a put must not share one with an earlier delete of
+  // its row, also if its unit has deletes of its own.
   std::int64_t least = params.info.IsMeta() ? greatest_timestamp_ + 1 : greatest_timestamp_;
-  if (!deletes || rows.size() > 1)  // of several rows some may be put where others are deleted
+  if (puts)
     for (const std::string& row : rows) least = std::max(least, newest_delete_[SlotOf(row)] + 1);
   greatest_timestamp_ = std::max(now, least);
   shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
   if (deletes)
     for (const std::string& row : rows) newest_delete_[SlotOf(row)] = greatest_timestamp_;
   return std::max(greatest_timestamp_, floor);
+}
+
+std::int64_t RegionCore::TimestampAfter(std::int64_t old, std::int64_t& now) {
+  // Changes of one cell that come faster than one a millisecond for this long share timestamps again, so that the
+  // timestamps of a region stay near the clock.
+  constexpr std::int64_t kMostAheadMs = 1'000;
+  if (old < now) return now;
+  if (old >= kLatestTimestamp - 1) return old;
+  const std::int64_t next = old + 1;
+  const std::int64_t clock = params.clock->WallMillis();
+  MutexLock lock(staging_);
+  if (old > greatest_timestamp_) return next;  // chosen by a client
+  if (next - clock > kMostAheadMs) return old;
+  if (RATCHET_MUTANT("region.counters_run_ahead")) return next;
+  greatest_timestamp_ = std::max(greatest_timestamp_, next);
+  shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
+  now = next;
+  return next;
 }
 
 Status RegionCore::CheckRow(std::string_view row) const {
@@ -244,7 +267,7 @@ Status RegionCore::CheckColumns(const ColumnSelection& columns) const {
 }
 
 std::string RegionCore::SplitRow() {
-  std::vector<std::shared_ptr<const StoreFiles::Reader>> files = TakeReadPoint().view->files;
+  std::vector<std::shared_ptr<const StoreFiles::Reader>> files = AcquireReadPoint().view->files;
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a->info().bytes > b->info().bytes; });
   for (const auto& file : files) {
     const RowRange range = Shared({file->info().low, file->info().high}, {params.info.start_key, params.info.end_key});
@@ -257,7 +280,7 @@ std::string RegionCore::SplitRow() {
 
 namespace {
 
-// A file without samples may be the region's to the last byte.
+// A file without samples counts as a whole, because all of it may belong to the region.
 std::uint64_t OwnBytesOf(const StoreFiles::Reader& file, const RowRange& region) {
   const StoreFileInfo& info = file.info();
   const std::vector<std::string> rows = file.SampledRows();
@@ -284,7 +307,7 @@ std::uint64_t RegionCore::OwnBytes() {
 
 RegionStatus RegionCore::GetStatus() {
   RegionStatus status;
-  status.open_seq = params.open_seq;
+  status.open_number = params.open_number;
   status.reads = reads.load(std::memory_order_relaxed);
   status.writes = writes.load(std::memory_order_relaxed);
   status.greatest_timestamp = shown_timestamp_.load(std::memory_order_relaxed);
@@ -297,6 +320,7 @@ RegionStatus RegionCore::GetStatus() {
   for (const auto& file : view_->files) {
     const StoreFileInfo& info = file->info();
     status.store_bytes += info.bytes;
+    status.uncompressed_bytes += std::max(info.bytes, file->raw_bytes());
     if (info.major_ms == 0) continue;
     const bool first = status.oldest_major_ms == 0;
     status.oldest_major_ms = first ? info.major_ms : std::min(status.oldest_major_ms, info.major_ms);

@@ -1,4 +1,4 @@
-// What Region and its scanners share. Inside the engine only; region.h is the interface.
+// The shared core of Region and its scanners. Used inside the engine only; region.h is the interface.
 //
 // Lock order: file_work_ < staging_ < publishing_ < state_mutex_. Row locks are taken before staging_ and never while
 // another is held. The log's thread takes publishing_ and state_mutex_ only.
@@ -41,13 +41,14 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   // region_core.cc
   Status CheckOpening() override;
   Status CheckServing();
-  // S21 and S2 together, for file work and opening. A higher opening drops the region, and nothing else does (S50).
+  // Checks S21 (numbered openings) and S2 (check is positive) together, for file work and opening. A higher opening
+  // drops the region; no other result does (S50: give up only on proof).
   Status CheckOwnership();
-  // The same once the manifest was written: when it cannot be told, this opening serves no more and the process must
-  // end.
+  // Repeats the check after the manifest was written. When the owner cannot be determined, this opening stops serving
+  // and the process must end.
   Status CheckWritten();
-  Status CheckReadable();  // open or closing, cheap
-  ReadPoint TakeReadPoint();
+  Status CheckReadable();  // OK while open or closing; cheap
+  ReadPoint AcquireReadPoint();
   void Lose(const Error& error);  // a higher opening exists
   void Abandon();
   [[nodiscard]] RegionStatus GetStatus();
@@ -74,19 +75,24 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   const KeyOrder order;
   const std::map<std::string, FamilyRules, std::less<>> families;
   const std::uint64_t max_cell_bytes;  // 0: no limit
-  // With REPLICATION_SCOPE 1; none of a system table.
+  // Families with REPLICATION_SCOPE 1; empty for a system table.
   const std::set<std::string, std::less<>> shipped_families;
-  // S113: where an opening begins and ends is written to the log and to the manifest.
-  [[nodiscard]] bool records_turns() const { return !shipped_families.empty() && !params.log_owner.empty(); }
+  // S113 (serial order of openings): the beginning and the end of an opening are recorded in the log and in the
+  // manifest.
+  [[nodiscard]] bool records_marks() const { return !shipped_families.empty() && !params.log_owner.empty(); }
   std::uint64_t first_sequence = 0;  // set by Open
   std::atomic<std::uint64_t> reads{0};
   std::atomic<std::uint64_t> writes{0};
   NonceTable nonces;
-  // The region's own time, in which uses of nonces are told: it goes on from the last moment that the region knows of,
-  // by what passes while it is open. Clocks that were ahead, behind or set would make fresh requests too old, or forget
-  // nonces early.
+  // The region's own time, used for nonces: it continues from the last time that the region knows, and advances while
+  // the region is open. Wall clocks that are ahead, behind or set would make fresh requests too old, or forget nonces
+  // early.
+  // A timestamp for the cell that replaces one of `old`, where the unit has `now` by AssignTimestamp. As in HBase it is
+  // a version of its own. `now` rises with it, so that what the server writes next is not older (S27: rising
+  // timestamps); but not above a timestamp that a client has chosen.
+  std::int64_t TimestampAfter(std::int64_t old, std::int64_t& now);
   [[nodiscard]] std::int64_t NonceNow() const;
-  // `wall_ms` of this server's clock, a moment ago, in that time.
+  // Returns the recent time `wall_ms` of this server's clock in the region's time.
   [[nodiscard]] std::int64_t NonceTimeOf(std::int64_t wall_ms) const;
   const std::unique_ptr<ScanRegistry> scan_registry;
   ScanRegistry& scans;
@@ -102,23 +108,23 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Status ReplayFile(const std::string& name) REQUIRES(file_work_);
   Status CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const;
 
-  // region_turn.cc
-  Status BeginTurn() REQUIRES(file_work_);
-  Status EndTurn() REQUIRES(file_work_);
-  void EndTurnOfFailed(const Error& error) REQUIRES(file_work_);
-  Status LogTurn(RegionTurn turn) REQUIRES(file_work_);
+  // opening_marks.cc
+  Status RecordBegin() REQUIRES(file_work_);
+  Status RecordEnd() REQUIRES(file_work_);
+  void RecordEndOfFailed(const Error& error) REQUIRES(file_work_);
+  Status LogOpeningMark(OpeningMark mark) REQUIRES(file_work_);
   [[nodiscard]] QueuePoint EndOfLog() const;
 
   // region_core.cc
   [[nodiscard]] Status CheckBudget() const;
-  Status Admit();      // one more mutation in flight, or why not
-  Status CheckRoom();  // whether more may be written now: the bounds of the server and of the region
-  void Discharge();    // one less
+  Status Admit();      // admits one more mutation in flight, or returns why not
+  Status CheckRoom();  // checks the limits of the server and of the region for more writes
+  void Discharge();    // ends one mutation in flight
   Status NotServingLocked() const REQUIRES(state_mutex_);
   Status CheckRoomLocked() const REQUIRES(state_mutex_);
-  // A timestamp for the server's part of a unit that changes `rows` (S27), at least `floor`.
-  [[nodiscard]] static std::size_t SlotOf(std::string_view row);  // in newest_delete_
-  std::int64_t AssignTimestamp(const std::set<std::string>& rows, bool deletes, std::int64_t floor);
+  // Returns a timestamp >= `floor` for a unit that changes `rows` (S27).
+  [[nodiscard]] static std::size_t SlotOf(std::string_view row);  // index in newest_delete_
+  std::int64_t AssignTimestamp(const std::set<std::string>& rows, bool puts, bool deletes, std::int64_t floor);
 
   // region_write.cc
   bool Stage(const std::shared_ptr<LogEntry>& entry, std::function<void(Status)> done);
@@ -127,7 +133,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
 
   // region_flush.cc
   bool BeginFlush() REQUIRES(file_work_);
-  // Everything that was acknowledged before the call is in files after it. False: it was already.
+  // Makes sure that everything acknowledged before the call is in files when it returns. Returns false if it was
+  // already.
   Result<bool> FlushAllThatIsThere() REQUIRES(file_work_);
   Status WriteFlushing(const std::vector<std::string>& consumed_edits) REQUIRES(file_work_);
   Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore, const ManifestEdit& edit)
@@ -139,7 +146,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   void ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
                  bool flushed) REQUIRES(file_work_);
   void KeepManifestSmall() REQUIRES(file_work_);
-  // Returns the memstore that is flushed now, if any.
+  // Returns the memstore that is being flushed, or null.
   std::shared_ptr<Memstore> ShowFilesLocked(const ManifestEdit& edit,
                                             const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
                                             bool flushed) REQUIRES(file_work_, state_mutex_);
@@ -152,33 +159,34 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   std::string NewFileName();
 
   const std::shared_ptr<io::Directory> directory_;
-  void StartNonceTime();  // when all nonces are loaded
+  void StartNonceTime();  // call when all nonces are loaded
   std::int64_t nonce_time_begin_ms_ = 0;
   TimePoint nonce_time_begun_at_{};
   const StoreFiles store_files_;
 
-  // One flush, manifest record or close at a time.
+  // Serializes flushes, manifest records and closes.
   Mutex file_work_;
   std::unique_ptr<Manifest> manifest_ GUARDED_BY(file_work_);
-  FamilyIds new_families_ GUARDED_BY(file_work_);                // S49: while it opens, until its manifest has them
-  std::optional<QueuePoint> begun_turn_ GUARDED_BY(file_work_);  // while it opens, until its manifest has it
-  bool turn_recorded_ GUARDED_BY(file_work_) = false;            // the manifest may have it
-  std::optional<QueuePoint> ended_turn_ GUARDED_BY(file_work_);  // while it closes
+  // S49 (re-added family is new): set while opening, until the manifest has them
+  FamilyIds new_families_ GUARDED_BY(file_work_);
+  std::optional<QueuePoint> begin_mark_ GUARDED_BY(file_work_);  // set while opening, until the manifest has it
+  bool mark_recorded_ GUARDED_BY(file_work_) = false;            // true when the manifest may have the mark
+  std::optional<QueuePoint> end_mark_ GUARDED_BY(file_work_);    // set while closing
   std::uint64_t flushing_sequence_ GUARDED_BY(file_work_) = 0;
   std::vector<UsedNonce> flushing_nonces_ GUARDED_BY(file_work_);
-  Mutex compacting_;  // one compaction at a time; before file_work_
+  Mutex compacting_;  // one compaction at a time; taken before file_work_
   std::atomic<std::uint64_t> next_file_{1};
 
-  Mutex staging_;  // the order of sequences is the order in the log
+  Mutex staging_;  // makes the order of sequences equal to the order in the log
   std::uint64_t next_sequence_ GUARDED_BY(staging_) = 1;
   std::int64_t greatest_timestamp_ GUARDED_BY(staging_) = 0;
-  std::atomic<std::int64_t> shown_timestamp_{0};  // the same, for GetStatus
+  std::atomic<std::int64_t> shown_timestamp_{0};  // copy of greatest_timestamp_ for GetStatus
 
-  // Newest server-assigned delete of the rows that share a slot: a later put of the same millisecond must not be hidden
+  // Newest server-assigned delete of the rows that share a slot. A later put of the same millisecond must not be hidden
   // by it.
   std::array<std::int64_t, 1024> newest_delete_ GUARDED_BY(staging_){};
 
-  Mutex publishing_;  // an entry becomes readable as a whole, before or after a memstore is put aside
+  Mutex publishing_;  // an entry becomes readable as a whole, before or after a memstore switch
 
   Mutex state_mutex_;
   CondVar drained_;

@@ -1,4 +1,4 @@
-// Errors of a region under the class names that HBase's clients react to.
+// Errors of a region with the class names that HBase's clients handle.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline Error NotServing(const std::string& region, std::string_view why) {
   return MakeError(Code::kUnavailable, "region " + region + " is not served here: " + std::string(why),
                    rpc::exception::kNotServingRegion);
 }
-// The write may yet turn out to be durable.
+// For a write that may still turn out to be durable.
 inline Error WriteInDoubt(const std::string& region, std::string_view why) {
   return MakeError(Code::kUnavailable,
                    fmt::format("region {} is not served here: {}; the outcome of the write is unknown", region, why),

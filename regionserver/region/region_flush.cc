@@ -1,4 +1,5 @@
-// Flush and close: from memstore to store file to manifest (S21, S22).
+// Flush and close: from memstore to store file to manifest (S21: numbered openings; S22: close drains, flushes,
+// checks).
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -33,7 +34,8 @@ Files FilesNamed(const Files& files, const std::vector<std::string>& names) {
   return named;
 }
 
-// Scans that began before go on reading files that have no name soon. `replaced` holds each file once itself.
+// Opens the replaced files for scans that began before, because the files' names will disappear soon. `replaced` holds
+// each file once itself.
 void HoldWhatIsRead(const Files& replaced, const std::string& region) {
   for (const auto& file : replaced) {
     if (file.use_count() == 1) continue;
@@ -45,24 +47,25 @@ void HoldWhatIsRead(const Files& replaced, const std::string& region) {
 
 }  // namespace
 
-std::string RegionCore::NewFileName() { return fmt::format("{}-{}.sst", params.open_seq, next_file_.fetch_add(1)); }
+std::string RegionCore::NewFileName() { return fmt::format("{}-{}.sst", params.open_number, next_file_.fetch_add(1)); }
 
-// Puts the memstore aside. What is in it is exactly what is readable and not flushed. False: there is nothing to flush.
+// Switches memstores. The previous memstore has exactly the data that is readable but not flushed. Returns false when
+// there is nothing to flush.
 bool RegionCore::BeginFlush() {
   MutexLock publish_lock(publishing_);
   MutexLock lock(state_mutex_);
   flush_asked_ = false;
-  if (view_->flushing) return true;  // an earlier attempt failed; that one first
+  if (view_->flushing) return true;  // an earlier attempt failed: flush its memstore first
   if (view_->active->empty() && read_point_ == manifest_->state().flushed_sequence) return false;
   auto view = std::make_shared<StoreView>(*view_);
   view->flushing = std::exchange(view->active, std::make_shared<Memstore>(order, params.settings.budget));
   view_ = std::move(view);
   flushing_sequence_ = read_point_;
-  flushing_nonces_ = nonces.TakeUnsaved();
+  flushing_nonces_ = nonces.DrainUnsaved();
   return true;
 }
 
-// Writes what BeginFlush put aside, and what an opening has consumed, and makes it live.
+// Writes the memstore of BeginFlush and the edits that an opening replayed into files, and makes them live.
 Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits) {
   std::shared_ptr<Memstore> flushing;
   {
@@ -75,7 +78,7 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
   edit.consumed_edits = consumed_edits;
   edit.families = new_families_;
   edit.nonces = flushing_nonces_;
-  if (begun_turn_) edit.shipped_until = {*begun_turn_};
+  if (begin_mark_) edit.shipped_until = {*begin_mark_};
   nonces.Forget(NonceNow() - params.settings.nonce_memory.count());
   edit.nonces_since_ms = nonces.horizon_ms();
   {
@@ -90,12 +93,12 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
     return failed;
   }
   RATCHET_TRY(InstallFiles(std::move(edit), flushing != nullptr));
-  begun_turn_.reset();
+  begin_mark_.reset();
   new_families_.clear();
   return Ok();
 }
 
-// `edit`: what shall name it, as far as it is known.
+// `edit` is the edit that will name the file, as far as it is known.
 Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& memstore, const ManifestEdit& edit) {
   const std::unique_ptr<CellCursor> ends = memstore.NewCursor();
   ends->Seek({});
@@ -111,8 +114,8 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
   bool hides = false;
   std::uint64_t unchecked = 0;
   for (cursor->Seek({}); cursor->Valid(); cursor->Next()) {
-    // The same version written twice: the newest sequence comes first and hides the others, except from scans that do
-    // not see it.
+    // If the same version was written twice, the newest sequence comes first and hides the others, except from scans
+    // with a lower read point.
     const bool again = WithoutSequence(cursor->key()) == last;
     if (again && (hides || RATCHET_MUTANT("region.flush_for_new_scans_only"))) continue;
     if (!again) last = WithoutSequence(cursor->key());
@@ -130,7 +133,7 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
   return std::vector<StoreFileInfo>{std::move(written).value()};
 }
 
-// Append, sync, CHECK, and only then do readers of this opening see it, and the log may go.
+// Append, sync, CHECK. Only then do readers of this opening see the files, and the log may be deleted.
 Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   std::vector<std::shared_ptr<const StoreFiles::Reader>> added;
   for (const StoreFileInfo& file : edit.added) {
@@ -147,21 +150,22 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   if (RATCHET_MUTANT("region.unneeded_before_check")) SayUnneeded(edit.removed);
   RATCHET_TRY(CheckWritten());
   SayCovered();
-  const Files replaced = FilesNamed(TakeReadPoint().view->files, edit.removed);
+  const Files replaced = FilesNamed(AcquireReadPoint().view->files, edit.removed);
   ShowFiles(edit, added, flushed);
   HoldWhatIsRead(replaced, encoded_name);
-  IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
-  SayUnneeded(edit.removed);  // after ShowFiles: new readers do not look for them any more, old ones have them open
+  IgnoreResult(HitFault("region.before_unneeded", encoded_name), "this fault point only pauses or kills");
+  SayUnneeded(edit.removed);  // after ShowFiles: new readers do not open them, and old readers have them open
   KeepManifestSmall();
   return Ok();
 }
 
-// S80: until a record is begun, no manifest can name them; from then on only the cleaner may take them.
+// S80 (remove only unnamed files): until a record is begun, no manifest can name the files; from then on only the
+// cleaner may remove them.
 Status RegionCore::NameFiles(const ManifestEdit& edit) {
   const std::uint64_t before = manifest_->bytes();
   Status appended = manifest_->Append(edit);
   const bool may_be_there = appended.ok() || appended.error().code() != Code::kNoSpace;
-  turn_recorded_ = turn_recorded_ || (begun_turn_ && may_be_there);
+  mark_recorded_ = mark_recorded_ || (begin_mark_ && may_be_there);
   if (!appended.ok() && (manifest_->bytes() == before || RATCHET_MUTANT("region.remove_what_may_be_named")))
     RemoveFiles(edit.added);
   return appended;
@@ -172,7 +176,7 @@ void RegionCore::RemoveFiles(const std::vector<StoreFileInfo>& unnamed) const {
   for (const StoreFileInfo& file : unnamed) store_files_.Remove(file);
 }
 
-// Behind the CHECK of everything that the new file will say, and before anything else is appended.
+// Called after the CHECK of everything that the new file will contain, and before anything else is appended.
 void RegionCore::KeepManifestSmall() {
   const std::uint64_t before = manifest_->bytes();
   const Result<bool> rewritten = manifest_->RewriteIfLarge(params.settings.manifest_slack_bytes);
@@ -187,7 +191,7 @@ void RegionCore::KeepManifestSmall() {
 
 void RegionCore::ShowFiles(const ManifestEdit& edit,
                            const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed) {
-  std::shared_ptr<Memstore> memstore;  // and its memory, if no reader holds it, behind the lock
+  std::shared_ptr<Memstore> memstore;  // frees the memstore after the lock is released, if no reader holds it
   {
     MutexLock lock(state_mutex_);
     memstore = ShowFilesLocked(edit, added, flushed);
@@ -210,8 +214,8 @@ std::shared_ptr<Memstore> RegionCore::ShowFilesLocked(
   return memstore;
 }
 
-// S32, both: only after a CHECK that followed the manifest's sync. Then every later opening begins with what the
-// manifest says, and what is said here stays true whatever becomes of this server.
+// S32 (two-stage cleaner) for logs and store files: called only after a CHECK that followed the manifest's sync. Then
+// every later opening begins with this manifest, so the mark stays true even if this server dies.
 void RegionCore::SayCovered() { params.log->Covered(encoded_name, manifest_->state().flushed_sequence); }
 
 void RegionCore::SayUnneeded(const std::vector<std::string>& names) {
@@ -223,7 +227,7 @@ void RegionCore::SayUnneeded(const std::vector<std::string>& names) {
   }
 }
 
-// Of an earlier attempt that failed the memstore stands aside still; what was written since is in the next one.
+// A failed earlier attempt leaves its memstore unflushed; newer writes are in the next memstore.
 Result<bool> RegionCore::FlushAllThatIsThere() {
   bool aside = false;
   {
@@ -248,7 +252,8 @@ Status RegionCore::Flush() {
   return written;
 }
 
-// S46. Under the lock of the files, so that what the manifest names keeps its names.
+// S46 (source of a snapshot part). Holds the lock of the files, so that the files that the manifest names keep their
+// names.
 Result<CopyReport> RegionCore::CopyTo(bool flush, CopyTarget target) {
   target.families = params.table.families;
   MutexLock file_lock(file_work_);
@@ -272,8 +277,8 @@ Status RegionCore::DrainForClose() {
 }
 
 Status RegionCore::FinishClose() {
-  RATCHET_TRY(EndTurn());
-  // Twice when an earlier flush had failed half way. A region that was not written to has nothing to flush.
+  RATCHET_TRY(RecordEnd());
+  // Flushes twice when an earlier flush failed half way. A region without writes has nothing to flush.
   while (BeginFlush()) RATCHET_TRY(WriteFlushing({}));
   RATCHET_TRY(RecordClosed());
   RATCHET_TRY(HitFault("region.before_close_check", encoded_name));
@@ -281,7 +286,8 @@ Status RegionCore::FinishClose() {
   return CheckOwnership();
 }
 
-// S35. Reads end before the record is written: from then on a split or a merge may begin with what the manifest says.
+// S35 (proof of a clean close). Reads end before the record is written, because from then on a split or merge may begin
+// with the manifest's state.
 Status RegionCore::RecordClosed() {
   {
     MutexLock lock(state_mutex_);
@@ -291,29 +297,30 @@ Status RegionCore::RecordClosed() {
   if (RATCHET_MUTANT("region.close_without_record")) return Ok();
   ManifestEdit edit;
   edit.closed = true;
-  if (ended_turn_) edit.shipped_until = {*ended_turn_};
+  if (end_mark_) edit.shipped_until = {*end_mark_};
   const Status written = manifest_->Append(edit);
   if (written.ok() || written.error().code() != Code::kNoSpace) return written;
-  MutexLock lock(state_mutex_);  // nothing was written, and it may be closed again
+  MutexLock lock(state_mutex_);  // nothing was written, so the region may be closed again
   if (!lost_ && !unsure_) state_ = State::kClosing;
   return written;
 }
 
-// The record CLOSED may be there, so this opening never serves again.
+// The record CLOSED may be durable, so this opening never serves again.
 void RegionCore::EndAfterClosed(const Error& error) {
   {
     MutexLock lock(state_mutex_);
     if (lost_ || unsure_) return;
     unsure_ = true;
   }
-  RATCHET_LOG(kError, "region {}: the manifest says CLOSED, and the close failed: {}", encoded_name, error.ToString());
+  RATCHET_LOG(kError, "region {}: the manifest has the record CLOSED, but the close failed: {}", encoded_name,
+              error.ToString());
   if (params.unsure) params.unsure(error);
 }
 
 Status RegionCore::Close() {
   RATCHET_TRY(DrainForClose());
   MutexLock file_lock(
-      file_work_);  // until the state is set, so that no compaction writes to the manifest of a closed region
+      file_work_);  // held until the state is set, so that no compaction writes to the manifest of a closed region
   const Status finished = FinishClose();
   bool recorded = false;
   {
@@ -325,8 +332,8 @@ Status RegionCore::Close() {
       return Ok();
     }
   }
-  // Before the record it stays closing (or lost): it is read, it takes no writes, and nothing says that it is closed. A
-  // server whose log is fenced ends by itself.
+  // A failure before the record leaves the region closing (or lost): it serves reads, accepts no writes, and no record
+  // declares it closed. A server whose log is fenced ends by itself.
   if (recorded && finished.error().code() != Code::kFenced) EndAfterClosed(finished.error());
   return finished;
 }

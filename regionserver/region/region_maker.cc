@@ -23,7 +23,8 @@ namespace {
 RowRange RangeOf(const RegionInfo& region) { return {region.start_key, region.end_key}; }
 std::string RowOfKey(std::string_view key) { return DecodeRow(EncodedRowOf(key)); }
 
-// S49: what the table calls a family now. In the files of a parent that knows another one of its name it is dead.
+// S49 (re-added family is new): the ids of the table's families now. Cells of a parent's family of the same name but
+// another id are dead.
 FamilyIds IdsOf(const std::vector<FamilyDescriptor>& families) {
   FamilyIds ids;
   for (const FamilyDescriptor& family : families) {
@@ -41,7 +42,8 @@ std::set<std::string, std::less<>> DeadIn(const ManifestState& state, const std:
   return dead;
 }
 
-// S39: the part of `file` that is the child's; nothing when no row of it can be.
+// S39 (children inherit from all parents): returns the part of `file` in the child's range; nullopt when the file
+// cannot have a row of it.
 std::optional<StoreFileInfo> PartOf(const StoreFileInfo& file, const RegionInfo& parent, const RegionInfo& child) {
   const std::string first = RowOfKey(file.smallest_key);
   const std::string last = RowOfKey(file.largest_key);
@@ -58,7 +60,7 @@ std::optional<StoreFileInfo> PartOf(const StoreFileInfo& file, const RegionInfo&
   return part;
 }
 
-// For a file that cannot have another name.
+// Copies a file that cannot have another link.
 Status CopyFile(io::Directory& from, const std::string& name, io::Directory& to, const std::string& as) {
   constexpr std::size_t kPiece = 1U << 20;
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> source, from.OpenForRead(name));
@@ -81,7 +83,7 @@ Status GiveName(io::Directory& from, const std::string& name, io::Directory& to,
   return CopyFile(from, name, to, as);
 }
 
-// S113: one for each server, the later one.
+// S113 (serial order of openings): keeps the later point of each server.
 void AddPoints(const std::vector<QueuePoint>& points, std::vector<QueuePoint>& to) {
   for (const QueuePoint& point : points) {
     const auto same =
@@ -94,10 +96,10 @@ void AddPoints(const std::vector<QueuePoint>& points, std::vector<QueuePoint>& t
   }
 }
 
-// What all parents have in common with the child, without files. Each number is the greatest of all.
+// The state without files that the child inherits from its parents. Each number is the greatest of all parents.
 ManifestState Inherited(const std::vector<MadeOf>& parents, const std::vector<FamilyDescriptor>& families) {
   ManifestState state;
-  // Regions that were one know the same ones: each goes once, or splits and merges in turn would double them.
+  // Regions that were one have common nonces. Each is kept once, because repeated splits and merges would double them.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> nonces;
   for (const MadeOf& parent : parents) {
     const ManifestState& from = parent.state;
@@ -144,7 +146,7 @@ Status RegionMaker::Make(const RegionInfo& child, io::Directory& directory) {
     }
   }
   RATCHET_TRY(HitFault("build.linked", encoded));
-  const Status synced = directory.Sync();  // the names, before a manifest says them
+  const Status synced = directory.Sync();  // make the names durable before a manifest contains them
   if (!io::DieOnFailedSync(synced, "region directory")) return synced;
   return Manifest::Publish(directory, encoded, number_, state);
 }

@@ -1,10 +1,11 @@
-// Gives the files of regions names in a new region's directory, and writes its first manifest (S37, S39, S44).
+// Links the files of regions into a new region's directory, and writes its first manifest (S37: numbered build output;
+// S39: children inherit from all parents; S44: own name for each file).
 //
-// What a split, a merge, a snapshot's part and a clone have in common. Nothing is copied as long as a file can have one
-// name more. Everything made bears one number, so makers that run late, or twice, do not meet; whatever fails leaves
-// files that no manifest names.
+// Used for splits, merges, parts of snapshots and clones. A file is copied only if it cannot have another link. All
+// names contain one number, so late or repeated makers do not collide; a failed maker leaves only files that no
+// manifest names.
 //
-// Threads: one at a time; waits for the disk. The directories are the caller's.
+// Threads: one at a time; waits for the disk. The caller owns the directories.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +28,18 @@ struct MadeOf {
 
 class RegionMaker {
  public:
-  // `number`: of every name that is given. `families`: of the table now (S49). `parents`: neighbours, in the order of
-  // their keys.
+  // `number` is part of every new name. `families` are the table's current ones (S49: re-added family is new).
+  // `parents`: neighbours, in the order of their keys.
   RegionMaker(std::uint64_t number, std::vector<FamilyDescriptor> families, std::vector<MadeOf> parents);
 
-  // The files that hold rows of `child`, then its manifest. kNotFound: a parent has given a file up meanwhile.
+  // Makes the links to the files that hold rows of `child`, then its manifest. kNotFound: a parent removed a file
+  // meanwhile.
   [[nodiscard]] Status Make(const RegionInfo& child, io::Directory& directory);
 
-  // All that the new regions begin with is at or below it.
+  // Returns the upper bound of all sequences that the new regions begin with.
   [[nodiscard]] std::uint64_t sequence() const { return inherited_.flushed_sequence; }
-  [[nodiscard]] std::size_t files() const { return files_; }    // names given
-  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // of those files
+  [[nodiscard]] std::size_t files() const { return files_; }    // number of names made
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }  // size of these files
 
  private:
   const std::uint64_t number_;

@@ -1,4 +1,5 @@
-// Opening: the manifest of this opening, the state of the one before, recovered edits (S21, S25, S26).
+// Opening: the manifest of this opening, the state of the one before, recovered edits (S21: numbered openings; S25:
+// recovered edits stay until flushed; S26: split up to the seal).
 #include <algorithm>
 #include <optional>
 
@@ -17,7 +18,7 @@ namespace ratchet::regionserver {
 
 namespace {
 
-// S49: the families that are others than those of their names that the region has been opened with.
+// S49 (re-added family is new): returns the families whose id differs from that of the same name in earlier openings.
 FamilyIds NewFamilies(const TableDescriptor& table, const FamilyIds& known) {
   FamilyIds changed;
   if (RATCHET_MUTANT("region.any_family_of_the_name")) return changed;
@@ -33,7 +34,8 @@ FamilyIds NewFamilies(const TableDescriptor& table, const FamilyIds& known) {
 Status RegionCore::Open() {
   RATCHET_CHECK(params.log != nullptr && params.clock != nullptr && directory_ != nullptr,
                 "region {} without its parts", encoded_name);
-  // S54: before anything is claimed. No table is without families, so such a schema was not read.
+  // S54 (no schema, no change): checked before anything is claimed. Every table has a family, so the schema was not
+  // read.
   if (families.empty() && !RATCHET_MUTANT("region.open_without_families"))
     return Error(
         Code::kFailedPrecondition,
@@ -43,7 +45,7 @@ Status RegionCore::Open() {
             encoded_name, params.info.table.ToString()));
   MutexLock file_lock(file_work_);
   const Status opened = OpenIt();
-  if (!opened.ok()) EndTurnOfFailed(opened.error());
+  if (!opened.ok()) RecordEndOfFailed(opened.error());
   return opened;
 }
 
@@ -60,7 +62,7 @@ Status RegionCore::OpenIt() {
     }
     return CheckNothingUnnamed(found, names);
   };
-  RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq, params.past, examine));
+  RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_number, params.past, examine));
   new_families_ = std::move(new_families);
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
   const ManifestState& state = manifest_->state();
@@ -82,8 +84,8 @@ Status RegionCore::OpenIt() {
   RATCHET_TRY(ReplayEdits(&consumed));
   RATCHET_TRY(HitFault("region.replayed", encoded_name));
   StartNonceTime();
-  RATCHET_TRY(BeginTurn());
-  // S25: what was replayed is in store files before any process may hear of this opening.
+  RATCHET_TRY(RecordBegin());
+  // S25: replayed edits are in store files before any process learns of this opening.
   if (RATCHET_MUTANT("region.no_flush_of_replayed")) {
     ManifestEdit edit;
     edit.consumed_edits = std::move(consumed);
@@ -97,14 +99,14 @@ Status RegionCore::OpenIt() {
     if (RATCHET_MUTANT("region.low_first_sequence")) next_sequence_ = 1;
     first_sequence = next_sequence_;
     shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
-    newest_delete_.fill(greatest_timestamp_);  // any row may have been deleted at that moment
+    newest_delete_.fill(greatest_timestamp_);  // any row may have been deleted at that time
   }
   RATCHET_TRY(CheckOwnership());
   SayCovered();
-  IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
+  IgnoreResult(HitFault("region.before_unneeded", encoded_name), "this fault point only pauses or kills");
   RATCHET_ASSIGN(const std::vector<std::string> names, directory_->List());
-  RATCHET_TRY(SayOpened(*directory_, names, params.open_seq));
-  SayUnneeded(UnneededFiles(names, manifest_->state(), params.open_seq));
+  RATCHET_TRY(SayOpened(*directory_, names, params.open_number));
+  SayUnneeded(UnneededFiles(names, manifest_->state(), params.open_number));
   MutexLock lock(state_mutex_);
   if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over while it was opening");
   state_ = State::kOpen;
@@ -121,7 +123,7 @@ Status RegionCore::ReplayEdits(std::vector<std::string>* consumed) {
   return Ok();
 }
 
-// What store files already cover is left out (S26).
+// Skips entries that store files already cover (S26).
 Status RegionCore::ReplayFile(const std::string& name) {
   const std::uint64_t flushed = manifest_->state().flushed_sequence;
   std::uint64_t entries = 0;
@@ -146,18 +148,19 @@ Status RegionCore::ReplayFile(const std::string& name) {
   return Ok();
 }
 
-// S92: what a crash leaves of a flush is also in the recovered edits. A file with cells above all that the manifest
-// covers, and below those edits, was named by a record that the manifest has lost.
+// S92 (leftover store files are proven): the data of a flush that a crash interrupts is also in the recovered edits. So
+// a file with cells above everything that the manifest covers, and below those edits, was named by a record that the
+// manifest has lost.
 Status RegionCore::CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const {
   std::optional<std::uint64_t> first_uncovered;
   for (const std::string& name : names) {
     const std::uint64_t opening = OpeningOfStoreFile(name);
     const bool named = std::any_of(state.files.begin(), state.files.end(),
                                    [&name](const StoreFileInfo& file) { return file.name == name; });
-    if (opening == 0 || opening >= params.open_seq || named || RATCHET_MUTANT("region.take_lost_record")) continue;
+    if (opening == 0 || opening >= params.open_number || named || RATCHET_MUTANT("region.take_lost_record")) continue;
     const Result<std::uint64_t> sequence = store_files_.FirstSequenceOf(name);
     if (!sequence.ok() && (sequence.error().code() == Code::kCorruption || sequence.error().code() == Code::kNotFound))
-      continue;  // never finished, so never named
+      continue;  // the file was never finished, so never named
     if (!sequence.ok()) return sequence.error();
     if (*sequence <= state.flushed_sequence) continue;
     if (!first_uncovered) {
@@ -166,9 +169,9 @@ Status RegionCore::CheckNothingUnnamed(const ManifestState& state, const std::ve
     if (*sequence >= *first_uncovered) continue;
     return Error(
         Code::kCorruption,
-        fmt::format("{}: the manifest has lost what it said of {}, whose cells (from sequence {} on) are in no other "
-                    "file and in no log. The region stays closed and nothing of it is given up: bring the manifest "
-                    "back from a copy, or move that file away to go on without it",
+        fmt::format("{}: the manifest has lost its record of {}, whose cells (from sequence {} on) are in no other "
+                    "file and in no log. The region stays closed, and none of its files is deleted: restore the "
+                    "manifest from a copy, or move that file away to continue without it",
                     directory_->path(), name, *sequence));
   }
   return Ok();

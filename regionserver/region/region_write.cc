@@ -1,4 +1,5 @@
-// The write path: lock, plan, log, and publish once the log says that the entry is durable and CHECKed (S1, S24).
+// The write path: lock, plan, log, and publish once the log says that the entry is durable and CHECKed (S1: check after
+// sync; S24: visible after sync).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -14,10 +15,15 @@ namespace {
 
 bool HasDelete(const AtomicMutation& unit) {
   return std::any_of(unit.mutations.begin(), unit.mutations.end(), [](const Mutation& mutation) {
-    return mutation.kind == MutationKind::kDelete ||  // one without cells, too
+    return mutation.kind == MutationKind::kDelete ||  // a delete without cells is valid, too
            std::any_of(mutation.cells.begin(), mutation.cells.end(),
                        [](const Cell& cell) { return IsDelete(cell.type); });
   });
+}
+
+bool HasOnlyDeletes(const AtomicMutation& unit) {
+  return std::all_of(unit.mutations.begin(), unit.mutations.end(),
+                     [](const Mutation& mutation) { return mutation.kind == MutationKind::kDelete; });
 }
 
 bool ReturnsResults(const AtomicMutation& unit) {
@@ -36,7 +42,7 @@ std::vector<std::string> ClusterIdsOf(const AtomicMutation& unit) {
   return all;
 }
 
-// Says in the entry what replication has to know, if any of its families is shipped.
+// Adds the replication part to the entry, if any of its families is shipped.
 void SayWhatIsShipped(const RegionCore& core, LogEntry& entry) {
   if (core.shipped_families.empty()) return;
   std::set<std::string_view> written;
@@ -70,10 +76,10 @@ class Latch {
 
 }  // namespace
 
-// The independent units of one request on their way. A wave is a run of units that may share one log entry: none of
-// them has to read a row that an earlier one of the wave changes. It ends where its entry has grown to
-// RegionSettings::wave_bytes, so that no client decides how large an entry is, or how much is written without another
-// look at the bounds of the memory stores.
+// The independent units of one request in progress. A wave is a run of units that may share one log entry: none of them
+// has to read a row that an earlier one of the wave changes. A wave ends when its entry reaches
+// RegionSettings::wave_bytes. So a client cannot choose the size of an entry, nor write much without another check of
+// the memstore limits.
 class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
  public:
   WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, BatchDone done,
@@ -108,7 +114,8 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     return found != core_->params.table.attributes.end() && (found->second == "true" || found->second == "TRUE");
   }
 
-  // One admission does not let a whole batch in, whatever it grows to. False: the rest is refused.
+  // Each wave is admitted separately, so that a large batch cannot bypass the limits. Returns false when the rest is
+  // refused.
   bool HasRoom(std::size_t begin) {
     core_->params.log->WaitForRoom();
     const Status room = core_->CheckRoom();
@@ -121,7 +128,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   // Returns where the next wave begins. The last wave that logs anything ends the batch from the log's thread.
   std::size_t RunWave(std::size_t begin) {
     std::set<std::string> rows;
-    std::vector<std::string> cluster_ids = ClusterIdsOf(units_[begin]);  // an entry has those of all its units
+    std::vector<std::string> cluster_ids = ClusterIdsOf(units_[begin]);  // an entry has the ids of all its units
     std::size_t end = begin;
     for (; end < units_.size(); ++end) {
       if (results_[end]) continue;
@@ -156,7 +163,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     return end;
   }
 
-  // True: it has something for the log, and its result waits for that.
+  // Returns true when the unit adds to the log entry; its result then waits for the log.
   bool Plan(std::size_t index, LogEntry& entry, std::uint64_t* entry_bytes) {
     const AtomicMutation& unit = units_[index];
     if (allowance_ && allowance_->UsedUp() && ReturnsResults(unit)) {
@@ -165,8 +172,9 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       return false;
     }
     const bool deletes = HasDelete(unit);
-    MutationPlanner planner(*core_, unit,
-                            [&](std::int64_t floor) { return core_->AssignTimestamp(RowsOf(unit), deletes, floor); });
+    const bool puts = !HasOnlyDeletes(unit);
+    MutationPlanner planner(
+        *core_, unit, [&](std::int64_t floor) { return core_->AssignTimestamp(RowsOf(unit), puts, deletes, floor); });
     Result<MutationPlan> plan = planner.Run();
     if (!plan.ok()) {
       results_[index] = std::move(plan).error();
@@ -184,7 +192,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     return true;
   }
 
-  // Answers that rest on what was read only (S24): a condition that did not hold, a nonce that was used.
+  // CHECKs results that only depend on reads (S24): a false condition, a used nonce.
   void CheckUnlogged(std::size_t begin, std::size_t end, const std::vector<std::size_t>& logged) {
     const Status serving = core_->CheckServing();
     if (serving.ok()) return;
@@ -244,7 +252,8 @@ void RegionCore::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone do
   std::make_shared<WriteBatch>(shared_from_this(), std::move(mutations), std::move(done), std::move(results))->Run();
 }
 
-// The order of sequences is the order of the log, because both are taken under one lock. False: the log has ended.
+// Takes the sequence and the place in the log under one lock, so that both orders are the same. Returns false when the
+// log has ended.
 bool RegionCore::Stage(const std::shared_ptr<LogEntry>& entry, std::function<void(Status)> done) {
   MutexLock lock(staging_);
   entry->region = encoded_name;
@@ -273,14 +282,16 @@ void RegionCore::AddToMemstore(const LogEntry& entry) {
   if (ask_for_flush && params.wants_flush) params.wants_flush();
 }
 
-// On the log's thread, in the order of the log.
+// Runs on the log's thread, in the order of the log.
 Status RegionCore::Publish(const LogEntry& entry, const Status& logged) {
   if (!logged.ok() && logged.error().code() == Code::kNoSpace)  // nothing was written, and the region is still ours
     return MakeError(Code::kNoSpace, logged.error().message(), rpc::exception::kRegionTooBusy);
-  if (!logged.ok() && logged.error().code() == Code::kResourceExhausted)  // likewise, and it would never fit
+  // nothing was written either, and the entry would never fit
+  if (!logged.ok() && logged.error().code() == Code::kResourceExhausted)
     return DoNotRetry(Code::kResourceExhausted, logged.error().message());
   if (!logged.ok()) {
-    // S50: the log's own end is no other owner's word. It takes no more writes, and its server ends.
+    // S50 (give up only on proof): the log ended for its own reasons, which is not evidence of another owner. The
+    // region accepts no more writes, and its server ends.
     if (logged.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) Lose(logged.error());
     return WriteInDoubt(encoded_name, logged.error().message());
   }

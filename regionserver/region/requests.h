@@ -1,4 +1,4 @@
-// What a region is asked: reads, mutations, conditions and scans, free of wire formats. Plain data.
+// Requests to a region: reads, mutations, conditions and scans, independent of wire formats. Plain data.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace ratchet::regionserver {
 
 struct GetSpec : ReadSpec {
   std::string row;
-  std::uint64_t most_cells = 0;     // 0: all; 1 tells whether there are any
+  std::uint64_t most_cells = 0;     // 0: all; 1 is enough to test existence
   bool closest_row_before = false;  // meta only: the greatest row at or before `row` that has cells
 };
 
@@ -34,20 +34,21 @@ struct ScanSpec : ReadSpec {
   bool include_stop_row = false;
   bool reversed = false;
   std::uint32_t batch_cells = 0;  // most cells in one result; 0: no limit
-  // As it was at this sequence (of an earlier scan's read point), as far as that still exists; 0: as it is now.
+  // Reads the state at this sequence (an earlier scan's read point), as far as it still exists; 0: the current state.
   std::uint64_t read_point = 0;
 };
 
-// Where one reply has to end. Zero: no limit.
+// Limits of one reply. Zero: no limit.
 struct ScanLimits {
-  std::uint32_t max_rows = 0;    // results in this reply
-  std::uint64_t max_bytes = 0;   // of cells; at least one result is always returned
-  bool allow_partial = false;    // a row may be cut at max_bytes
-  bool allow_heartbeat = false;  // the reply may end early at `deadline`, even without results
+  std::uint32_t max_results = 0;  // results in this reply; with a batch, a row can be several results
+  std::uint32_t max_rows = 0;     // rows that end in this reply, in any number of results
+  std::uint64_t max_bytes = 0;    // size of the cells; at least one result is always returned
+  bool allow_partial = false;     // a row may be cut at max_bytes
+  bool allow_heartbeat = false;   // the reply may end early at `deadline`, even without results
   TimePoint deadline = TimePoint::max();
 };
 
-// Where a read gives its cells, one by one; the views are good during the call.
+// Receives the cells of a read, one by one; the views are valid during the call.
 class CellSink {
  public:
   virtual ~CellSink() = default;
@@ -55,44 +56,44 @@ class CellSink {
 };
 class ScanSink : public CellSink {
  public:
-  // The cells since the last call are one result. `partial`: the row goes on in the next one.
+  // Ends one result: the cells since the last call. `partial`: the row continues in the next result.
   virtual void EndResult(bool partial) = 0;
 };
-// What a cell counts for in the limits of reads: at least what it takes in an answer.
+// Size of a cell in the limits of reads: at least its size in an answer.
 [[nodiscard]] inline std::uint64_t HeldSize(const CellView& cell) {
   constexpr std::uint64_t kOverhead = 32;
   return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + cell.tags.size() +
          kOverhead;
 }
 
-// How far one call of a scan has come.
+// Progress of one call of a scan.
 struct ScanProgress {
   std::uint32_t results = 0;
-  std::uint32_t finished_rows = 0;  // results that ended their row
+  std::uint32_t finished_rows = 0;  // rows with results, from this or earlier calls, that ended in this call
   bool more_in_region = true;
   bool heartbeat = false;  // ended by the deadline
   std::string cursor_row;  // the row that the scan has reached
   std::uint64_t rows_scanned = 0;
-  std::uint64_t rows_filtered = 0;  // that gave nothing
-  bool filter_done = false;         // the filter takes nothing more of this region
-  TimePoint::duration file_wait{};  // for bytes of store files
+  std::uint64_t rows_filtered = 0;  // rows without results
+  bool filter_done = false;         // the filter takes no more rows of this region
+  TimePoint::duration file_wait{};  // time spent waiting for bytes of store files
 };
 
 struct ScanResultRow {
   std::vector<Cell> cells;
-  bool partial = false;  // the row goes on in the next result
+  bool partial = false;  // the row continues in the next result
 };
-// The same with its results, as copies.
+// Progress with copies of the results.
 struct ScanChunk : ScanProgress {
   std::vector<ScanResultRow> rows;
 };
 
-// A client's name for one mutation (S29). value 0: none.
+// A client's name for one mutation (S29: durable nonces). value 0: none.
 struct Nonce {
   std::uint64_t group = 0;
   std::uint64_t value = 0;
-  // When the client began, wall clock ms, if it says so: lets a retry that is older than this region's memory be
-  // refused.
+  // When the client began, wall clock ms, if known: allows refusing a retry that is older than the region's nonce
+  // memory.
   std::optional<std::int64_t> begun_ms;
   [[nodiscard]] bool valid() const { return value != 0; }
 };
@@ -106,50 +107,50 @@ struct Mutation {
   // kinds. A delete without cells removes the whole row. kLatestTimestamp: the server's time; in a kDelete cell: the
   // newest existing version.
   std::vector<Cell> cells;
-  std::int64_t timestamp = kLatestTimestamp;  // of a delete without cells
+  std::int64_t timestamp = kLatestTimestamp;  // for a delete without cells
   TimeRange time_range;                       // increments: which versions count as the old value
-  // Of the cells of this mutation, in the place of what their tags say.
+  // Time to live of the mutation's cells; replaces that of their tags.
   std::optional<std::int64_t> ttl_ms;
-  std::vector<std::string> cluster_ids;  // clusters that it comes from by replication; empty: from a client
-  bool return_result = true;             // appends and increments: the new cells
+  std::vector<std::string> cluster_ids;  // clusters that the mutation passed by replication; empty: from a client
+  bool return_result = true;             // for appends and increments: return the new cells
   Nonce nonce;
 };
 
 using filters::CompareOp;
 
-// True when the newest cell of the column relates so: `expected op stored` (docs/wire-compatibility.md). With a
-// filter: when the row has any cell through it, of the column if one is named.
+// True when the newest cell of the column satisfies `expected op stored` (docs/wire-compatibility.md). With a filter:
+// true when any cell of the row passes it (of the column, if one is named).
 struct Condition {
-  std::string row;  // of AtomicMutation::condition: the row of the mutations
+  std::string row;  // in AtomicMutation::condition: the row of the mutations
   std::string family;
   std::string qualifier;
   CompareOp op = CompareOp::kEqual;
   std::shared_ptr<const filters::Comparator> comparator;  // one that expects nothing: "absent or empty"
   TimeRange time_range;
-  std::shared_ptr<ReadFilter> filter;  // then without comparator; without family: the whole row
+  std::shared_ptr<ReadFilter> filter;  // then `comparator` is null; without family: the whole row
 };
 
 // One unit that is applied wholly or not at all: one mutation, or several of one row, under an optional condition; or
-// several of any rows of the region, under conditions on any rows of it (S41). All rows that it names are
-// locked together.
+// several of any rows of the region, under conditions on any rows of it (S41: atomic conditional commit). All rows that
+// it names are locked together.
 struct AtomicMutation {
   std::vector<Mutation> mutations;
   std::optional<Condition> condition;
   bool several_rows = false;
   std::vector<Condition> conditions;  // with several_rows: all of them must hold
-  // Called under the row locks with the first mutation's row as it is, right before the unit is handed to the log (S28:
-  // meta's epoch). An error refuses it.
+  // Called under the row locks with the current first row, right before the unit is passed to the log (S28: conditional
+  // meta writes). An error refuses the unit.
   std::function<Status(const std::vector<Cell>& row)> guard;
 };
-// Every row that the unit changes or looks at.
+// Returns every row that the unit changes or reads.
 [[nodiscard]] std::set<std::string> RowsOf(const AtomicMutation& unit);
 
-// What the results of one call may hold together, over all its regions. Thread-safe.
+// Limit of the results of one call, over all its regions. Thread-safe.
 struct ResultAllowance {
   explicit ResultAllowance(std::uint64_t the_limit) : limit(the_limit) {}
   [[nodiscard]] bool UsedUp() const { return used.load(std::memory_order_relaxed) > limit; }
   void Use(std::uint64_t bytes) { used.fetch_add(bytes, std::memory_order_relaxed); }
-  const std::uint64_t limit;  // bytes of encoded cells; the result that crosses it is still given
+  const std::uint64_t limit;  // bytes of encoded cells; the result that exceeds it is still returned
   std::atomic<std::uint64_t> used{0};
 };
 

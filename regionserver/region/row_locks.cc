@@ -9,7 +9,7 @@ namespace ratchet::regionserver {
 RowLocks::Held::~Held() { locks_->Release(rows_); }
 
 Result<std::shared_ptr<RowLocks::Held>> RowLocks::Acquire(std::set<std::string> rows, Millis wait) {
-  const SystemClock clock;  // a bound for a stuck neighbour, no part of any protocol
+  const SystemClock clock;  // real time limits waits; no protocol depends on it
   const TimePoint deadline = clock.Now() + wait;
   std::set<std::string> got;
   MutexLock lock(mutex_);

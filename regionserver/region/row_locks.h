@@ -1,7 +1,7 @@
 // Locks on rows, held from the evaluation of a mutation until it is readable. Not bound to a thread: the log's thread
-// lets go.
+// releases them.
 //
-// Several rows are taken in one order by all callers, so that no callers wait in a circle.
+// All callers lock several rows in the same order, which prevents deadlock.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace ratchet::regionserver {
 
 class RowLocks : public std::enable_shared_from_this<RowLocks> {
  public:
-  // Lets go when destroyed, on whatever thread.
+  // Releases the locks when destroyed, on any thread.
   class Held {
    public:
     Held(std::shared_ptr<RowLocks> locks, std::set<std::string> rows)
@@ -34,7 +34,7 @@ class RowLocks : public std::enable_shared_from_this<RowLocks> {
   // Waits up to `wait` for all of them. kResourceExhausted (RegionTooBusyException) when that was not enough; kAborted
   // after Abandon.
   [[nodiscard]] Result<std::shared_ptr<Held>> Acquire(std::set<std::string> rows, Millis wait);
-  // Wakes all waiters; no caller gets a lock any more.
+  // Wakes all waiters; after this no caller gets a lock.
   void Abandon();
 
  private:

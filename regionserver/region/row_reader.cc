@@ -46,10 +46,10 @@ RowReader::RowReader(const Families& families, const ReadPoint& point, KeyOrder 
 
 Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
                            CellSink& sink, std::uint64_t most) const {
-  const RowWish wish = MakeRowWish(families_, spec);
-  if (wish.empty()) return Ok();
-  if (spec.filter != nullptr) return ReadFiltered(cursor, row, wish, *spec.filter, now_ms, sink, most);
-  RowStream stream(cursor, wish, order_, read_point_, nullptr);
+  const RowQuery query = MakeRowQuery(families_, spec);
+  if (query.empty()) return Ok();
+  if (spec.filter != nullptr) return ReadFiltered(cursor, row, query, *spec.filter, now_ms, sink, most);
+  RowStream stream(cursor, query, order_, read_point_, nullptr);
   RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
   if (!stream.has_row() || stream.row() != row) return Ok();
   stream.BeginRow(now_ms);
@@ -67,10 +67,10 @@ Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const Rea
   return Ok();
 }
 
-// A filter may judge the row by all of its cells.
-Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter,
+// Called for a filter that may judge the row by all of its cells.
+Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const RowQuery& query, ReadFilter& filter,
                                std::int64_t now_ms, CellSink& sink, std::uint64_t most) const {
-  RowStream stream(cursor, wish, order_, read_point_, &filter);
+  RowStream stream(cursor, query, order_, read_point_, &filter);
   RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
   if (!stream.has_row() || stream.row() != row || filter.Done()) return Ok();
   const bool out = filter.RowKeyIsOut(row);
@@ -117,7 +117,7 @@ Result<std::vector<Cell>> RowReader::Read(const std::string& row, const ReadSpec
 }
 
 Result<std::optional<std::string>> RowReader::RowAtOrBefore(std::string_view row, bool inclusive) {
-  const RowWish nothing;
+  const RowQuery nothing;
   RowStream stream(cursor_, nothing, order_, read_point_, nullptr);
   RATCHET_TRY(stream.ToRowAtOrBefore(row, inclusive));
   return stream.has_row() ? std::optional(stream.row()) : std::nullopt;

@@ -1,4 +1,4 @@
-// Reads single rows: for Gets, and for mutations that have to know what is there.
+// Reads single rows: for Gets, and for mutations that depend on stored cells.
 //
 // One thread at a time.
 #pragma once
@@ -22,23 +22,23 @@ namespace ratchet::regionserver {
 class RowReader {
  public:
   using Families = std::map<std::string, FamilyRules, std::less<>>;
-  // `max_row_bytes`: what one row may give; more is refused with HBase's RowTooBigException.
+  // `max_row_bytes` is the limit of one row; larger rows are refused with HBase's RowTooBigException.
   RowReader(const Families& families, const ReadPoint& point, KeyOrder order, std::uint64_t max_row_bytes);
 
-  // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that count as if
-  // they were stored already, the later the newer.
+  // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that are treated as
+  // stored; later ones are newer.
   Status Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most = 0,
               const PendingCells* pending = nullptr);
   [[nodiscard]] Result<std::vector<Cell>> Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
                                                const PendingCells* pending = nullptr);
 
-  // The nearest row that has any stored cell, visible or not.
+  // Returns the nearest row that has any stored cell, visible or not.
   [[nodiscard]] Result<std::optional<std::string>> RowAtOrBefore(std::string_view row, bool inclusive);
 
  private:
   Status ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
                   std::uint64_t most) const;
-  Status ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter,
+  Status ReadFiltered(CellCursor& cursor, const std::string& row, const RowQuery& query, ReadFilter& filter,
                       std::int64_t now_ms, CellSink& sink, std::uint64_t most) const;
 
   const Families& families_;

@@ -9,11 +9,11 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr int kStepsBeforeSeek = 8;  // a seek costs as much as several steps
-constexpr int kMostLooks = 10'000;   // before Peek lets its caller look at the clock
+constexpr int kMostLooks = 10'000;   // cells before Peek lets its caller check the clock
 
 }  // namespace
 
-Status RowStream::TakeRowHere() {
+Status RowStream::EnterRow() {
   selected_ = in_family_ = false;
   next_row_.clear();
   has_row_ = cursor_.Valid();
@@ -31,20 +31,20 @@ Status RowStream::TakeRowHere() {
 Status RowStream::ToRowAtOrAfter(std::string_view row, bool inclusive) {
   const std::string prefix = RowPrefix(row);
   cursor_.Seek(inclusive ? prefix : AfterPrefix(prefix));
-  return TakeRowHere();
+  return EnterRow();
 }
 
 Status RowStream::ToRowAtOrBefore(std::string_view row, bool inclusive) {
   const std::string prefix = RowPrefix(row);
   cursor_.SeekBefore(inclusive ? AfterPrefix(prefix) : prefix);
-  RATCHET_TRY(TakeRowHere());
+  RATCHET_TRY(EnterRow());
   if (has_row_) cursor_.Seek(row_prefix_);
   return cursor_.status();
 }
 
 Status RowStream::ToLastRow() {
   cursor_.SeekToLast();
-  RATCHET_TRY(TakeRowHere());
+  RATCHET_TRY(EnterRow());
   if (has_row_) cursor_.Seek(row_prefix_);
   return cursor_.status();
 }
@@ -52,7 +52,7 @@ Status RowStream::ToLastRow() {
 Status RowStream::ToNextRow() {
   if (!next_row_.empty() && CompareRows(order_.rows, next_row_, row_) > 0) {
     SkipTo(RowPrefix(next_row_));
-    return TakeRowHere();
+    return EnterRow();
   }
   for (int step = 0; InRow(); ++step) {
     if (step < kStepsBeforeSeek)
@@ -60,14 +60,14 @@ Status RowStream::ToNextRow() {
     else
       cursor_.Seek(AfterPrefix(row_prefix_));
   }
-  return TakeRowHere();
+  return EnterRow();
 }
 
 Status RowStream::ToPreviousRow() {
   if (!next_row_.empty() && CompareRows(order_.rows, next_row_, row_) < 0)
     return ToRowAtOrBefore(std::string(next_row_), true);
   cursor_.SeekBefore(row_prefix_);
-  RATCHET_TRY(TakeRowHere());
+  RATCHET_TRY(EnterRow());
   if (has_row_) cursor_.Seek(row_prefix_);
   return cursor_.status();
 }
@@ -81,7 +81,7 @@ void RowStream::BeginRow(std::int64_t now_ms) {
 Result<RowStream::Found> RowStream::Peek() {
   if (selected_) return Found::kCell;
   for (int looks = 0; looks < kMostLooks; ++looks) {
-    if (family_ == wish_.size()) return Found::kRowEnd;
+    if (family_ == query_.size()) return Found::kRowEnd;
     if (!InRow()) {
       RATCHET_TRY(cursor_.status());
       return Found::kRowEnd;
@@ -98,13 +98,13 @@ Status RowStream::Resumed() {
   const std::uint64_t sequence = decoder_.sequence();
   const std::int64_t timestamp = decoder_.cell().timestamp;
   if (cursor_.Valid()) {
-    RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(cursor_.key()));
+    RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.DecodeKey(cursor_.key()));
     if (change == CellDecoder::Change::kVersion && decoder_.sequence() == sequence &&
         decoder_.cell().timestamp == timestamp)
-      return decoder_.TakeValue(cursor_.value());
+      return decoder_.DecodeValue(cursor_.value());
   }
   RATCHET_TRY(cursor_.status());
-  return MakeError(Code::kAborted, "the scan's place is gone; scan again from its row",
+  return MakeError(Code::kAborted, "the scan's position is gone; scan again from its row",
                    rpc::exception::kUnknownScanner);
 }
 
@@ -113,9 +113,9 @@ void RowStream::Pop() {
   Go(behind_);
 }
 
-// Looks at the cell at hand; moves on unless it is selected.
+// Looks at the current cell; advances unless the cell is selected.
 Status RowStream::LookHere() {
-  RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(cursor_.key()));
+  RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.DecodeKey(cursor_.key()));
   if (!in_family_ || change >= CellDecoder::Change::kFamily) {
     RATCHET_ASSIGN(const bool wanted, FamilyIsWanted());
     if (!wanted) return Ok();
@@ -127,7 +127,7 @@ Status RowStream::LookHere() {
     cursor_.Next();
     return Ok();
   }
-  RATCHET_TRY(decoder_.TakeValue(cursor_.value()));
+  RATCHET_TRY(decoder_.DecodeValue(cursor_.value()));
   const FamilySelector::Verdict verdict = selector_.Look(decoder_.cell(), decoder_.ttl_ms());
   if (verdict.take) {
     selected_ = true;
@@ -141,13 +141,13 @@ Status RowStream::LookHere() {
 Result<bool> RowStream::FamilyIsWanted() {
   const std::string_view here = decoder_.cell().family;
   in_family_ = false;
-  while (family_ < wish_.size() && wish_[family_].family < here) ++family_;
-  if (family_ == wish_.size()) return false;
-  if (wish_[family_].family != here) {
-    SkipTo(FamilyPrefix(row_, wish_[family_].family));
+  while (family_ < query_.size() && query_[family_].family < here) ++family_;
+  if (family_ == query_.size()) return false;
+  if (query_[family_].family != here) {
+    SkipTo(FamilyPrefix(row_, query_[family_].family));
     return false;
   }
-  selector_.Begin(wish_[family_], now_ms_, filter_);
+  selector_.Begin(query_[family_], now_ms_, filter_);
   in_family_ = true;
   return true;
 }
@@ -167,21 +167,21 @@ void RowStream::Go(FamilySelector::Next next) {
       [[fallthrough]];
     case FamilySelector::Next::kFamily:
       in_family_ = false;
-      if (++family_ < wish_.size()) SkipTo(FamilyPrefix(row_, wish_[family_].family));
+      if (++family_ < query_.size()) SkipTo(FamilyPrefix(row_, query_[family_].family));
       return;
   }
 }
 
-// A filter that names another row has ruled out this one, whatever other families there are.
+// If the filter names another row, this row is excluded, whatever other families it has.
 void RowStream::FollowHint() {
   const filters::Place& place = selector_.hint();
   if (place.row == row_) return SkipTo(ColumnPrefix(row_, place.family, place.qualifier));
   const auto order = CompareRows(order_.rows, place.row, row_);
   if (order_.rows == RowOrder::kPlain && order != 0) next_row_ = place.row;
-  family_ = wish_.size();
+  family_ = query_.size();
 }
 
-// Old versions of a column that is written again and again are many; none of them is looked at.
+// Skips old versions without looking at them, because a column that is rewritten often has many.
 void RowStream::SkipColumn() {
   const std::string_view column = decoder_.column_prefix();
   for (int step = 0; step < kStepsBeforeSeek; ++step) {

@@ -1,10 +1,10 @@
 // Reads rows as a stream: one cursor moves forward, each stored cell is looked at once and shown without a copy, and
 // the cursor jumps only where a request asks for the next column, family or row.
 //
-// Nothing of a row is kept but the state of the rules (row_selector.h), so a row may be as long as it likes, and
-// reading may stop and go on at any cell.
+// Only the state of the rules (row_selector.h) is kept for a row, so a row may have any length, and reading may stop
+// and resume at any cell.
 //
-// One thread at a time. `cursor` and `wish` outlive the stream.
+// One thread at a time. `cursor` and `query` outlive the stream.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace ratchet::regionserver {
 
-// A cursor with what it stands at: asked once after each move, not at each look.
+// A cursor that caches its current key: it is read once after each move, not at each access.
 class LookedAt {
  public:
   explicit LookedAt(CellCursor& cursor) : cursor_(cursor) {}
@@ -38,7 +38,7 @@ class LookedAt {
     cursor_.Next();
     Look();
   }
-  // After others have moved it.
+  // Call after another party moved the cursor.
   void Look() {
     valid_ = cursor_.Valid();
     if (valid_) key_ = cursor_.key();
@@ -51,44 +51,45 @@ class LookedAt {
  private:
   CellCursor& cursor_;
   bool valid_ = false;
-  std::string_view key_;  // while valid
+  std::string_view key_;  // if valid_
 };
 
 class RowStream {
  public:
   // `read_point`: cells with higher sequences are not shown, pending ones (pending_cells.h) excepted.
   // `filter`: null, or outlives the stream; its rows begin and end at the caller.
-  RowStream(CellCursor& cursor, const RowWish& wish, KeyOrder order, std::uint64_t read_point, ReadFilter* filter)
-      : cursor_(cursor), wish_(wish), order_(order), read_point_(read_point), filter_(filter) {}
+  RowStream(CellCursor& cursor, const RowQuery& query, KeyOrder order, std::uint64_t read_point, ReadFilter* filter)
+      : cursor_(cursor), query_(query), order_(order), read_point_(read_point), filter_(filter) {}
 
-  // Goes to the nearest row that has any stored cell, visible or not.
+  // Moves to the nearest row that has any stored cell, visible or not.
   Status ToRowAtOrAfter(std::string_view row, bool inclusive);
   Status ToRowAtOrBefore(std::string_view row, bool inclusive);
   Status ToLastRow();
-  // From a row, read to its end or not, to the one after or before it, or behind it where the filter wants to go on.
+  // Moves from a row, read to its end or not, to the next or previous row, or to a later row that the filter named.
   Status ToNextRow();
   Status ToPreviousRow();
 
-  // It has come to a row; false: there was none.
+  // True when the stream is at a row.
   [[nodiscard]] bool has_row() const { return has_row_; }
   [[nodiscard]] const std::string& row() const { return row_; }
 
-  // Begins to select from the row; `now_ms` counts for all of it.
+  // Begins to select from the row; all of the row is judged at `now_ms`.
   void BeginRow(std::int64_t now_ms);
   enum class Found : std::uint8_t { kCell, kRowEnd, kNotYet };
-  // After the cursor has rested. An error: the cell that it stood at, and that was not popped, is not there any more.
+  // Call when the cursor resumes after a rest. An error: the current cell, which was not popped, no longer exists.
   Status Resumed();
-  // Goes to the next selected cell, or stays at it. kNotYet: many cells were passed without one; ask again.
+  // Moves to the next selected cell, or stays at it. kNotYet: many cells were passed without a selected one; call
+  // again.
   Result<Found> Peek();
-  // The cell that Peek found; good until Pop, and only while the cursor stays.
+  // Returns the cell that Peek found; valid until Pop, and only while the cursor does not move.
   [[nodiscard]] const CellView& cell() const { return decoder_.cell(); }
   void Pop();
 
  private:
   [[nodiscard]] bool InRow() const { return cursor_.Valid() && cursor_.key().starts_with(row_prefix_); }
-  Status TakeRowHere();
+  Status EnterRow();
   Status LookHere();
-  // Goes to the family that is wanted next in this row, if it is not at hand.
+  // Moves to the next wanted family of this row, unless the stream is in it.
   Result<bool> FamilyIsWanted();
   void Go(FamilySelector::Next next);
   void SkipColumn();
@@ -96,7 +97,7 @@ class RowStream {
   void FollowHint();
 
   LookedAt cursor_;
-  const RowWish& wish_;
+  const RowQuery& query_;
   const KeyOrder order_;
   const std::uint64_t read_point_;
   ReadFilter* const filter_;
@@ -106,11 +107,11 @@ class RowStream {
   std::string row_;
   std::string row_prefix_;
   std::int64_t now_ms_ = 0;
-  std::size_t family_ = 0;         // in wish_: the one at hand, or the next
-  bool in_family_ = false;         // selector_ is at wish_[family_]
-  bool selected_ = false;          // it stands at a selected cell
-  FamilySelector::Next behind_{};  // where to go from there
-  std::string next_row_;           // where the filter wants to go on; empty: it has not said
+  std::size_t family_ = 0;         // index in query_ of the current or next family
+  bool in_family_ = false;         // selector_ belongs to query_[family_]
+  bool selected_ = false;          // the current cell is selected
+  FamilySelector::Next behind_{};  // where to move from there
+  std::string next_row_;           // next row that the filter wants; empty: none named
 };
 
 }  // namespace ratchet::regionserver

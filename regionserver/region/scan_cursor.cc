@@ -13,22 +13,23 @@ namespace {
 
 constexpr int kRowsToClock = 15;
 constexpr std::uint64_t kBytesToClock = 64 << 10;
+constexpr std::uint64_t kBytesOfBatch = 1 << 20;
 
 }  // namespace
 
 ScanCursor::ScanCursor(std::shared_ptr<RegionCore> core, ScanSpec spec)
-    : core_(std::move(core)), spec_(std::move(spec)), wish_(MakeRowWish(core_->families, spec_)) {
+    : core_(std::move(core)), spec_(std::move(spec)), query_(MakeRowQuery(core_->families, spec_)) {
   core_->scans.Enter(*this, [this] { Begin(); });
 }
 
 ScanCursor::~ScanCursor() { core_->scans.Leave(*this); }
 
-// Never above what is readable (S24), whatever the client asks for.
+// The read point is never above the readable sequence (S24: visible after sync), whatever the client requests.
 void ScanCursor::Begin() {
-  const ReadPoint point = core_->TakeReadPoint();
+  const ReadPoint point = core_->AcquireReadPoint();
   read_point_ = spec_.read_point == 0 ? point.sequence : std::min(point.sequence, spec_.read_point);
   view_ = std::make_unique<ViewCursor>(*point.view, core_->order);
-  stream_ = std::make_unique<RowStream>(*view_, wish_, core_->order, read_point_, spec_.filter.get());
+  stream_ = std::make_unique<RowStream>(*view_, query_, core_->order, read_point_, spec_.filter.get());
 }
 
 void ScanCursor::Flushed(const std::shared_ptr<Memstore>& memstore,
@@ -54,7 +55,7 @@ Status ScanCursor::Wake() {
 }
 
 void ScanCursor::Rest() {
-  std::vector<std::shared_ptr<const void>> garbage;  // destroyed behind the lock
+  std::vector<std::shared_ptr<const void>> garbage;  // destroyed after the lock is released
   std::vector<Exchanged> exchanged;
   view_->Rest();
   MutexLock lock(resting_);
@@ -80,19 +81,28 @@ Status ScanCursor::Advance() {
                                  : stream_->ToRowAtOrBefore(spec_.start_row, spec_.include_start_row);
 }
 
-// A batch is a place to cut, as is every cell where the client takes parts of rows.
+// A reply may end after a batch, and after any cell if the client accepts partial rows.
 bool ScanCursor::Full(const ScanLimits& limits, bool row_is_done) const {
-  if (limits.max_rows > 0 && progress_.results >= limits.max_rows) return true;
+  if (limits.max_results > 0 && progress_.results >= limits.max_results) return true;
+  if (limits.max_rows > 0 && progress_.finished_rows >= limits.max_rows) return true;
   return limits.max_bytes > 0 && bytes_ >= limits.max_bytes &&
          (row_is_done || limits.allow_partial || spec_.batch_cells > 0);
+}
+
+// HBase's client counts a row twice when it assembles one batch of the row from several parts. Then it stops too early
+// if the scan has a limit of rows. So a batch is not cut unless its cells are large.
+bool ScanCursor::CutsResult(const ScanLimits& limits) const {
+  if (!limits.allow_partial || limits.max_bytes == 0) return false;
+  const bool whole = spec_.batch_cells > 0 && limits.max_rows > 0;
+  return bytes_ >= limits.max_bytes + (whole ? kBytesOfBatch : 0);
 }
 
 bool ScanCursor::OutOfTime(const ScanLimits& limits) const {
   return limits.allow_heartbeat && core_->params.clock->Now() >= limits.deadline;
 }
 
-// Once in some rows where a row is little work, at a call's first rows more often: a call that begins late ends after
-// one. What takes long within one row looks by itself (ReadRow).
+// Checks the clock every few rows, more often in a call's first rows: a call that begins late ends after one row. A
+// long row checks the clock itself (ReadRow).
 bool ScanCursor::WantsClock() {
   if (spec_.filter == nullptr && rows_to_clock_ > 0 && bytes_ < bytes_to_clock_) {
     --rows_to_clock_;
@@ -106,10 +116,10 @@ bool ScanCursor::WantsClock() {
 
 Result<ScanCursor::Reading> ScanCursor::ReadResult(const ScanLimits& limits, ScanSink& sink) {
   std::uint32_t cells = 0;
-  RowStream::Found found = RowStream::Found::kCell;  // the caller has looked
+  RowStream::Found found = RowStream::Found::kCell;  // the caller has checked the clock
   while (found == RowStream::Found::kCell) {
     if (spec_.batch_cells > 0 && cells == spec_.batch_cells) break;
-    if (limits.allow_partial && limits.max_bytes > 0 && bytes_ >= limits.max_bytes && cells > 0) break;
+    if (cells > 0 && CutsResult(limits)) break;
     const CellView cell = spec_.filter == nullptr ? stream_->cell() : spec_.filter->Transform(stream_->cell());
     RATCHET_TRY(CheckRowSize(HeldSize(cell)));
     sink.Add(cell);
@@ -122,6 +132,7 @@ Result<ScanCursor::Reading> ScanCursor::ReadResult(const ScanLimits& limits, Sca
   const bool partial = found != RowStream::Found::kRowEnd;
   sink.EndResult(partial);
   row_gave_ = true;
+  row_cut_ = partial;
   ++progress_.results;
   progress_.finished_rows += partial ? 0 : 1;
   return Reading::kGoOn;
@@ -154,6 +165,7 @@ Status ScanCursor::CheckRowSize(std::uint64_t more) {
 Result<ScanCursor::Reading> ScanCursor::EndRow(const ScanLimits& limits, bool gave) {
   in_row_ = false;
   if (!gave) ++progress_.rows_filtered;
+  if (std::exchange(row_cut_, false)) ++progress_.finished_rows;  // the row ended with its last result
   if (spec_.filter != nullptr) {
     RATCHET_TRY(spec_.filter->status());
     spec_.filter->EndRow();
@@ -166,8 +178,8 @@ Result<ScanCursor::Reading> ScanCursor::EndRow(const ScanLimits& limits, bool ga
   return gave && HasRow() && Full(limits, true) ? Reading::kStop : Reading::kGoOn;
 }
 
-// Its cells are kept until the row's end. So it is not cut by the reply's bytes, and ends a call early only before the
-// first of them.
+// The cells are kept until the row's end. So the reply's size does not cut the row, and a call ends early only before
+// the row's first cell.
 Result<ScanCursor::Reading> ScanCursor::ReadJudgedRow(const ScanLimits& limits, ScanSink& sink) {
   std::vector<Cell> cells;
   for (;;) {
@@ -183,7 +195,7 @@ Result<ScanCursor::Reading> ScanCursor::ReadJudgedRow(const ScanLimits& limits, 
     cells.push_back(cell.Copy());
     stream_->Pop();
   }
-  bytes_ -= row_bytes_;  // counted again if it is given
+  bytes_ -= row_bytes_;  // counted again when the row is returned
   spec_.filter->JudgeRow(cells);
   if (!cells.empty()) {
     for (const Cell& cell : cells) {
@@ -222,7 +234,7 @@ Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
       }
       now_ms_ = core_->params.clock->WallMillis();
     }
-    if (exchange_waits_.load(std::memory_order_relaxed)) {  // a long call need not keep the memstore to its end either
+    if (exchange_waits_.load(std::memory_order_relaxed)) {  // a long call exchanges flushed memstores, too
       Rest();
       RATCHET_TRY(Wake());
     }
@@ -235,7 +247,7 @@ Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
     if (spec_.filter != nullptr && spec_.filter->RowKeyIsOut(last_row_)) {
       RATCHET_ASSIGN(const Reading reading, EndRow(limits, false));
       if (!progress_.filter_done) continue;
-      --progress_.rows_scanned;  // it was only looked at to find the end
+      --progress_.rows_scanned;  // it was read only to find the end
       progress_.more_in_region = false;
       if (reading == Reading::kStop) return Ok();
     }

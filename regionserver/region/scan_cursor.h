@@ -1,7 +1,8 @@
-// A scan in progress: where it is, and what it keeps between two calls.
+// A scan in progress: its position, and its state between two calls.
 //
-// Between two calls it keeps no cursors, and exchanges memstores for the files that they were flushed into, so that a
-// client that does not come back holds no memory of memstores (S63). A row that was cut goes on where it was.
+// Between two calls it keeps no cursors, and exchanges memstores for the files into which they were flushed. So a
+// client that does not return holds no memstore memory (S63: bounded reads). A row that was cut resumes where it was
+// cut.
 //
 // Next: one thread at a time. Flushed: any thread.
 #pragma once
@@ -41,45 +42,47 @@ class ScanCursor final : public FlushListener {
   Status Wake();
   void Rest();
   Status ReadRows(const ScanLimits& limits, ScanSink& sink);
-  // To the first row, or the one after the row at hand, inside the bounds or not.
+  // Moves to the first row, or to the row after the current one, inside the bounds or not.
   Status Advance();
   [[nodiscard]] bool HasRow() const { return stream_->has_row() && Inside(stream_->row()); }
   [[nodiscard]] bool Inside(const std::string& row) const;
-  // Gives results of the row at hand until it ends or the reply is full.
+  // Returns results of the current row until it ends or the reply is full.
   Result<Reading> ReadRow(const ScanLimits& limits, ScanSink& sink);
-  // The next result: the cells up to where the row has to be cut.
+  // Returns the next result: the cells up to the next cut in the row.
   Result<Reading> ReadResult(const ScanLimits& limits, ScanSink& sink);
-  // Of a filter that judges whole rows: all cells of the row at hand, then one result or none.
+  // For a filter that judges whole rows: reads all cells of the current row, then returns one result or none.
   Result<Reading> ReadJudgedRow(const ScanLimits& limits, ScanSink& sink);
-  // After the last cell of the row at hand, or instead of its cells; `gave`: it gave a result.
+  // Called after the last cell of the current row, or instead of its cells; `gave`: the row gave a result.
   Result<Reading> EndRow(const ScanLimits& limits, bool gave);
   Status CheckRowSize(std::uint64_t more);
   [[nodiscard]] bool Full(const ScanLimits& limits, bool row_is_done) const;
+  [[nodiscard]] bool CutsResult(const ScanLimits& limits) const;
   [[nodiscard]] bool OutOfTime(const ScanLimits& limits) const;
   [[nodiscard]] bool WantsClock();
 
   const std::shared_ptr<RegionCore> core_;
   const ScanSpec spec_;
-  const RowWish wish_;
+  const RowQuery query_;
   std::uint64_t read_point_ = 0;
   std::unique_ptr<ViewCursor> view_;
   std::unique_ptr<RowStream> stream_;
   bool begun_ = false;
-  bool in_row_ = false;          // the row at hand was begun
-  bool row_gave_ = false;        // a result
-  std::uint64_t row_bytes_ = 0;  // given of it in this call
-  // Rows and bytes until the clock is looked at again, and what it said.
+  bool in_row_ = false;          // the current row has begun
+  bool row_gave_ = false;        // whether the row gave a result
+  bool row_cut_ = false;         // the row's last result did not end it
+  std::uint64_t row_bytes_ = 0;  // bytes of the row returned in this call
+  // Rows and bytes until the next check of the clock, and its last result.
   int rows_to_clock_ = 0;
-  int clock_pause_ = 0;  // how many rows the next look is away from the one after it
+  int clock_pause_ = 0;  // number of rows between the next two checks
   std::uint64_t bytes_to_clock_ = 0;
   std::int64_t now_ms_ = 0;
-  std::string last_row_;  // that was looked at
+  std::string last_row_;  // last row looked at
 
-  // Of the call that runs.
+  // State of the current call.
   ScanProgress progress_;
   std::uint64_t bytes_ = 0;
 
-  Mutex resting_;  // protects the exchange against the begin and end of a call
+  Mutex resting_;  // guards exchanges against the begin and end of a call
   bool in_call_ GUARDED_BY(resting_) = false;
   std::atomic<bool> exchange_waits_{false};
   std::vector<Exchanged> waiting_ GUARDED_BY(resting_);  // exchanges that came during a call

@@ -23,7 +23,7 @@ std::uint64_t ScanRegistry::SmallestReadPoint(std::uint64_t newest) const {
 
 void ScanRegistry::Flushed(const std::shared_ptr<Memstore>& memstore,
                            const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files) {
-  std::vector<std::shared_ptr<const void>> garbage;  // destroyed behind the lock
+  std::vector<std::shared_ptr<const void>> garbage;  // destroyed after the lock is released
   MutexLock lock(mutex_);
   for (FlushListener* scan : scans_) scan->Flushed(memstore, files, &garbage);
 }

@@ -1,5 +1,5 @@
-// The scans that are open on a region: what they must still be able to see, and which of them are told when a memstore
-// was flushed.
+// The open scans of a region: the lowest read point that they need, and which scans are notified when a memstore was
+// flushed.
 //
 // Owner: the region; scans leave before they are destroyed. Thread-safe. Lock order: this before a scan's own lock and
 // before the region's state.
@@ -19,7 +19,7 @@ class FlushListener {
  public:
   virtual ~FlushListener() = default;
   [[nodiscard]] virtual std::uint64_t read_point() const = 0;
-  // `files` hold what `memstore` held. What is not needed any more goes to `garbage`.
+  // `files` hold the cells that `memstore` held. Objects that are no longer needed are moved to `garbage`.
   virtual void Flushed(const std::shared_ptr<Memstore>& memstore,
                        const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
                        std::vector<std::shared_ptr<const void>>* garbage) = 0;
@@ -27,10 +27,10 @@ class FlushListener {
 
 class ScanRegistry {
  public:
-  // `enter` takes the scan's view: no flush is shown between that and its entry here.
+  // `enter` takes the scan's view; no flush becomes visible between that and the scan's entry here.
   void Enter(FlushListener& scan, const std::function<void()>& enter);
   void Leave(FlushListener& scan);
-  // The lowest read point of all, at most `newest`.
+  // Returns the lowest read point of all scans, at most `newest`.
   [[nodiscard]] std::uint64_t SmallestReadPoint(std::uint64_t newest) const;
   void Flushed(const std::shared_ptr<Memstore>& memstore,
                const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files);

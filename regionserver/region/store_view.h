@@ -1,4 +1,5 @@
-// What a reader of a region keeps: where the data is at one moment, and up to where it is readable. Inside the engine.
+// A reader's view of a region: where the data is at one moment, and up to which sequence it is readable. Inside the
+// engine.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace ratchet::regionserver {
 
-// Where the data is, at one moment: what a reader keeps.
+// Memstores and files of a region at one moment; readers keep it.
 struct StoreView {
   std::shared_ptr<Memstore> active;
   std::shared_ptr<Memstore> flushing;  // null: none
@@ -19,7 +20,7 @@ struct StoreView {
 
 struct ReadPoint {
   std::shared_ptr<const StoreView> view;
-  std::uint64_t sequence = 0;  // what is above it is not readable yet
+  std::uint64_t sequence = 0;  // cells above it are not readable yet
 };
 
 }  // namespace ratchet::regionserver

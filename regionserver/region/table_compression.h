@@ -1,4 +1,4 @@
-// Which compression a table's store files get, by the families' settings COMPRESSION, COMPRESSION_COMPACT,
+// Chooses the compression of a table's store files from the families' settings COMPRESSION, COMPRESSION_COMPACT,
 // COMPRESSION_COMPACT_MAJOR and COMPRESSION_COMPACT_MINOR. Pure.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace ratchet::regionserver {
 
 enum class FileUse : std::uint8_t { kFlush, kMinorCompaction, kMajorCompaction };
 
-// A setting of the use counts before one that is more general. A file holds cells of all families, so the family whose
-// compression packs best decides. NONE, no setting, or one that is not known: LZ4.
+// A setting for the specific use precedes a more general one. A file holds cells of all families, so the strongest
+// compression of all families is used. NONE, no setting or an unknown setting: LZ4.
 [[nodiscard]] FileCompression CompressionFor(const TableDescriptor& table, FileUse use);
 
 }  // namespace ratchet::regionserver

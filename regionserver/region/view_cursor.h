@@ -1,7 +1,7 @@
 // Walks over a region's view: all its memstores and files of one moment, merged.
 //
-// Between two uses it may stand still without any cursor, and then a flushed memstore in it is exchanged for the file
-// that holds the same cells: what a scan keeps waiting costs no memory of memstores (S63).
+// Between two uses it may rest without a cursor. Then a flushed memstore is exchanged for the file with the same cells,
+// so a waiting scan holds no memstore memory (S63: bounded reads).
 //
 // One thread at a time.
 #pragma once
@@ -17,15 +17,15 @@ namespace ratchet::regionserver {
 
 class ViewCursor final : public CellCursor {
  public:
-  // Rests at first, and stands nowhere.
+  // Rests at first, without a position.
   ViewCursor(StoreView view, KeyOrder order) : view_(std::move(view)), order_(order) {}
 
-  // Lets go of all cursors and stands where it is; nothing but Exchange and Resume may be called until Resume.
+  // Destroys all cursors and keeps the position; only Exchange and Resume may be called until Resume.
   void Rest();
-  // Ready again, at the same cell.
+  // Makes the cursor ready again, at the same cell.
   void Resume();
-  // While it rests: `files` hold what `flushed` held. Moves what is not needed any more to `garbage`, to be destroyed
-  // without locks.
+  // Called while it rests: `files` hold the cells that `flushed` held. Moves objects that are no longer needed to
+  // `garbage`, to be destroyed without locks.
   void Exchange(const std::shared_ptr<Memstore>& flushed,
                 const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
                 std::vector<std::shared_ptr<const void>>* garbage);
@@ -45,8 +45,8 @@ class ViewCursor final : public CellCursor {
 
   StoreView view_;
   const KeyOrder order_;
-  std::unique_ptr<CellCursor> cursor_;  // null: it rests
-  bool stood_ = false;                  // when it came to rest, and where:
+  std::unique_ptr<CellCursor> cursor_;  // null: the cursor rests
+  bool stood_ = false;                  // whether it had a position when it came to rest, and which:
   std::string key_;
 };
 

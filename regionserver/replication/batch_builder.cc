@@ -13,11 +13,11 @@ namespace ratchet::regionserver {
 namespace {
 
 client::Mutation NewMutation(client::MutationKind kind, const std::string& row, const std::string& passed,
-                             std::int64_t ttl_ms) {
+                             std::optional<std::int64_t> ttl_ms) {
   client::Mutation mutation = client::Mutation::Put(row);
   mutation.kind = kind;
   mutation.attributes.emplace_back(std::string(kClusterIdsAttribute), passed);
-  if (ttl_ms != 0) mutation.attributes.emplace_back(std::string(kTtlAttribute), EncodeInt64(ttl_ms));
+  if (ttl_ms) mutation.attributes.emplace_back(std::string(kTtlAttribute), EncodeInt64(*ttl_ms));
   return mutation;
 }
 
@@ -57,7 +57,7 @@ void BatchBuilder::AddCell(Group& group, const LoggedCell& logged) const {
       mutations[earlier->second.mutation].cells[earlier->second.cell] = cell;
       return;
     }
-    DropEarlier(group, cell);  // a mutation has one time to live
+    DropEarlier(group, cell);  // all cells of a mutation have one time to live
   }
   const bool goes_on = !mutations.empty() && mutations.back().row == cell.row && mutations.back().kind == kind &&
                        group.last_ttl == logged.ttl_ms;
@@ -85,7 +85,7 @@ bool BatchBuilder::MayFollow(const LogEntry& entry) const {
 void BatchBuilder::Add(const LogEntry& entry) {
   if (entry.shipped.table.empty()) return;
   const auto table = TableName::Parse(entry.shipped.table);
-  if (!table.ok()) return;  // written by this program from a name that was checked
+  if (!table.ok()) return;  // this program wrote it from a validated name
   const std::set<std::string_view> shipped(entry.shipped.families.begin(), entry.shipped.families.end());
   Group* group = nullptr;
   for (const LoggedCell& logged : entry.cells) {
@@ -105,11 +105,19 @@ void BatchBuilder::Add(const LogEntry& entry) {
 
 std::vector<Shipment> BatchBuilder::Take(const std::string& peer_id) {
   std::vector<Shipment> taken;
-  cells_ = 0;  // from now on: of what was taken
+  cells_ = 0;  // reset the counts of the batch that was taken
   for (auto& [key, group] : groups_) {
     const auto& passed = group.shipment.cluster_ids;
-    if (std::find(passed.begin(), passed.end(), peer_id) != passed.end() && !RATCHET_MUTANT("replication.ship_back"))
+    const auto has_passed = [&passed](const std::string& id) {
+      return std::find(passed.begin(), passed.end(), id) != passed.end();
+    };
+    if (has_passed(peer_id) && !RATCHET_MUTANT("replication.ship_back")) continue;
+    if (has_passed(own_id_) && !RATCHET_MUTANT("replication.ship_returned")) {
+      // The mutation began at this cluster or has passed it, and was shipped then. A replication cycle that is longer
+      // than the list of ids ends here too.
+      returned_ += group.shipment.mutations.size();
       continue;
+    }
     auto& mutations = group.shipment.mutations;
     mutations.erase(std::remove_if(mutations.begin(), mutations.end(),
                                    [](const client::Mutation& mutation) { return mutation.cells.empty(); }),

@@ -1,7 +1,7 @@
-// From log entries to the mutations that one peer gets. Pure.
+// Converts log entries into the mutations that one peer gets. Pure.
 //
-// Cells keep their timestamps, so that a batch that is delivered twice changes nothing. Of several puts of one cell the
-// last one counts, because the peer may apply the mutations of a batch in any order.
+// Cells keep their timestamps, so that a batch that is delivered twice changes nothing. Only the last of several puts
+// of one cell is kept, because the peer may apply the mutations of a batch in any order.
 #pragma once
 
 #include <cstddef>
@@ -22,44 +22,48 @@ namespace ratchet::regionserver {
 // Mutations of one table that have passed the same clusters.
 struct Shipment {
   TableName table;
-  std::vector<std::string> cluster_ids;  // passed before they came here
+  std::vector<std::string> cluster_ids;  // ids of the clusters that they passed before this one
   std::vector<client::Mutation> mutations;
 };
 
-// Something of it goes to the peer.
+// True if the peer gets any part of `shipped`.
 [[nodiscard]] bool IsSelected(const hbase::pb::ReplicationPeer& config, const ShippedPart& shipped);
 
 class BatchBuilder {
  public:
-  // `config` outlives the builder. `own_id`: of this cluster; it is added to what the mutations have passed.
+  // `config` outlives the builder. `own_id` is this cluster's id, which is added to the ids of the mutations.
   BatchBuilder(const hbase::pb::ReplicationPeer& config, std::string own_id)
       : config_(config), own_id_(std::move(own_id)) {}
 
   void Add(const LogEntry& entry);
-  // In order: what has passed other clusters than the table's entries that are in it goes with another shipment, so it
-  // has to wait for the next batch.
+  // To keep the order, an entry whose cluster ids differ from those of the batch's entries of the same table must wait
+  // for the next batch.
   [[nodiscard]] bool MayFollow(const LogEntry& entry) const;
 
   [[nodiscard]] bool empty() const { return cells_ == 0; }
   [[nodiscard]] std::size_t cells() const { return cells_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  [[nodiscard]] std::int64_t oldest_ms() const { return oldest_ms_; }  // of what is in it; 0: nothing
-  // The peer's own id: what has passed it already is left out.
+  // time of the oldest entry in the batch; 0: the batch is empty
+  [[nodiscard]] std::int64_t oldest_ms() const { return oldest_ms_; }
+  // `peer_id` is the peer's cluster id. Mutations that have passed the peer, or that have passed this cluster before,
+  // are left out (S112: no replication loops).
   [[nodiscard]] std::vector<Shipment> Take(const std::string& peer_id);
+  // Mutations that Take has left out because they have passed this cluster.
+  [[nodiscard]] std::size_t returned() const { return returned_; }
 
  private:
   struct Group {
     Shipment shipment;
-    // (row, family, qualifier, timestamp) of a put -> where it is.
+    // (row, family, qualifier, timestamp) of a put -> its position.
     struct Place {
       std::size_t mutation = 0;
       std::size_t cell = 0;
-      std::int64_t ttl_ms = 0;
+      std::optional<std::int64_t> ttl_ms;
     };
     std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, Place> puts;
-    std::int64_t last_ttl = 0;  // of the last mutation
+    std::optional<std::int64_t> last_ttl;  // time to live of the last mutation
   };
-  // An earlier put of the same cell, which does not count any more. Its mutation may be left without cells.
+  // Drops an earlier put of the same cell. Its mutation may be left without cells.
   static void DropEarlier(Group& group, const Cell& cell);
   void AddCell(Group& group, const LoggedCell& logged) const;
 
@@ -67,6 +71,7 @@ class BatchBuilder {
   const std::string own_id_;
   std::map<std::pair<TableName, std::vector<std::string>>, Group> groups_;
   std::size_t cells_ = 0;
+  std::size_t returned_ = 0;
   std::uint64_t bytes_ = 0;
   std::int64_t oldest_ms_ = 0;
 };

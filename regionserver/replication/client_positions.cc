@@ -6,6 +6,7 @@
 
 #include "common/base/mutex.h"
 #include "common/client/admin.h"
+#include "common/client/scanner.h"
 #include "common/client/table.h"
 #include "common/model/replication_peer.h"
 #include "regionserver/replication/kept_connection.h"
@@ -50,6 +51,20 @@ class ClientPositions final : public Positions {
     return Change(client::Mutation::Delete(RowOf(peer, server)));
   }
 
+  Result<std::vector<std::string>> Servers(const std::string& peer) override {
+    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
+    client::Scan scan;  // a peer's id has no '-', and '.' is the character after '-'
+    scan.start_row = RowOf(peer, "");
+    scan.stop_row = peer + '.';
+    client::Scanner scanner(*connection, ReplicationTable(), std::move(scan), connection_.timeout());
+    std::vector<std::string> servers;
+    for (;;) {
+      RATCHET_ASSIGN(const std::optional<client::Row> row, scanner.Next());
+      if (!row.has_value()) return servers;
+      servers.push_back(row->key.substr(peer.size() + 1));
+    }
+  }
+
   Result<bool> HasFamilies(const Shipment& shipment) override {
     RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
     client::Admin admin(*connection, connection_.timeout());
@@ -78,7 +93,7 @@ class ClientPositions final : public Positions {
     return std::optional<KeptPosition>(kept);
   }
 
-  // Only over what was read.
+  // Writes only if the stored value is still `read`.
   Status Swap(const std::string& peer, const std::string& server, const std::optional<KeptPosition>& read,
               const KeptPosition& next) {
     RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
@@ -87,7 +102,7 @@ class ClientPositions final : public Positions {
     client::Condition as_read;
     as_read.family = kReplicationFamily;
     as_read.qualifier = kColumn;
-    if (read) as_read.expected = ToText(*read);  // empty: there is none
+    if (read) as_read.expected = ToText(*read);  // empty: no stored value
     RATCHET_ASSIGN(const bool written, table.CheckAndMutate(as_read, put));
     if (written) return Ok();
     return Error(Code::kUnavailable, "the position was changed meanwhile");
@@ -108,7 +123,8 @@ class ClientPositions final : public Positions {
 
   KeptConnection connection_;
   Mutex mutex_;
-  std::map<std::string, std::uint64_t> claims_ GUARDED_BY(mutex_);  // of this server, by row; one for each source
+  // number of claims of this server, by row of hbase:replication; each source has one row
+  std::map<std::string, std::uint64_t> claims_ GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
-// Positions in the table hbase:replication of this cluster, which the master makes when there are peers.
+// Stores positions in this cluster's table hbase:replication, which the master creates when there are peers.
 //
-// Row "<peer>-<server>" ("host,port,startcode" of the server whose logs they are), column queue:log, value
-// "<file>:<offset>".
+// Row "<peer>-<server>" (the logs' owner as "host,port,startcode"), column queue:log, value "<file>:<offset>".
 #pragma once
 
 #include <memory>
@@ -12,7 +11,7 @@
 
 namespace ratchet::regionserver {
 
-// Connects to this cluster when it is first used.
+// Connects to this cluster at the first call.
 [[nodiscard]] std::unique_ptr<Positions> MakeClientPositions(ClusterKey own, Millis timeout);
 
 }  // namespace ratchet::regionserver

@@ -1,4 +1,4 @@
-// PeerSink by this project's own client: the cells are written with their timestamps, as any client's.
+// PeerSink that uses this project's client: cells are written with their timestamps, as any client may do.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace ratchet::regionserver {
 
-// Connects when it is first used. `timeout`: of one call.
+// Connects at the first call. `timeout` is that of one call.
 [[nodiscard]] std::unique_ptr<PeerSink> MakeClientSink(ClusterKey key, Millis timeout);
 
 }  // namespace ratchet::regionserver

@@ -21,6 +21,12 @@ Result<client::Connection*> KeptConnection::Get() {
   return connection_.get();
 }
 
+void KeptConnection::Drop() {
+  std::unique_ptr<client::Connection> dropped;
+  const MutexLock lock(mutex_);
+  if (!closed_) dropped = std::move(connection_);
+}
+
 void KeptConnection::Close() {
   const MutexLock lock(mutex_);
   closed_ = true;

@@ -1,5 +1,5 @@
-// The connection of a source to a cluster: opened when it is first needed, kept, and closed from another thread so that
-// what waits on it fails. Thread-safe.
+// The connection of a source to a cluster: opened at first use and kept. Another thread may close it, which makes
+// waiting calls fail. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -15,11 +15,13 @@ namespace ratchet::regionserver {
 
 class KeptConnection {
  public:
-  // `timeout`: of an operation. `closed`: why there is none any more, for the error.
+  // `timeout` is that of one operation. `closed` is the error text after Close.
   KeptConnection(ClusterKey key, Millis timeout, std::string closed);
 
-  // Valid until this object goes. kAborted once it is closed.
+  // Valid until Drop, or until this object is destroyed. kAborted once it is closed.
   [[nodiscard]] Result<client::Connection*> Get();
+  // Ends the connection; the next Get opens another one. No call may use the connection meanwhile.
+  void Drop();
   void Close();
   [[nodiscard]] Millis timeout() const { return timeout_; }
 

@@ -16,7 +16,7 @@ Result<bool> IsIn(io::Directory& root, const char* folder, const std::string& na
 
 }  // namespace
 
-// In the order in which they move: what is not in one place when it is looked at is not in an earlier one later.
+// Looks in the order in which logs move: logs that are not in one place cannot appear in an earlier one later.
 Result<bool> LogsAreGone(io::Directory& root, const std::string& server) {
   RATCHET_ASSIGN(const bool alive, IsIn(root, kLogsFolder, server));
   if (alive) return false;

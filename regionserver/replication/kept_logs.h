@@ -1,6 +1,6 @@
-// Where the logs of a server are as long as they are needed: <root>/wals/<server>, behind its fence
-// <root>/wals/<server>-splitting, and while they are shipped to peers yet <root>/oldWALs/<server>. They move forward
-// only.
+// The directories that have a server's logs while they are needed: first <root>/wals/<server>; after the fence
+// <root>/wals/<server>-splitting; then, while peers still need them, <root>/oldWALs/<server>. Logs move only in this
+// order.
 #pragma once
 
 #include <string>
@@ -10,11 +10,12 @@
 
 namespace ratchet::regionserver {
 
-// Below <root>: logs of dead servers that are not shipped yet, by server.
+// Below <root>: logs of dead servers that are not shipped yet, in a folder for each server.
 inline constexpr const char* kKeptLogsFolder = "oldWALs";
 inline constexpr const char* kLogsFolder = "wals";
 
-// They are in none of these places: what they had for peers is shipped. `server`: one that has written a log.
+// Returns true when the logs are in none of these places, so all that peers need is shipped. `server` has written a
+// log.
 [[nodiscard]] Result<bool> LogsAreGone(io::Directory& root, const std::string& server);
 
 }  // namespace ratchet::regionserver

@@ -22,7 +22,7 @@ Result<KeptPosition> ParseKeptPosition(std::string_view text) {
   const auto parsed = std::from_chars(claims.data(), claims.data() + claims.size(), kept.claims);
   if (parsed.ec != std::errc() || parsed.ptr != claims.data() + claims.size() || kept.claims == 0 ||
       kept.claims == UINT64_MAX)
-    return Error(Code::kCorruption, fmt::format("'{}' is no position with claims", text));
+    return Error(Code::kCorruption, fmt::format("'{}' is not a valid position with claims", text));
   return kept;
 }
 

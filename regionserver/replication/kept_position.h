@@ -1,10 +1,10 @@
-// What hbase:replication keeps of one server's logs and one peer: the position, and how often the logs were claimed.
+// The value in hbase:replication for one server's logs and one peer: the position, and how often the logs were claimed.
 // Pure.
 //
-// A server that is fenced, and does not know it yet, may write its position late. The claimer goes on from an earlier
-// one then, and a source that relied on the later one would let an opening go before what the claimer ships again
-// (S113). So a claimer raises the number of claims before it reads the position, and the writer of a lower number
-// writes nothing any more.
+// A fenced server that does not know of its fence may write its position late. The claimer then continues from an
+// earlier position, and a source that relied on the late one would ship an opening before the entries that the claimer
+// ships again (S113: serial order of openings). So a claimer raises the number of claims before it reads the position,
+// and writes with a lower number are refused.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ namespace ratchet::regionserver {
 
 struct KeptPosition {
   LogPosition position;
-  std::uint64_t claims = 0;  // 0: the server's own source writes
+  std::uint64_t claims = 0;  // 0: the server's own source writes the position
   bool operator==(const KeptPosition&) const = default;
 };
 
-// "<file>:<offset>", and "#<claims>" where there were any.
+// "<file>:<offset>", followed by "#<claims>" if the logs were claimed.
 [[nodiscard]] std::string ToText(const KeptPosition& kept);
 [[nodiscard]] Result<KeptPosition> ParseKeptPosition(std::string_view text);
 
-// What a claimer writes in the place of `kept`. Its number of claims is the one of this.
+// Returns the value with which a claimer replaces `kept`: the same position, with one more claim.
 [[nodiscard]] KeptPosition Claimed(const std::optional<KeptPosition>& kept);
-// What the holder of claim `own` writes in the place of `kept` when it has come to `position`; nothing: it is there
-// already. kStale: another server ships these logs now.
+// Returns the value with which the holder of claim `own` replaces `kept` at `position`; nullopt if that position is
+// already stored. kStale: another server ships these logs now.
 [[nodiscard]] Result<std::optional<KeptPosition>> MovedTo(const std::optional<KeptPosition>& kept, std::uint64_t own,
                                                           const LogPosition& position);
 

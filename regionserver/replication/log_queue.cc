@@ -13,7 +13,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-// One file, from `offset` on. The offset behind the last entry that was taken.
+// Reads one file from `offset` on. Returns the offset after the last entry that was taken.
 Result<std::uint64_t> ReadFile(const LogQueue& queue, const QueueFile& file, std::uint64_t offset,
                                const std::function<Take(const LogEntry&)>& take, bool* stopped) {
   RATCHET_ASSIGN(const auto readable, queue.open(file.name));
@@ -52,13 +52,13 @@ Result<LogPosition> ParseLogPosition(std::string_view text) {
   const bool colon = file.ec == std::errc() && file.ptr != end && *file.ptr == ':';
   const auto offset = std::from_chars(colon ? file.ptr + 1 : end, end, position.offset);
   if (colon && offset.ec == std::errc() && offset.ptr == end) return position;
-  return Error(Code::kCorruption, fmt::format("'{}' is no position in a log", text));
+  return Error(Code::kCorruption, fmt::format("'{}' is not a valid position in a log", text));
 }
 
 LogQueue QueueOfDead(std::string server, std::shared_ptr<io::Directory> directory) {
   LogQueue queue;
   queue.server = std::move(server);
-  // Looked at once: the directory came whole, and goes whole.
+  // Lists the directory once: it appears and disappears as a whole.
   queue.files = [directory,
                  known = std::optional<std::vector<QueueFile>>()]() mutable -> Result<std::vector<QueueFile>> {
     if (known) return *known;

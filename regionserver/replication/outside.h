@@ -1,4 +1,4 @@
-// What a source needs from outside, as interfaces: the peer cluster, and where positions are kept.
+// Interfaces of a source to the outside: the peer cluster, and the store of positions.
 #pragma once
 
 #include <optional>
@@ -15,29 +15,34 @@ namespace ratchet::regionserver {
 class PeerSink {
  public:
   virtual ~PeerSink() = default;
-  // Its cluster id.
+  // Returns the peer's current cluster id. The address may lead to another cluster than before.
   [[nodiscard]] virtual Result<std::string> ClusterId() = 0;
-  // Ok: everything is durable there. After an error any part may be.
+  // OK: everything is durable at the peer. After an error any part may be.
   [[nodiscard]] virtual Status Ship(const Shipment& shipment) = 0;
-  // Calls under way fail, and so does every later one.
+  // Makes the next call open a new connection to the peer's address. Only the thread that ships calls this.
+  virtual void Reconnect() {}
+  // Makes pending and later calls fail.
   virtual void Close() = 0;
 };
 
-// Positions by peer and by the server whose logs they are in. Thread-safe; calls block for a bounded time.
+// Stores positions by peer and owner of the logs. Thread-safe; calls block for a bounded time.
 class Positions {
  public:
   virtual ~Positions() = default;
-  // Nothing: none is kept.
+  // Returns nullopt when no position is stored.
   [[nodiscard]] virtual Result<std::optional<LogPosition>> Read(const std::string& peer, const std::string& server) = 0;
-  // The same, of a dead server's logs, which this server ships from now on: no other one's Write has an effect any more
-  // (kept_position.h).
+  // Reads the position of a dead server's logs, and claims them: this server ships them from now on, and Write of any
+  // other server is refused (kept_position.h).
   [[nodiscard]] virtual Result<std::optional<LogPosition>> Claim(const std::string& peer,
                                                                  const std::string& server) = 0;
-  // One that is behind what is kept changes nothing. kStale: another server has claimed the logs meanwhile.
+  // A position behind the stored one changes nothing. kStale: another server has claimed the logs meanwhile.
   [[nodiscard]] virtual Status Write(const std::string& peer, const std::string& server,
                                      const LogPosition& position) = 0;
   [[nodiscard]] virtual Status Forget(const std::string& peer, const std::string& server) = 0;
-  // Whether this cluster still has the table, with all of these families. What it has dropped need not be shipped.
+  // Returns the servers for whose logs a position of the peer is stored.
+  [[nodiscard]] virtual Result<std::vector<std::string>> Servers(const std::string& peer) = 0;
+  // Returns whether this cluster still has the table with all of these families. Data of dropped families need not be
+  // shipped.
   [[nodiscard]] virtual Result<bool> HasFamilies(const Shipment& shipment) = 0;
   virtual void Close() = 0;
 };

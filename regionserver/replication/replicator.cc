@@ -15,6 +15,8 @@ namespace pb = ::hbase::pb;
 
 namespace {
 
+std::pair<std::uint64_t, std::uint64_t> Rank(const pb::PeerList& list) { return {list.epoch(), list.number()}; }
+
 Result<std::unique_ptr<io::Directory>> OpenKept(io::Directory& root, const std::string& dead) {
   RATCHET_ASSIGN(const auto kept, root.OpenDir(kKeptLogsFolder));
   return kept->OpenDir(dead);
@@ -28,8 +30,7 @@ Replicator::~Replicator() { Stop(); }
 
 void Replicator::Take(const pb::PeerList& list) {
   const MutexLock lock(mutex_);
-  const auto rank = [](const pb::PeerList& each) { return std::pair(each.epoch(), each.number()); };
-  if (stopped_ || (known_ && rank(list) <= rank(list_))) return;
+  if (stopped_ || (known_ && Rank(list) <= Rank(list_))) return;
   const bool first = !known_;
   known_ = true;
   list_ = list;
@@ -50,14 +51,14 @@ void Replicator::Look() {
     if (stopped_ || !known_) return;
     begin = QueuesToBegin();
   }
-  // Without the lock: heartbeats take it, and the storage may hang.
+  // Opens directories without the lock, because heartbeats take the lock and the storage may hang.
   std::map<std::string, Result<std::unique_ptr<io::Directory>>> opened;
   for (const std::string& dead : begin) opened.emplace(dead, OpenKept(*parts_.root, dead));
   std::vector<std::unique_ptr<ReplicationSource>> gone;
   const MutexLock lock(mutex_);
   if (stopped_) return;
   for (auto& [dead, directory] : opened) {
-    if (!directory.ok()) {  // the crash procedure moves it there behind its claim
+    if (!directory.ok()) {  // the crash procedure moves the logs there after its claim
       queue_errors_[dead] = directory.error().ToString();
       continue;
     }
@@ -71,8 +72,8 @@ void Replicator::Look() {
   std::erase(ending_, nullptr);
 }
 
-// All logs are kept until the sources are there that need some. `from_the_oldest`: the peers were there before this
-// server knew them, so what it has written meanwhile is theirs.
+// Keeps all logs until the sources that need some exist. `from_the_oldest`: the peers existed before this server learnt
+// of them, so all of its logs are theirs.
 void Replicator::Arrange(bool from_the_oldest) {
   parts_.keep_from(0);
   std::map<std::string, const pb::ReplicationPeerDescription*> wanted;
@@ -84,7 +85,7 @@ void Replicator::Arrange(bool from_the_oldest) {
   for (const auto& [id, peer] : wanted) {
     if (sources_.contains({id, parts_.own.server})) continue;
     const auto files = parts_.own.files();
-    // Without a file yet, or when it cannot be told: from the first one that is kept.
+    // If no file exists, or the list is unknown, begin with the oldest file that is kept.
     const bool oldest = from_the_oldest || !files.ok() || files->empty();
     const LogPosition start{oldest ? 0 : files->back().number, 0};
     RATCHET_LOG(kInfo, "Replication to peer {} ({}) begins with log {}", id, peer->config().clusterkey(), start.file);
@@ -97,6 +98,12 @@ std::vector<std::string> Replicator::QueuesToBegin() {
   std::set<std::string> claimed;
   for (const auto& queue : list_.queue()) claimed.insert(queue.server());
   Drop([&](const Key& key) { return key.second != parts_.own.server && !claimed.contains(key.second); });
+  // A list newer than the one that the source began with names this server as the claimer again.
+  std::set<Key> renewed;
+  for (const auto& [key, begun_with] : begun_with_) {
+    if (key.second != parts_.own.server && IsLost(key) && begun_with < Rank(list_)) renewed.insert(key);
+  }
+  Drop([&renewed](const Key& key) { return renewed.contains(key); });
   std::erase_if(queue_errors_, [&claimed](const auto& each) { return !claimed.contains(each.first); });
   std::vector<std::string> begin;
   std::size_t busy = 0;
@@ -116,7 +123,7 @@ std::vector<std::string> Replicator::QueuesToBegin() {
 void Replicator::BeginQueue(const std::string& dead, const LogQueue& queue) {
   const bool claimed = std::any_of(list_.queue().begin(), list_.queue().end(),
                                    [&dead](const auto& each) { return each.server() == dead; });
-  if (!claimed) return;  // by a newer list
+  if (!claimed) return;  // a newer list has taken the claim away
   for (const auto& peer : list_.peer()) {
     if (IsShippedHere(peer.config()) && !sources_.contains({peer.id(), dead})) Begin(peer, queue, std::nullopt);
   }
@@ -128,7 +135,7 @@ void Replicator::Begin(const pb::ReplicationPeerDescription& peer, const LogQueu
   if (sink == nullptr) {
     const auto key = ParseClusterKey(peer.config().clusterkey());
     if (!key.ok()) {  // a master has checked it
-      RATCHET_LOG(kError, "Replication peer {} is passed over: {}", peer.id(), key.error().ToString());
+      RATCHET_LOG(kError, "Replication peer {} is ignored: {}", peer.id(), key.error().ToString());
       sinks_.erase(peer.id());
       return;
     }
@@ -144,10 +151,11 @@ void Replicator::Begin(const pb::ReplicationPeerDescription& peer, const LogQueu
   parts.may_ship = parts_.may_ship;
   parts.logs_are_gone = [root = parts_.root](const std::string& server) { return LogsAreGone(*root, server); };
   parts.clock = parts_.clock;
+  begun_with_[{peer.id(), queue.server}] = Rank(list_);
   sources_[{peer.id(), queue.server}] = std::make_unique<ReplicationSource>(std::move(parts), peer, parts_.source);
 }
 
-// They end by themselves; what they wait for at their peer fails at once where the peer itself is gone.
+// The sources end by themselves. If the peer itself was removed, their pending calls fail at once.
 void Replicator::Drop(const std::function<bool(const Key&)>& goes) {
   for (auto at = sources_.begin(); at != sources_.end();) {
     if (!goes(at->first)) {
@@ -156,6 +164,7 @@ void Replicator::Drop(const std::function<bool(const Key&)>& goes) {
     }
     at->second->RequestStop(/*forget=*/true);
     ending_.push_back(std::move(at->second));
+    begun_with_.erase(at->first);
     at = sources_.erase(at);
   }
   std::erase_if(sinks_, [&peers = list_.peer()](const auto& sink) {
@@ -185,6 +194,11 @@ bool Replicator::IsFinished(const std::string& dead) const {
   return true;
 }
 
+bool Replicator::IsLost(const Key& key) const {
+  const auto source = sources_.find(key);
+  return source != sources_.end() && source->second->lost();
+}
+
 bool Replicator::OnlyWaits(const std::string& dead) const {
   bool waits = false;
   for (const auto& [key, source] : sources_) {
@@ -204,7 +218,7 @@ std::vector<pb::ReplicationProgress> Replicator::Progress() const {
     auto& progress = all.emplace_back();
     progress.set_peer(peer.id());
     progress.set_server(parts_.own.server);
-    progress.set_error("its endpoint runs in HBase only: nothing is shipped to it");
+    progress.set_error("its endpoint exists only in HBase, so nothing is shipped to it");
   }
   for (const auto& queue : list_.queue()) {
     auto& progress = all.emplace_back();

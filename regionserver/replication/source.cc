@@ -17,11 +17,15 @@ namespace ratchet::regionserver {
 namespace pb = ::hbase::pb;
 
 ReplicationSource::ReplicationSource(Parts parts, pb::ReplicationPeerDescription peer, SourceOptions options)
-    : parts_(std::move(parts)), options_(options), retry_(options.retry_least), peer_(std::move(peer)) {
+    : parts_(std::move(parts)),
+      options_(options),
+      swept_at_(parts_.clock->Now()),
+      retry_(options.retry_least),
+      peer_(std::move(peer)) {
   if (parts_.start) {
     position_ = *parts_.start;
     needed_from_ = position_.file;
-    unsaved_ = true;  // others may wait until it is known
+    unsaved_ = true;  // other sources may wait until it is stored
   }
   thread_ = std::thread([this] { Run(); });
 }
@@ -54,15 +58,15 @@ void ReplicationSource::Rest(Millis pause) {
   if (!stop_) static_cast<void>(changed_.WaitFor(mutex_, pause));
 }
 
-// One line when it goes wrong, one when it goes well again.
+// Logs one line when shipping begins to fail, and one when it works again.
 void ReplicationSource::Note(const Status& status) {
   const std::string error = status.ok() ? "" : status.error().ToString();
   const MutexLock lock(mutex_);
   if (error.empty() != error_.empty()) {
     if (error.empty()) {
-      RATCHET_LOG(kInfo, "Replication of the logs of {} to peer {} goes on", parts_.queue.server, parts_.peer);
+      RATCHET_LOG(kInfo, "Replication of the logs of {} to peer {} continues", parts_.queue.server, parts_.peer);
     } else {
-      RATCHET_LOG(kWarn, "Replication of the logs of {} to peer {} is held up: {}", parts_.queue.server, parts_.peer,
+      RATCHET_LOG(kWarn, "Replication of the logs of {} to peer {} is blocked: {}", parts_.queue.server, parts_.peer,
                   error);
     }
   }
@@ -93,7 +97,7 @@ void ReplicationSource::Run() {
   SetThreadName("repl-source");
   bool begun = parts_.start.has_value();
   while (!stopping()) {
-    if (finished_) {
+    if (finished_ || lost_) {
       Rest(options_.retry_most);
       continue;
     }
@@ -101,15 +105,15 @@ void ReplicationSource::Run() {
       Rest(options_.retry_most / 10);
       continue;
     }
-    switch (TakeTurn()) {
-      case Turn::kAgain: retry_ = options_.retry_least; break;
-      case Turn::kRest: Rest(options_.look_every); break;
-      case Turn::kWait: Rest(options_.wait_every); break;
-      case Turn::kTrouble:
+    switch (RunRound()) {
+      case Round::kAgain: retry_ = options_.retry_least; break;
+      case Round::kRest: Rest(options_.look_every); break;
+      case Round::kWait: Rest(options_.wait_every); break;
+      case Round::kTrouble:
         Rest(retry_);
         retry_ = std::min(retry_ * 2, options_.retry_most);
         break;
-      case Turn::kEnd: finished_ = true; break;
+      case Round::kEnd: finished_ = true; break;
     }
   }
   bool forget = false;
@@ -117,7 +121,7 @@ void ReplicationSource::Run() {
     const MutexLock lock(mutex_);
     forget = forget_;
   }
-  if (forget) {
+  if (forget && !lost_) {  // a lost source must not remove the claimer's position
     const Status forgotten = parts_.positions->Forget(parts_.peer, parts_.queue.server);
     if (!forgotten.ok()) {
       RATCHET_LOG(kInfo, "The position of the logs of {} for peer {} stays in hbase:replication: {}",
@@ -127,7 +131,7 @@ void ReplicationSource::Run() {
   ended_ = true;
 }
 
-// Of a dead server: where its own source, or an earlier claimer, has come to.
+// For a dead server: starts at the position of its own source, or of an earlier claimer.
 bool ReplicationSource::FindStart() {
   const auto kept = parts_.positions->Claim(parts_.peer, parts_.queue.server);
   if (!kept.ok()) {
@@ -141,23 +145,23 @@ bool ReplicationSource::FindStart() {
   return true;
 }
 
-Take ReplicationSource::TakeEntry(const LogEntry& entry, const pb::ReplicationPeer& config, BatchBuilder& batch) {
-  if (entry.turn) return PassTurn(entry, config);
+Take ReplicationSource::AddEntry(const LogEntry& entry, const pb::ReplicationPeer& config, BatchBuilder& batch) {
+  if (entry.mark) return PassMark(entry, config);
   if (config.serial() && !batch.MayFollow(entry)) return Take::kNotYet;
   batch.Add(entry);
   const bool room = batch.bytes() < options_.batch_bytes && batch.cells() < options_.batch_cells;
   return room ? Take::kMore : Take::kLast;
 }
 
-Take ReplicationSource::PassTurn(const LogEntry& entry, const pb::ReplicationPeer& config) {
-  if (!entry.turn->opens) {
+Take ReplicationSource::PassMark(const LogEntry& entry, const pb::ReplicationPeer& config) {
+  if (!entry.mark->opens) {
     passed_end_ = true;
     return Take::kMore;
   }
   if (!config.serial() || !IsSelected(config, entry.shipped) || RATCHET_MUTANT("replication.any_order"))
     return Take::kMore;
-  const auto first = FirstNotShipped(entry.turn->after, parts_.queue.server,
-                                     [this](const std::string& server) { return StandingOf(server); });
+  const auto first = FirstNotShipped(entry.mark->after, parts_.queue.server,
+                                     [this](const std::string& server) { return ProgressOf(server); });
   if (first.ok() && !*first) return Take::kMore;
   if (!first.ok()) no_look_ = first.error();
   const MutexLock lock(mutex_);
@@ -167,25 +171,26 @@ Take ReplicationSource::PassTurn(const LogEntry& entry, const pb::ReplicationPee
   return Take::kNotYet;
 }
 
-// The position first: what is kept is kept before the logs go.
-Result<QueueStanding> ReplicationSource::StandingOf(const std::string& server) {
-  QueueStanding standing;
-  RATCHET_ASSIGN(standing.kept, parts_.positions->Read(parts_.peer, server));
+// Reads the position before it looks for the logs, because the position is stored before the logs are removed.
+Result<QueueProgress> ReplicationSource::ProgressOf(const std::string& server) {
+  QueueProgress progress;
+  RATCHET_ASSIGN(progress.kept, parts_.positions->Read(parts_.peer, server));
   if (parts_.logs_are_gone) {
-    RATCHET_ASSIGN(standing.gone, parts_.logs_are_gone(server));
+    RATCHET_ASSIGN(progress.gone, parts_.logs_are_gone(server));
   }
-  return standing;
+  return progress;
 }
 
-// Finished is said when it is kept: other sources may wait for it.
-ReplicationSource::Turn ReplicationSource::EndOfQueue() {
+// Reports the end only after it is stored, because other sources may wait for it.
+ReplicationSource::Round ReplicationSource::EndOfQueue() {
   Moved({kEndOfQueue, 0}, false);
   SavePosition(true);
-  return unsaved_ ? Turn::kTrouble : Turn::kEnd;
+  return unsaved_ ? Round::kTrouble : Round::kEnd;
 }
 
-ReplicationSource::Turn ReplicationSource::TakeTurn() {
+ReplicationSource::Round ReplicationSource::RunRound() {
   SavePosition(false);
+  if (lost_) return Round::kTrouble;
   pb::ReplicationPeerDescription peer;
   {
     const MutexLock lock(mutex_);
@@ -199,10 +204,10 @@ ReplicationSource::Turn ReplicationSource::TakeTurn() {
     waits_region_.clear();
   }
   const auto read =
-      ReadOn(parts_.queue, position_, [&](const LogEntry& entry) { return TakeEntry(entry, peer.config(), batch); });
+      ReadOn(parts_.queue, position_, [&](const LogEntry& entry) { return AddEntry(entry, peer.config(), batch); });
   if (!read.ok()) {
     Note(read.error());
-    return Turn::kTrouble;
+    return Round::kTrouble;
   }
   {
     const MutexLock lock(mutex_);
@@ -214,20 +219,21 @@ ReplicationSource::Turn ReplicationSource::TakeTurn() {
     Note(no_look_ ? Status(*no_look_) : Ok());
     Moved(read->next, passed_end_);
     if (passed_end_) SavePosition(true);
-    if (waits_) return no_look_ || !IsEnabled(peer.state()) ? Turn::kTrouble : Turn::kWait;
-    if (!read->at_end) return Turn::kAgain;
+    if (waits_) return no_look_ || !IsEnabled(peer.state()) ? Round::kTrouble : Round::kWait;
+    if (!read->at_end) return Round::kAgain;
     SavePosition(!parts_.start.has_value());
-    return parts_.start ? Turn::kRest : EndOfQueue();
+    if (parts_.start) ForgetGoneServers();
+    return parts_.start ? Round::kRest : EndOfQueue();
   }
   if (!IsEnabled(peer.state())) {
     Note(Ok());
-    return Turn::kTrouble;  // looks again more and more seldom, and at once when the peer changes
+    return Round::kTrouble;  // retries after growing pauses, and at once when the peer changes
   }
   const std::uint64_t bytes = batch.bytes();
   if (RATCHET_MUTANT("replication.move_first")) Moved(read->next, true);
   const Status delivered = Deliver(batch);
   Note(delivered);
-  if (!delivered.ok()) return Turn::kTrouble;
+  if (!delivered.ok()) return Round::kTrouble;
   {
     const MutexLock lock(mutex_);
     shipped_ += batch.cells();
@@ -238,16 +244,24 @@ ReplicationSource::Turn ReplicationSource::TakeTurn() {
   Moved(read->next, true);
   if (passed_end_) SavePosition(true);
   Throttle(bytes, peer.config().bandwidth());
-  return Turn::kAgain;
+  return Round::kAgain;
 }
 
 Status ReplicationSource::Deliver(BatchBuilder& batch) {
   RATCHET_TRY(HitFault("replication.before_ship", parts_.peer));
   if (parts_.may_ship) RATCHET_TRY(parts_.may_ship());
   RATCHET_ASSIGN(const std::string peer_id, parts_.sink->ClusterId());
-  if (peer_id == parts_.own_id)
+  if (peer_id == parts_.own_id) {
+    parts_.sink->Reconnect();  // an open connection keeps its cluster when the address is corrected
     return Error(Code::kFailedPrecondition, "the peer's cluster key leads to this cluster itself: nothing is shipped");
-  for (const Shipment& shipment : batch.Take(peer_id)) RATCHET_TRY(DeliverOne(shipment));
+  }
+  const std::vector<Shipment> shipments = batch.Take(peer_id);
+  if (batch.returned() > 0) {
+    RATCHET_LOG(kWarn,
+                "{} mutations in the logs of {} have come back to this cluster and are not shipped to peer {} again",
+                batch.returned(), parts_.queue.server, parts_.peer);
+  }
+  for (const Shipment& shipment : shipments) RATCHET_TRY(DeliverOne(shipment));
   return HitFault("replication.after_ship", parts_.peer);
 }
 
@@ -257,7 +271,7 @@ Status ReplicationSource::DeliverOne(const Shipment& shipment) {
   const bool missing = rpc::IsClass(shipped.error(), rpc::exception::kTableNotFound) ||
                        rpc::IsClass(shipped.error(), rpc::exception::kNoSuchColumnFamily);
   if (!missing) return shipped;
-  // What this cluster has dropped meanwhile cannot, and need not, be delivered.
+  // Data of tables that this cluster has dropped meanwhile cannot be delivered, and need not be.
   RATCHET_ASSIGN(const bool here, parts_.positions->HasFamilies(shipment));
   if (here) {
     return shipped.error().Annotate(
@@ -276,7 +290,7 @@ void ReplicationSource::Moved(const LogPosition& to, bool shipped) {
 }
 
 void ReplicationSource::SavePosition(bool now) {
-  // A peer of the same name may have been removed meanwhile, and its row with it: others may wait for it.
+  // A peer of the same name may have been removed meanwhile, and its row with it; others may wait for that row.
   const auto since = parts_.clock->Now() - saved_at_;
   if (!unsaved_ && since < options_.again_every) return;
   if (!now && since < options_.save_every) return;
@@ -286,11 +300,34 @@ void ReplicationSource::SavePosition(bool now) {
     unsaved_ = false;
     return;
   }
-  RATCHET_LOG(kInfo, "The position of the logs of {} for peer {} is not kept yet: {}", parts_.queue.server, parts_.peer,
-              written.error().ToString());
+  if (written.error().code() == Code::kStale && !RATCHET_MUTANT("replication.ship_on")) {
+    // The claimer continues from the stored position. If this source continued, it would ship late and out of order
+    // (S113: serial order of openings).
+    lost_ = true;
+    return Note(written.error());
+  }
+  RATCHET_LOG(kInfo, "The position of the logs of {} for peer {} is not stored yet: {}", parts_.queue.server,
+              parts_.peer, written.error().ToString());
 }
 
-// As HBase's: bytes a second, of each server.
+// No server claims a dead server with nothing left to ship, so its positions are removed here. A source of a serial
+// peer passes marks whose logs are gone, with or without a position (S113).
+void ReplicationSource::ForgetGoneServers() {
+  if (!parts_.logs_are_gone || parts_.clock->Now() - swept_at_ < options_.sweep_every) return;
+  swept_at_ = parts_.clock->Now();
+  const auto servers = parts_.positions->Servers(parts_.peer);
+  if (!servers.ok()) return;  // the next sweep tries again
+  for (const std::string& server : *servers) {
+    if (stopping()) return;
+    const auto gone = parts_.logs_are_gone(server);
+    if (!gone.ok() || !*gone) continue;
+    if (parts_.positions->Forget(parts_.peer, server).ok()) {
+      RATCHET_LOG(kInfo, "The position for peer {} in the logs of {}, which are gone, is removed", parts_.peer, server);
+    }
+  }
+}
+
+// Limits bytes per second for each server, as HBase does.
 void ReplicationSource::Throttle(std::uint64_t bytes, std::int64_t bandwidth) {
   if (bandwidth <= 0) return;
   const auto pause = bytes * 1000 / static_cast<std::uint64_t>(bandwidth);

@@ -1,5 +1,5 @@
-// Waits for what the first master writes into the root: <root>/cluster.id (common/io/cluster_id.h), which says to which
-// cluster the directory belongs, and <root>/cluster.key, which its processes show each other.
+// Waits for the files that the first master writes into the root: <root>/cluster.id (common/io/cluster_id.h), which
+// identifies the directory's cluster, and <root>/cluster.key, which its processes show each other.
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@
 
 namespace ratchet::regionserver {
 
-// Waits until <root>/cluster.key (common/io/cluster_key.h) is there, like AwaitClusterId. Not before the root is known
-// to belong to its place in ZooKeeper.
+// Waits until <root>/cluster.key (common/io/cluster_key.h) exists, like AwaitClusterId. Call it only when the root is
+// known to match its node in ZooKeeper (S72: root and ZooKeeper node belong together).
 [[nodiscard]] Result<std::string> AwaitClusterKey(io::Directory& root, Clock& clock, Millis limit,
                                                   const std::function<bool(Millis pause)>& wait);
 
-// Waits until the id is there. `wait(pause)` pauses and returns true when the process is to end (kAborted). kTimeout
-// after `limit`.
+// Waits until the id exists. `wait(pause)` pauses and returns true when the process must end (kAborted). kTimeout after
+// `limit`.
 [[nodiscard]] Result<std::string> AwaitClusterId(io::Directory& root, Clock& clock, Millis limit,
                                                  const std::function<bool(Millis pause)>& wait);
 

@@ -1,4 +1,4 @@
-// S59: a claim of an epoch, proven by what is on the storage.
+// S59 (epoch proven by a claim): proves a claim of an epoch by files on the storage.
 #pragma once
 
 #include "common/base/result.h"
@@ -7,9 +7,9 @@
 
 namespace ratchet::regionserver {
 
-// OK: a master has claimed this epoch: claim.<epoch> is below <root>/procedures, where it stays for ever (S9). kStale:
-// none has, so the sender is no master. Another error: the storage does not say; the claim is not to be believed now.
-// Any thread.
+// OK: a master has claimed this epoch: claim.<epoch> is in the root, where it stays permanently (S9': claim in root and
+// store), or in procedures/. kStale: no master has, so the sender is not a master. Other errors: the storage does not
+// answer, so the claim is not accepted now. Any thread.
 [[nodiscard]] Status ProveEpoch(io::Directory& root, Epoch claimed);
 
 }  // namespace ratchet::regionserver

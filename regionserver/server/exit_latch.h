@@ -1,4 +1,4 @@
-// The process's one reason to end (common/base/exit_latch.h), under this folder's name.
+// Holds the process's one reason to end (common/base/exit_latch.h), under this folder's name.
 #pragma once
 
 #include "common/base/exit_latch.h"

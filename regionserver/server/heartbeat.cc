@@ -35,18 +35,18 @@ struct Heartbeat::State : std::enable_shared_from_this<Heartbeat::State> {
 
   void Reported(const Result<pb::RegionServerReportResponse>& response) {
     if (response.ok() && response->has_epoch()) {
-      IgnoreResult(epochs.Admit(Epoch(response->epoch())), "an answer only teaches the epoch");
+      IgnoreResult(epochs.Admit(Epoch(response->epoch())), "an answer can only raise the known epoch");
     }
     parts.answered(response.ok() ? &*response : nullptr);
     MutexLock lock(mutex);
     in_flight = false;
-    // One line when reports stop being taken, one when they are taken again.
+    // Logs one line when reports are no longer accepted, and one when they are accepted again.
     if (response.ok() == taken) return;
     taken = response.ok();
     if (taken) {
-      RATCHET_LOG(kInfo, "The master takes this server's reports");
+      RATCHET_LOG(kInfo, "The master accepts this server's reports");
     } else {
-      RATCHET_LOG(kInfo, "The master does not take this server's reports: {}", response.error().ToString());
+      RATCHET_LOG(kInfo, "The master does not accept this server's reports: {}", response.error().ToString());
     }
   }
 

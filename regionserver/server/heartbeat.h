@@ -1,6 +1,6 @@
-// The regular report to the master, and the look at the own log directory that goes with it, elsewhere: a server that
-// was fenced while it was paused or idle finds out there at the latest, and leaves. Nothing here waits for storage, so
-// that the master hears of a server whose storage hangs.
+// Sends the regular report to the master, and triggers a check of the own log directory on another thread: a server
+// that was fenced while it was paused or idle finds out then, and ends. No method waits for storage, so that the master
+// gets reports of a server whose storage hangs.
 //
 // Runs on the timers' thread and on RPC callbacks; one report in flight at a time. Thread-safe.
 #pragma once
@@ -19,21 +19,21 @@ namespace ratchet::regionserver {
 
 struct HeartbeatParts {
   std::function<void(pb::RegionServerReportRequest& request)> fill;  // server name, load, open regions
-  std::function<void()> look;  // has the own log directory looked at; does not wait for it
+  std::function<void()> look;  // starts a check of the own log directory; does not wait for it
   std::function<void(const pb::RegionServerReportResponse* answer)>
-      answered;  // null: the master did not take the report
+      answered;  // null: the master did not accept the report
 };
 
 class Heartbeat {
  public:
-  // All must outlive the heartbeat and its callbacks.
+  // All parameters must outlive the heartbeat and its callbacks.
   Heartbeat(MasterLink& link, EpochGuard& epochs, Timers& timers, Live<Millis> interval, HeartbeatParts parts);
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
   void Start();
-  // Reports at once, out of turn: there is a new master.
+  // Reports at once, because there is a new master.
   void Now();
   void Stop();
 

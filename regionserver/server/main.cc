@@ -1,4 +1,4 @@
-// ratchet-regionserver: opens, serves and closes regions, and splits dead servers' logs on request; decides nothing.
+// ratchet-regionserver: opens, serves and closes regions, and splits dead servers' logs, on the master's orders.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -9,15 +9,15 @@
 #include "common/base/config.h"
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
+#include "common/base/fault_env.h"
 #include "common/base/log.h"
 #include "common/base/log_level.h"
-#include "common/base/proving.h"
+#include "common/base/resource_failure.h"
+#include "common/base/self_restart.h"
 #include "common/base/service_manager.h"
 #include "common/base/settings_reload.h"
-#include "common/base/start_again.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
 #include "common/io/dead_mount.h"
 #include "common/io/storage_proof.h"
 #include "regionserver/server/exit_latch.h"
@@ -29,14 +29,14 @@ namespace ratchet::regionserver {
 namespace {
 
 int Run(int argc, char* const* argv) {
-  EndWithoutResources("ratchet-regionserver");
+  HandleResourceFailure("ratchet-regionserver");
   SetThreadName("main");
   const SystemClock clock;
-  const StartAgain again(clock, argv);
+  const SelfRestart self_restart(clock, argv);
   ExitLatch exit;
   std::atomic<bool> stop_asked{false};
-  std::atomic<RegionServer*> stopping{nullptr};  // from the moment on from which it is not restarted under another name
-  std::atomic<Settings*> reloadable{nullptr};    // once they are in force
+  std::atomic<RegionServer*> stopping{nullptr};  // set once the server is not restarted under another name
+  std::atomic<Settings*> reloadable{nullptr};    // set once the settings are in force
   std::optional<StopSignals> signals;
   signals.emplace(
       [&exit, &stop_asked](const char* name) {
@@ -45,10 +45,11 @@ int Run(int argc, char* const* argv) {
       },
       [&reloadable] {
         ReopenLogOnRequest();
-        if (Settings* const now = reloadable) IgnoreResult(ReloadSettings(*now, "SIGHUP"), "it is in the log");
+        if (Settings* const now = reloadable)
+          IgnoreResult(ReloadSettings(*now, "SIGHUP"), "the reload logs its result");
       },
       [&stopping] {
-        // Not even what a requested stop does in order: the fence makes that safe at any moment.
+        // Ends at once, without the steps of a requested stop: the fence makes that safe at any time.
         RATCHET_LOG(kWarn, "Stop: asked for again, this process ends at once");
         if (RegionServer* server = stopping) server->LeaveZooKeeper();
         FlushLog();
@@ -70,42 +71,43 @@ int Run(int argc, char* const* argv) {
   io::WatchMount(options.root);
   io::StorageProof::SetPolicy(io::ProofPolicyOf(options.storage_proof));
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
-  if (const Status taken = TakeProvingEnvironment(options.allow_fault_points); !taken.ok()) {
+  if (const Status taken = ArmFaultsFromEnvironment(options.allow_fault_points); !taken.ok()) {
     RATCHET_LOG(kError, "Start: {}", taken.error().message());
     std::fprintf(stderr, "ratchet-regionserver: %s\n", taken.error().message().c_str());
     return exit_code::kUsage;
   }
 
-  EndWithoutResourcesBy([&again, &stop_asked, &options](const ExitReason& reason) {
+  SetResourceFailureHandler([&self_restart, &stop_asked, &options](const ExitReason& reason) {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
     FlushLog();
-    if (!stop_asked && again.Follows(reason, options.start_again)) again.Go(reason);
+    if (!stop_asked && self_restart.Follows(reason, options.start_again)) self_restart.Go(reason);
   });
-  const auto end_at_once = [&again, &stop_asked, &options](const ExitReason& reason) {
-    if (options.start_again && !stop_asked) again.Go(reason);
+  const auto end_at_once = [&self_restart, &stop_asked, &options](const ExitReason& reason) {
+    if (options.start_again && !stop_asked) self_restart.Go(reason);
     ::_exit(reason.code);
   };
-  RegionServer server(options, exit, ProcessLife{again.past(), end_at_once, options.allow_fault_points});
-  if (again.AwaitTurn(exit)) server.Start();
+  RegionServer server(options, exit,
+                      ProcessLife{self_restart.history(), end_at_once, options.allow_fault_points, BuildVersion()});
+  if (self_restart.AwaitDelay(exit)) server.Start();
   ExitReason reason = exit.Wait();
   reason.code = io::CodeBesideMount(CodeOfEnd(reason));
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stop: {}", reason.why);
-    TellServiceManager("STOPPING=1");
+    NotifyServiceManager("STOPPING=1");
     stopping = &server;
     server.StopInOrder();
     RATCHET_LOG(kInfo, "Stop: done");
   } else {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
   }
-  if (again.Follows(reason, options.start_again)) {
+  if (self_restart.Follows(reason, options.start_again)) {
     server.LeaveZooKeeper();
     FlushLog();
-    signals.reset();  // a stop that is asked for from here on waits for the next incarnation
-    if (!stop_asked) again.Go(reason);
-    RATCHET_LOG(kError, "This process does not come again: {}", stop_asked ? "a stop was asked for" : "exec failed");
+    signals.reset();  // a stop requested from here on waits for the next incarnation
+    if (!stop_asked) self_restart.Go(reason);
+    RATCHET_LOG(kError, "This process does not restart: {}", stop_asked ? "a stop was requested" : "exec failed");
   }
-  // No destructors: whatever is still running must not act on a half-dismantled server.
+  // Ends without destructors, because threads that still run must not use partly destroyed objects.
   FlushLog();
   ::_exit(reason.code);
 }

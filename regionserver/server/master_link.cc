@@ -9,7 +9,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint32_t kReportPriority = 300;  // its own queue at the master, so that reports get through any flood
+// reports have a queue of their own at the master, so that floods do not delay them
+constexpr std::uint32_t kReportPriority = 300;
 constexpr std::uint32_t kHeartbeatPriority = 100;
 
 void FillError(const OrderAnswer& answer, pb::ForeignExceptionMessage& out) {
@@ -26,11 +27,15 @@ pb::RegionStateTransition::TransitionCode CodeOf(OrderOutcome outcome) {
 
 void FillTransition(const OrderReport& report, pb::RegionStateTransition& out) {
   out.set_transition_code(CodeOf(report.answer.outcome));
-  if (!report.answer.region_info.empty()) out.add_region_info()->ParseFromString(report.answer.region_info);
+  if (!report.answer.region_info.empty() && !out.add_region_info()->ParseFromString(report.answer.region_info))
+    out.clear_region_info();  // the master refuses such a report, and names the region in its error
   if (report.answer.outcome == OrderOutcome::kOpened) {
     out.set_open_seq_num(report.answer.open_sequence);
-    if (report.answer.descriptor != 0) out.set_schema_number(report.answer.descriptor);
+    if (report.answer.schema_number != 0) out.set_schema_number(report.answer.schema_number);
+    if (report.answer.open_number != 0) out.set_open_number(report.answer.open_number);
   }
+  if (report.answer.outcome == OrderOutcome::kClosed && report.answer.flushed != 0)
+    out.set_flushed(report.answer.flushed);
   out.add_proc_id(static_cast<std::int64_t>(report.pid.value()));
   out.set_epoch(report.address.epoch.value());
   out.set_attempt(report.address.attempt);
@@ -80,8 +85,8 @@ rpc::CallOptions MasterLink::CallOptions(std::uint32_t priority) const {
   return options;
 }
 
-// The master denies what this server says when the cluster's key is another one than this server has read: it was lost,
-// and a new master has written it anew. Another incarnation reads it again.
+// The master rejects this server when the cluster's key differs from the one that this server read: the key was lost,
+// and a new master wrote another one. The next incarnation reads it again.
 void MasterLink::LookForDeath(const Error& error) const {
   if (rpc::IsClass(error, rpc::exception::kYouAreDead) || rpc::IsClass(error, rpc::exception::kAccessDenied))
     options_.on_dead(error.message());

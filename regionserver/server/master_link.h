@@ -1,9 +1,8 @@
-// Everything that this server says to the active master: registration, heartbeats, answers to orders, questions for
-// clients.
+// Sends every call of this server to the active master: registration, heartbeats, answers to orders, clients' requests.
 //
-// Each call goes to the master that ZooKeeper names at that moment, over one pipelined connection. When another master
-// is named, calls to the old one fail at once, so that their senders turn to the new one. Thread-safe; callbacks come
-// on the RPC library's threads.
+// Each call goes to the master that ZooKeeper names at that moment, over one pipelined connection. When ZooKeeper names
+// another master, calls to the old one fail at once, so that callers retry with the new one. Thread-safe; callbacks
+// come on the RPC library's threads.
 #pragma once
 
 #include <functional>
@@ -29,7 +28,7 @@ namespace pb = ::hbase::pb;
 struct MasterLinkOptions {
   Millis call_timeout{10'000};
   std::function<void(const std::string& why)>
-      on_dead;  // a master says that this server is dead, or takes it for a client
+      on_dead;  // a master reports this server as dead, or treats it as a client
 };
 
 class MasterLink final : public MasterPort {
@@ -37,10 +36,10 @@ class MasterLink final : public MasterPort {
   // `pool` and `tracker` must outlive the link and every callback.
   MasterLink(rpc::ChannelPool& pool, MasterTracker& tracker, MasterLinkOptions options);
 
-  // This server's name; before the first report. Registration gives it.
+  // Sets this server's name, which the registration returns; call before the first report.
   void SetSelf(const ServerName& self);
 
-  // Blocking: one attempt at registering with the active master. kUnavailable while there is none.
+  // Tries once to register with the active master; blocking. kUnavailable while there is none.
   [[nodiscard]] Result<pb::RegionServerStartupResponse> Startup(const pb::RegionServerStartupRequest& request);
   void Heartbeat(const pb::RegionServerReportRequest& request,
                  std::function<void(Result<pb::RegionServerReportResponse>)> done);
@@ -48,7 +47,7 @@ class MasterLink final : public MasterPort {
   void ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) override;
   void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) override;
 
-  // A call to any service of the active master. `done` gets kUnavailable when there is none.
+  // Calls any service of the active master. `done` gets kUnavailable when there is none.
   template <class Request, class Response>
   void Ask(const rpc::Method<Request, Response>& method, const std::type_identity_t<Request>& request,
            std::uint32_t priority, std::type_identity_t<std::function<void(Result<Response>)>> done) {
@@ -62,7 +61,7 @@ class MasterLink final : public MasterPort {
                      });
   }
 
-  // ZooKeeper names another master: forget the connection to `old`.
+  // Called when ZooKeeper names another master: drops the connection to `old`.
   void Forget(const ServerName& old);
 
  private:

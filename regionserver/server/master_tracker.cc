@@ -9,11 +9,11 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr Millis kReadAgain{200};  // after a read that ZooKeeper did not answer
+constexpr Millis kReadAgain{200};  // pause after a read that ZooKeeper did not answer
 
 }  // namespace
 
-// Shared with watches and timers, which may outlive the tracker.
+// State shared with watches and timers, which may outlive the tracker.
 struct MasterTracker::State : std::enable_shared_from_this<MasterTracker::State> {
   State(zk::ZkSession& session_in, zk::ZkPaths paths_in, Timers& timers_in, OnChange on_change_in)
       : session(session_in), paths(std::move(paths_in)), timers(timers_in), on_change(std::move(on_change_in)) {}
@@ -24,7 +24,7 @@ struct MasterTracker::State : std::enable_shared_from_this<MasterTracker::State>
     });
   }
 
-  // On the session's thread.
+  // Runs on the session's thread.
   void Read() {
     {
       MutexLock lock(mutex);
@@ -36,11 +36,11 @@ struct MasterTracker::State : std::enable_shared_from_this<MasterTracker::State>
     if (node.ok()) {
       auto decoded = zk::DecodeMasterNode(node->data);
       if (decoded.ok()) return Found(decoded->server);
-      RATCHET_LOG(kWarn, "The node {} makes no sense: {}", paths.Master(), decoded.error().ToString());
+      RATCHET_LOG(kWarn, "The node {} is invalid: {}", paths.Master(), decoded.error().ToString());
       return Found(std::nullopt);
     }
     if (node.error().code() == Code::kNotFound) return Found(std::nullopt);
-    if (node.error().code() == Code::kFenced) return;  // the session is over, and so is this server
+    if (node.error().code() == Code::kFenced) return;  // the session has ended, and this server with it
     timers.After(kReadAgain, [weak = weak_from_this()] {
       if (auto self = weak.lock()) self->RetryRead();
     });

@@ -1,7 +1,7 @@
 // Follows the active master through ZooKeeper's node <parent>/master.
 //
-// ZooKeeper only says where to ask: whether that master still owns the cluster shows in its answers. While disconnected
-// the last known master stays. Thread-safe; `on_change` runs on the session's thread.
+// ZooKeeper only names the master; the master's answers show whether it still owns the cluster. While disconnected, the
+// last known master is kept. Thread-safe; `on_change` runs on the session's thread.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,8 @@ namespace ratchet::regionserver {
 class MasterTracker {
  public:
   using OnChange = std::function<void(const std::optional<ServerName>& master)>;
-  // `session` and `timers` must outlive the tracker. `on_change` hears every change, the first known master included.
+  // `session` and `timers` must outlive the tracker. `on_change` is called for every change, including the first known
+  // master.
   MasterTracker(zk::ZkSession& session, zk::ZkPaths paths, Timers& timers, OnChange on_change);
   ~MasterTracker();
   MasterTracker(const MasterTracker&) = delete;

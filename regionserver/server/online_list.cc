@@ -4,10 +4,10 @@
 
 namespace ratchet::regionserver {
 
-void OnlineList::Opened(const std::string& encoded_name, std::uint64_t open_seq) {
+void OnlineList::Opened(const std::string& encoded_name, std::uint64_t open_number) {
   Closed(encoded_name);
-  open_[encoded_name] = open_seq;
-  digest_ += DigestOfOpenRegion(encoded_name, open_seq);
+  open_[encoded_name] = open_number;
+  digest_ += DigestOfOpenRegion(encoded_name, open_number);
 }
 
 void OnlineList::Closed(const std::string& encoded_name) {
@@ -28,7 +28,7 @@ OnlineList::List OnlineList::Next() {
   changed_.clear();
   if (list.base == 0) {
     list.open.assign(open_.begin(), open_.end());
-    sent_.clear();  // the next one builds on this one, or is full as well
+    sent_.clear();  // the next list builds on this one, or is a full one
     return list;
   }
   for (const std::string& name : sent_) {

@@ -1,11 +1,10 @@
-// The regions that a server has open, as it tells them to the master: everything first, then what has changed since the
-// last list that the master says it has.
+// The list of open regions that a server reports to the master: first a full list, then the changes since the last list
+// that the master has acknowledged.
 //
-// A list names the one that it builds on. The master takes it only if that is the one it has, and answers with the
-// number of the list that it has then; no such number, or another one, and the next list is a full one. Numbers never
-// come back in the life of a process, so a master that has another's list, an older one's or none is found out. Size
-// and digest of the whole set go with each list, so that both sides are known to mean the same set. Pure; not
-// thread-safe.
+// A list names its base list. The master accepts it only if it has that base, and answers with the number of the list
+// that it has then. If the answer has no number or another one, the next list is a full one. A process never reuses a
+// number, so a master with another server's list, an older list or none is detected. Each list carries the size and
+// digest of the whole set, so that both sides know that they have the same set. Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +21,19 @@ class OnlineList {
   struct List {
     std::uint64_t number = 0;
     std::uint64_t base = 0;                                   // 0: a full list
-    std::vector<std::pair<std::string, std::uint64_t>> open;  // encoded name, number of the opening
+    std::vector<std::pair<std::string, std::uint64_t>> open;  // encoded name -> number of the opening
     std::vector<std::string> closed;
-    std::uint64_t size = 0;    // of the whole set
-    std::uint64_t digest = 0;  // of the whole set
+    std::uint64_t size = 0;    // size of the whole set
+    std::uint64_t digest = 0;  // digest of the whole set
   };
 
-  void Opened(const std::string& encoded_name, std::uint64_t open_seq);
+  void Opened(const std::string& encoded_name, std::uint64_t open_number);
   void Closed(const std::string& encoded_name);
-  // The list to send now. The one before counts as unanswered, unless Answered was called.
+  // Returns the list to send now. The previous list counts as unanswered, unless Answered was called.
   [[nodiscard]] List Next();
-  // The master's answer to the last list: the number of the one that it has now; 0: none.
+  // Takes the master's answer to the last list: the number of the list that it has now; 0: none.
   void Answered(std::uint64_t taken);
-  // The next list is a full one: another master is asked. An answer to the last list, which may still come, counts no
-  // longer.
+  // Makes the next list a full one, because there is another master. A late answer to the last list is ignored.
   void StartAnew() {
     acknowledged_ = 0;
     ++number_;
@@ -44,8 +42,8 @@ class OnlineList {
 
  private:
   std::map<std::string, std::uint64_t> open_;
-  std::set<std::string> changed_;  // since the acknowledged list
-  std::set<std::string> sent_;     // of these, what the last list has told
+  std::set<std::string> changed_;  // regions changed since the acknowledged list
+  std::set<std::string> sent_;     // those that the last list reported
   std::uint64_t number_ = 0;
   std::uint64_t acknowledged_ = 0;
   std::uint64_t digest_ = 0;

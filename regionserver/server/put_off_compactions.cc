@@ -11,7 +11,7 @@ void PutOffCompactions::Add(const Compaction& compaction, const Error& why) {
     MutexLock lock(mutex_);
     if (!waiting_.insert_or_assign(compaction, why.message()).second) return;
   }
-  RATCHET_LOG(kWarn, "Compaction of region {} waits for room on the disk: {}", compaction.encoded_name, why.message());
+  RATCHET_LOG(kWarn, "Compaction of region {} waits for disk space: {}", compaction.encoded_name, why.message());
 }
 
 void PutOffCompactions::Remove(const Compaction& compaction) {

@@ -1,7 +1,8 @@
-// Compactions that found no room on the disk (S90): tried again every few seconds, and told to the master meanwhile.
+// Compactions that lacked disk space (S90: compactions leave space). They are retried every few seconds and reported to
+// the master meanwhile.
 //
-// Bounded by the open regions: one entry for each and kind, which goes when the compaction has run or its region has
-// left. Owner: the region host. Thread-safe; memory only.
+// Bounded by the open regions: one entry for each region and kind, removed when the compaction has run or the region
+// has left. Owner: the region host. Thread-safe; memory only.
 #pragma once
 
 #include <map>
@@ -23,21 +24,21 @@ class PutOffCompactions {
     auto operator<=>(const Compaction&) const = default;
   };
   static constexpr Millis kPause{10'000};
-  static constexpr std::size_t kAtOnce = 64;  // tried again together
+  static constexpr std::size_t kAtOnce = 64;  // number retried together
 
-  // It lacked room. One line of log for each that was not known yet.
+  // Adds a compaction that lacked space, and logs it if it is new.
   void Add(const Compaction& compaction, const Error& why);
-  // It has run, or its region is not here any more.
+  // Removes a compaction that has run, or whose region has left.
   void Remove(const Compaction& compaction);
   [[nodiscard]] bool Has(const Compaction& compaction) const;
-  // Those that are to be tried again now, in turn; none within kPause after the last time.
+  // Returns the compactions to retry now, in turn; none within kPause after the last retry.
   [[nodiscard]] std::vector<Compaction> Due(TimePoint now);
   void Fill(hbase::pb::StorageReport& report) const;
 
  private:
   mutable Mutex mutex_;
-  std::map<Compaction, std::string> waiting_ GUARDED_BY(mutex_);  // and why
-  Compaction last_ GUARDED_BY(mutex_);                            // the last one whose turn it was
+  std::map<Compaction, std::string> waiting_ GUARDED_BY(mutex_);  // with the reason
+  Compaction last_ GUARDED_BY(mutex_);                            // the last one that was retried
   TimePoint tried_at_ GUARDED_BY(mutex_){};
 };
 

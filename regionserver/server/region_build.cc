@@ -1,4 +1,4 @@
-// The order to make regions out of regions, as this server carries it out.
+// Executes the order to make regions out of regions.
 #include <fmt/format.h>
 
 #include "common/base/log.h"
@@ -47,7 +47,7 @@ Result<BuildReport> RegionHost::RunBuild(const BuildOrder& order) const {
   RATCHET_ASSIGN(request.children, parts(order.parameter.child()));
   RATCHET_ASSIGN(const TableDescriptor table, FromProto(order.parameter.schema()));
   request.families = table.families;
-  RATCHET_TRY(CheckFence());  // a server that is fenced already begins nothing
+  RATCHET_TRY(CheckFence());  // a fenced server must not begin
   RATCHET_ASSIGN(BuildReport report, BuildRegions(request));
   RATCHET_TRY(CheckFence());
   return report;

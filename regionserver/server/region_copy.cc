@@ -1,4 +1,4 @@
-// The order to copy a region into a snapshot, or out of one, as this server carries it out.
+// Executes the order to copy a region into a snapshot, or out of one.
 #include <fmt/format.h>
 
 #include "common/base/log.h"
@@ -40,7 +40,7 @@ Result<CopyReport> RegionHost::RunCopy(const CopyOrder& order) const {
   RATCHET_ASSIGN(target.region, FromProto(parameter.target()));
   RATCHET_ASSIGN(const TableDescriptor table, FromProto(parameter.schema()));
   target.families = table.families;
-  RATCHET_TRY(CheckFence());  // a server that is fenced already begins nothing
+  RATCHET_TRY(CheckFence());  // a fenced server must not begin
   RATCHET_ASSIGN(const auto part, PartDirectory(parameter.snapshot(), source.encoded_name()));
   const auto copy = [&]() -> Result<CopyReport> {
     if (parameter.kind() == pb::CopyRegionParameter::OPEN_REGION) {
@@ -52,7 +52,7 @@ Result<CopyReport> RegionHost::RunCopy(const CopyOrder& order) const {
     RATCHET_ASSIGN(const auto directory, RegionDirectory(parameter.table_dir(), other.encoded_name()));
     target.directory = from_part ? directory.get() : part.get();
     if (from_part) return CopyPart(source, *part, parameter.part(), target);
-    return CopyClosedRegion(source, *directory, {parameter.opened_before(), parameter.born()}, target);
+    return CopyClosedRegion(source, *directory, {parameter.opened_before(), parameter.build_number()}, target);
   };
   RATCHET_ASSIGN(CopyReport report, copy());
   RATCHET_TRY(CheckFence());

@@ -13,12 +13,12 @@
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/log/log_survey.h"
+#include "regionserver/server/orphan_edits.h"
 #include "regionserver/server/timestamps_ahead.h"
 
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::size_t kMovesRemembered = 1000;
 constexpr Millis kAskForSpaceAgain{200};
 
 }  // namespace
@@ -48,7 +48,7 @@ Result<std::unique_ptr<ServerLog>> RegionHost::MakeLog(const std::string& prefix
 }
 
 Status RegionHost::CheckFence() const {
-  if (log_directory_ == nullptr) return Error(Code::kUnavailable, "the log directory is not made yet");
+  if (log_directory_ == nullptr) return Error(Code::kUnavailable, "the log directory does not exist yet");
   return log_directory_->Check();
 }
 
@@ -62,7 +62,7 @@ Result<ServerLog*> RegionHost::LogFor(bool meta) {
     MutexLock lock(mutex_);
     if (meta_log_ != nullptr) return meta_log_.get();
   }
-  // File work, and never under the mutex that heartbeats and reads take: the storage may hang.
+  // File work must not run under the mutex that heartbeats and reads take, because the storage may hang.
   RATCHET_ASSIGN(std::unique_ptr<ServerLog> made, MakeLog("meta"));
   MutexLock lock(mutex_);
   meta_log_ = std::move(made);
@@ -76,8 +76,8 @@ Result<std::shared_ptr<Region>> RegionHost::Find(const std::string& encoded_name
   if (opening_.contains(encoded_name)) {
     return rpc::RemoteError(rpc::exception::kRegionOpening, fmt::format("region {} is opening here", encoded_name));
   }
-  const auto moved = moved_.find(encoded_name);
-  if (moved != moved_.end()) return rpc::RegionMovedError(moved->second.destination, moved->second.sequence);
+  if (const auto moved = moved_.Find(encoded_name, clock_.Now()))
+    return rpc::RegionMovedError(moved->destination, moved->sequence);
   return rpc::RemoteError(rpc::exception::kNotServingRegion, fmt::format("region {} is not open here", encoded_name));
 }
 
@@ -89,7 +89,7 @@ std::vector<std::shared_ptr<Region>> RegionHost::All() const {
   return all;
 }
 
-OpenChanges RegionHost::TakeChanges() {
+OpenChanges RegionHost::DrainChanges() {
   std::map<std::string, std::shared_ptr<Region>> changed;
   {
     MutexLock lock(mutex_);
@@ -109,14 +109,19 @@ OpenChanges RegionHost::TakeChanges() {
 OrderAnswer RegionHost::Open(const OpenOrder& order) {
   auto region = OpenRegion(order);
   if (!region.ok()) {
-    RATCHET_LOG(kWarn, "pid={} Open failed; region={}, opening={}: {}", order.pid, order.encoded_name, order.open_seq,
-                region.error().ToString());
-    return FailedAnswer(OrderOutcome::kFailedOpen, region.error());
+    RATCHET_LOG(kWarn, "pid={} Open failed; region={}, opening={}: {}", order.pid, order.encoded_name,
+                order.open_number, region.error().ToString());
+    OrderAnswer refusal = FailedAnswer(OrderOutcome::kFailedOpen, region.error());
+    // S118 (older copy stays closed): other members of the cluster read these error classes; clients do not get them.
+    if (region.error().code() == Code::kWentBack) refusal.error_class = region.error().remote_class();
+    return refusal;
   }
   OrderAnswer answer;
   answer.outcome = OrderOutcome::kOpened;
   answer.open_sequence = (*region)->first_sequence();
-  answer.descriptor = (*region)->descriptor();  // of the opening that is there, which may be another order's
+  answer.open_number = (*region)->GetStatus().open_number;
+  answer.schema_number =
+      (*region)->schema_number();  // number of the existing opening, which may be that of another order
   return answer;
 }
 
@@ -126,9 +131,10 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
   {
     MutexLock lock(mutex_);
     const auto found = open_.find(order.encoded_name);
-    if (found != open_.end()) return found->second;  // S20: asked to open what it has, it answers so
+    // S20 (answers are repeated): the region is open already, so report it as opened
+    if (found != open_.end()) return found->second;
     opening_.insert(order.encoded_name);
-    moved_.erase(order.encoded_name);
+    moved_.Forget(order.encoded_name);
   }
   const TimePoint begun = clock_.Now();
   auto opened = [&]() -> Result<std::shared_ptr<Region>> {
@@ -136,19 +142,31 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
     OpenParams params;
     RATCHET_ASSIGN(params.info, FromProto(order.region));
     RATCHET_ASSIGN(params.table, FromProto(order.schema));
-    params.open_seq = order.open_seq;
-    params.past = {order.opened_before, order.born};
-    params.descriptor = order.descriptor;
+    params.open_number = order.open_number;
+    params.past = {order.opened_before, order.build_number, order.issued, order.served, order.flushed};
+    params.schema_number = order.schema_number;
     RATCHET_ASSIGN(params.directory, RegionDirectory(order.table_dir, order.encoded_name));
+    const auto taken = AdoptKeptEdits(root_, order.encoded_name, *params.directory);
+    if (!taken.ok()) return taken.error();
     RATCHET_ASSIGN(params.log, LogFor(params.info.IsMeta()));
     params.log_owner = log_directory_ == nullptr ? "" : log_directory_->name();
     params.clock = &clock_;
     params.settings = options_.region;
     params.wants_flush = [this, name = order.encoded_name] { FlushSoon(name); };
-    params.lost = [this, name = order.encoded_name, open_seq = order.open_seq](const Error& error) {
-      RATCHET_LOG(kWarn, "Region {} is lost, opening {}: {}", name, open_seq, error.ToString());
-      Drop(name, open_seq);
+    params.lost = [this, name = order.encoded_name, open_number = order.open_number](const Error& error) {
+      RATCHET_LOG(kWarn, "Region {} is lost, opening {}: {}", name, open_number, error.ToString());
+      Drop(name, open_number);
     };
+    params.refused = [this, name = order.encoded_name](const Error& error) {
+      unserved_.Note(name, error, clock_.Now());
+    };
+    if (options_.damaged) {
+      params.damaged = [this, place = fmt::format("data/{}/{}", order.table_dir, order.encoded_name),
+                        region = order.encoded_name,
+                        table = params.info.table.ToString()](const std::string& file, const Error& error) {
+        options_.damaged({fmt::format("{}/{}", place, file), region, table, error});
+      };
+    }
     params.unsure = [this](const Error& error) { die_(exit_code::kOwnerUnknown, error.ToString()); };
     return Region::Open(std::move(params));
   }();
@@ -159,7 +177,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
   }
   if (!opened.ok()) return opened;
   RATCHET_LOG(kInfo, "pid={} Opened region {}, opening={}, first sequence={}, in {} ms", order.pid, order.encoded_name,
-              order.open_seq, (*opened)->first_sequence(),
+              order.open_number, (*opened)->first_sequence(),
               std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
   if (const std::int64_t ahead = AheadOfClock(**opened, clock_); ahead > 0) {
     RATCHET_LOG(kWarn,
@@ -168,9 +186,10 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
                 "timestamp (S27)",
                 order.encoded_name, ahead);
   }
-  IgnoreResult(HitFault("regionserver.after_open", order.encoded_name), "it is open, whatever a test wants to fail");
-  // Replaying recovered edits made a file. A region that moves from crash to crash would collect one each time, and
-  // every read would have to look into all of them (hbase:meta once took seconds to load).
+  IgnoreResult(HitFault("regionserver.after_open", order.encoded_name),
+               "the region is open, so a fault here has no effect");
+  // Replaying recovered edits made a file. A region would get one with each crash, and every read would have to look
+  // into all of them (hbase:meta once took seconds to load).
   CompactSoon(order.encoded_name, false);
   return opened;
 }
@@ -186,38 +205,38 @@ Result<std::unique_ptr<io::Directory>> RegionHost::RegionDirectory(const std::st
     }
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   }
-  // Light: this server may have very many regions.
+  // Opens a light handle, because this server may have very many regions.
   return io::OpenLightDirectory(root_, fmt::format("data/{}/{}", table_dir, encoded_name));
 }
 
-void RegionHost::Drop(const std::string& encoded_name, std::uint64_t open_seq) {
-  std::shared_ptr<Region> dropped;  // let go outside the mutex
+void RegionHost::Drop(const std::string& encoded_name, std::uint64_t open_number) {
+  std::shared_ptr<Region> dropped;  // released outside the mutex
+  if (options_.closed) options_.closed(encoded_name);
   MutexLock lock(mutex_);
   const auto found = open_.find(encoded_name);
-  if (found == open_.end() || found->second->GetStatus().open_seq != open_seq) return;
+  if (found == open_.end() || found->second->GetStatus().open_number != open_number) return;
   dropped = std::move(found->second);
   open_.erase(found);
   changed_[encoded_name] = nullptr;
   given_up_.insert(encoded_name);
 }
 
-// What was only in this server's log when the region was dropped is known to no opening. An order about it shows that
-// the master takes it for this server's: only the end of this process has the log split, so that the master takes it
-// into account.
+// No opening has the entries that were only in this server's log when the region was dropped. An order for the region
+// shows that the master expects it here. Only the end of this process has the log split, so it must end.
 bool RegionHost::EndIfGivenUp(const std::string& encoded_name, const char* order) {
   {
     MutexLock lock(mutex_);
     if (!given_up_.contains(encoded_name) || RATCHET_MUTANT("host.closed_without_close")) return false;
   }
   die_(exit_code::kOwnerUnknown,
-       fmt::format("an order to {} region {}, which was open here and was taken over without a close: "
+       fmt::format("an order to {} region {}, which was open here and was lost without a close: "
                    "this server's log must be split first",
                    order, encoded_name));
   return true;
 }
 
-// The rest of a close needs space for what is not flushed. Ending the process for that would only have the log split,
-// which needs space too; so it waits, and serves reads meanwhile.
+// The rest of a close needs space for unflushed data. If the process ended, its log would be split, which needs space
+// too. So the close waits, and the region serves reads meanwhile.
 Status RegionHost::CloseOrWait(Region& region, ProcId pid) {
   for (bool told = false;; told = true) {
     const Status closed = region.Close();
@@ -240,7 +259,7 @@ void RegionHost::StopWaiting() {
 std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
   OrderAnswer answer;
   answer.outcome = OrderOutcome::kClosed;
-  IgnoreResult(HitFault("regionserver.before_close", order.encoded_name), "a close cannot fail, it can only take long");
+  IgnoreResult(HitFault("regionserver.before_close", order.encoded_name), "the close is retried");
   std::shared_ptr<Region> region;
   {
     MutexLock lock(mutex_);
@@ -250,12 +269,14 @@ std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
   if (region == nullptr) {
     if (EndIfGivenUp(order.encoded_name, "close")) return std::nullopt;
     RATCHET_LOG(kInfo, "pid={} Close of region {}: not open here", order.pid, order.encoded_name);
-    return answer;  // S20: asked to close what it does not have, it answers so
+    MutexLock lock(mutex_);
+    if (!order.destination.has_value()) moved_.Forget(order.encoded_name);
+    return answer;  // S20: the region is not open here, so report it as closed
   }
   const TimePoint begun = clock_.Now();
   if (const Status closed = CloseOrWait(*region, order.pid); !closed.ok()) {
-    // S51. The rows that are only in our log must reach the next opening, also when a higher one has the region
-    // already: that takes a crash procedure, so this server ends and its log is split.
+    // S51 (CLOSED means closed cleanly): the next opening must get the rows that are only in this server's log, even if
+    // a higher opening has the region already. That takes a crash procedure, so this server ends and its log is split.
     RATCHET_LOG(kError, "pid={} Close of region {} failed: {}", order.pid, order.encoded_name,
                 closed.error().ToString());
     const bool fenced = !CheckFence().ok();
@@ -266,28 +287,66 @@ std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
       return std::nullopt;
     }
   }
-  const std::uint64_t sequence = region->GetStatus().read_point;
+  const RegionStatus closed = region->GetStatus();
+  const std::uint64_t sequence = closed.read_point;
+  answer.flushed = closed.flushed_sequence;
+  if (region->MayHaveLogged() && !region->info().IsMeta()) MarkFlushed(order.encoded_name, sequence);
   {
     MutexLock lock(mutex_);
     open_.erase(order.encoded_name);
     changed_[order.encoded_name] = nullptr;
-    RememberMove(order, sequence);
+    NoteWhereItWent(order, sequence);
   }
+  if (options_.closed) options_.closed(order.encoded_name);
   RATCHET_LOG(kInfo, "pid={} Closed region {} in {} ms", order.pid, order.encoded_name,
               std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
-  IgnoreResult(HitFault("regionserver.after_close", order.encoded_name), "it is closed, whatever a test wants to fail");
+  IgnoreResult(HitFault("regionserver.after_close", order.encoded_name),
+               "the region is closed, so a fault here has no effect");
   return answer;
 }
 
-void RegionHost::RememberMove(const CloseOrder& order, std::uint64_t sequence) {
-  if (!order.destination.has_value()) return;
-  if (moved_.insert_or_assign(order.encoded_name, Moved{*order.destination, sequence}).second) {
-    moved_order_.push_back(order.encoded_name);
+// Does not sync: if a crash removes the mark, that costs space in quarantine, but no data.
+void RegionHost::MarkFlushed(const std::string& encoded_name, std::uint64_t sequence) {
+  const std::vector<ServerLog::FileInfo> files = LogFileList();
+  if (files.empty() || log_directory_ == nullptr) return;
+  const std::string mark = FlushedMark(encoded_name, sequence);
+  const auto made = log_directory_->directory().Create(mark);
+  if (!made.ok() && made.error().code() != Code::kAlreadyExists) {
+    RATCHET_LOG(kWarn, "region {}: cannot mark its close in the log directory: {}", encoded_name,
+                made.error().ToString());
+    return;
   }
-  while (moved_order_.size() > kMovesRemembered) {
-    moved_.erase(moved_order_.front());
-    moved_order_.pop_front();
+  std::string previous;
+  {
+    const MutexLock lock(mutex_);
+    FlushedRegion& flushed = flushed_[encoded_name];
+    previous = std::exchange(flushed.mark, mark);
+    flushed.log = files.back().number;
   }
+  if (!previous.empty() && previous != mark)
+    IgnoreResult(log_directory_->directory().Unlink(previous), "the mark with the higher sequence counts");
+}
+
+void RegionHost::RemoveFlushedMarks(std::uint64_t first_log) {
+  std::vector<std::string> marks;
+  {
+    const MutexLock lock(mutex_);
+    std::erase_if(flushed_, [&](const auto& entry) {
+      const bool gone = entry.second.log < first_log;
+      if (gone) marks.push_back(entry.second.mark);
+      return gone;
+    });
+  }
+  for (const std::string& mark : marks)
+    IgnoreResult(log_directory_->directory().Unlink(mark), "its logs are covered, so nothing reads it");
+}
+
+// Only a move leaves a hint, because after every other close the region may never be open again.
+void RegionHost::NoteWhereItWent(const CloseOrder& order, std::uint64_t sequence) {
+  if (order.destination.has_value())
+    moved_.Remember(order.encoded_name, {*order.destination, sequence}, clock_.Now());
+  else
+    moved_.Forget(order.encoded_name);
 }
 
 }  // namespace ratchet::regionserver

@@ -15,7 +15,7 @@ void RegionReport::Forget(const std::string& encoded_name) {
   regions_.erase(known);
 }
 
-void RegionReport::TakeChanges() {
+void RegionReport::ApplyChanges() {
   OpenChanges changes = take_changes_();
   for (const std::string& name : changes.closed) {
     Forget(name);
@@ -25,7 +25,7 @@ void RegionReport::TakeChanges() {
     const std::string& name = region->encoded_name();
     Forget(name);
     regions_[name] = {region, region->info().name(), 0, 0};
-    list_.Opened(name, region->GetStatus().open_seq);
+    list_.Opened(name, region->GetStatus().open_number);
     fresh_.push_back(name);
   }
 }
@@ -50,7 +50,7 @@ void RegionReport::SetNewest(const std::string& encoded_name, Known& known, std:
 void RegionReport::FillAhead(hbase::pb::RegionServerReportRequest& request) {
   const std::int64_t now = clock_.WallMillis();
   while (!ahead_.empty() && ahead_.begin()->first - now <= kAheadMs)
-    ahead_.erase(ahead_.begin());  // the clock has come after them
+    ahead_.erase(ahead_.begin());  // the clock has passed them
   request.set_ahead_count(ahead_.size());
   std::size_t named = 0;
   for (auto region = ahead_.rbegin(); region != ahead_.rend() && named < kAheadAReport; ++region, ++named) {
@@ -62,16 +62,16 @@ void RegionReport::FillAhead(hbase::pb::RegionServerReportRequest& request) {
 
 void RegionReport::Fill(hbase::pb::RegionServerReportRequest& request) {
   MutexLock lock(mutex_);
-  TakeChanges();
+  ApplyChanges();
   const OnlineList::List list = list_.Next();
   request.set_list_number(list.number);
   if (list.base != 0) request.set_list_base(list.base);
   request.set_list_size(list.size);
   request.set_list_digest(list.digest);
-  for (const auto& [name, open_seq] : list.open) {
+  for (const auto& [name, open_number] : list.open) {
     auto& online = *request.add_online();
     online.set_encoded_name(name);
-    online.set_open_seq(open_seq);
+    online.set_open_number(open_number);
   }
   for (const std::string& name : list.closed) request.add_closed(name);
   auto& load = *request.mutable_load();
@@ -83,7 +83,7 @@ void RegionReport::Fill(hbase::pb::RegionServerReportRequest& request) {
     last_ = turn->first;
     ++turn;
   }
-  // The new ones whose turn it was not, as many again at most: the rest has its turn soon.
+  // Adds new regions out of turn, at most the same number again; the rest follows soon.
   std::size_t more = 0;
   for (const std::string& name : fresh_) {
     if (turns == regions_.size() || ++more > loads_a_report_) break;

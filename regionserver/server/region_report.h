@@ -1,7 +1,7 @@
-// The regions' part of a server's report: which are open (online_list.h), and their load, of those that are new and of
-// some others in turn, so that a report costs what has changed. With at most `loads_a_report` regions each report has
-// the load of all. When a region is looked at for its load, it is also seen whether its newest timestamp is ahead of
-// the clock (S74).
+// The regions' part of a server's report: the open regions (online_list.h), and the load of new regions and of some
+// others in turn, so that the size of a report depends on the changes. With at most `loads_a_report` regions each
+// report has the load of all. The load of a region is read together with its newest timestamp, which may be ahead of
+// the clock (S74: clock skew limit).
 //
 // Owner: the process. Thread-safe; never waits for storage.
 #pragma once
@@ -23,7 +23,7 @@
 
 namespace ratchet::regionserver {
 
-// What has come and gone since it was last asked for; each region once, as it is now.
+// Regions opened and closed since the last call; each region once, with its current state.
 struct OpenChanges {
   std::vector<std::shared_ptr<Region>> opened;
   std::vector<std::string> closed;
@@ -32,26 +32,26 @@ struct OpenChanges {
 class RegionReport {
  public:
   static constexpr std::size_t kLoadsAReport = 1'000;
-  static constexpr std::size_t kAheadAReport = 10;  // named; the others are counted
-  // `take_changes` gives each change once. `clock` outlives this.
+  static constexpr std::size_t kAheadAReport = 10;  // regions named in a report; others are counted
+  // `take_changes` returns each change once. `clock` outlives this object.
   RegionReport(std::function<OpenChanges()> take_changes, const Clock& clock,
                std::size_t loads_a_report = kLoadsAReport)
       : take_changes_(std::move(take_changes)), clock_(clock), loads_a_report_(loads_a_report) {}
 
   void Fill(hbase::pb::RegionServerReportRequest& request);
-  // Null: the master has not answered; what it has taken is unknown.
+  // Null: the master has not answered, so it is unknown whether it has accepted the report.
   void Answered(const hbase::pb::RegionServerReportResponse* answer);
-  // Another master: it knows nothing yet.
+  // Call when there is another master, which knows no region yet.
   void StartAnew();
 
  private:
   struct Known {
     std::weak_ptr<Region> region;
-    std::string name;            // the full one: it is a hash, and is made once
-    std::uint64_t requests = 0;  // when it was last looked at
-    std::int64_t newest = 0;     // timestamp, then
+    std::string name;            // the region's full name, computed once because it contains a hash
+    std::uint64_t requests = 0;  // in the last report
+    std::int64_t newest = 0;     // timestamp in the last report
   };
-  void TakeChanges() REQUIRES(mutex_);
+  void ApplyChanges() REQUIRES(mutex_);
   void Forget(const std::string& encoded_name) REQUIRES(mutex_);
   void FillLoad(const std::string& encoded_name, Known& known, hbase::pb::ServerLoad& load) REQUIRES(mutex_);
 
@@ -66,8 +66,8 @@ class RegionReport {
   std::map<std::string, Known> regions_ GUARDED_BY(mutex_);                  // by encoded name
   std::set<std::pair<std::int64_t, std::string>> ahead_ GUARDED_BY(mutex_);  // newest timestamp, encoded name
   std::vector<std::string> fresh_ GUARDED_BY(mutex_);                        // opened since the last report
-  std::string last_ GUARDED_BY(mutex_);                                      // the last one whose turn it was
-  std::uint64_t requests_ GUARDED_BY(mutex_) = 0;                            // the sum of what is known
+  std::string last_ GUARDED_BY(mutex_);                                      // the last region whose turn it was
+  std::uint64_t requests_ GUARDED_BY(mutex_) = 0;                            // the sum over the known regions
 };
 
 }  // namespace ratchet::regionserver

@@ -8,7 +8,7 @@ namespace {
 bool IsGone(const Error& error) { return error.code() == Code::kNotFound; }
 bool IsFile(const Error& error) { return error.code() == Code::kFailedPrecondition; }
 
-// "<table>.<pid>"
+// Checks for "<table>.<pid>"
 bool IsTableName(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   return dot != std::string::npos && dot + 1 < name.size() &&
@@ -23,13 +23,14 @@ Status RegionSearch::ListTables() {
   RATCHET_ASSIGN(const auto namespaces, data->List());
   for (const std::string& name_space : namespaces) {
     auto folder = data->OpenDir(name_space);
-    if (!folder.ok() && (IsGone(folder.error()) || IsFile(folder.error()))) continue;  // removed meanwhile, or stray
+    // removed meanwhile, or not a directory
+    if (!folder.ok() && (IsGone(folder.error()) || IsFile(folder.error()))) continue;
     if (!folder.ok()) return folder.error();
     RATCHET_ASSIGN(const auto tables, (*folder)->List());
     for (const std::string& name : tables) {
       auto table = (*folder)->OpenDir(name);
       if (!table.ok() && (IsGone(table.error()) || (IsFile(table.error()) && !IsTableName(name)))) continue;
-      if (!table.ok()) return table.error();  // never "gone" by mistake: that would drop edits
+      if (!table.ok()) return table.error();  // an error must not mean "gone": that would drop edits
       RATCHET_ASSIGN(const auto regions, (*table)->List());
       for (const std::string& region : regions) tables_[region] = name_space + "/" + name;
     }

@@ -1,9 +1,9 @@
-// Finds the tables of regions by what lies below <root>/data, for edits of regions about which a split's order says
-// nothing: those that had left the server before it died.
+// Finds the tables of regions by the directories below <root>/data. A split needs it for regions that its order does
+// not list, because they had left the server before it died.
 //
-// Owner: one split of one log. All tables are listed once, when the first region is asked for, however many follow.
-// That is right for the whole split: what a log has entries of was made before the log was sealed, and its name never
-// comes back (S31). Thread-safe.
+// Owner: one split of one log. All tables are listed once, at the first region. The list is valid for the whole split:
+// a region with entries in a log was made before the log was sealed, and names are never reused (S31: names are never
+// reused). Thread-safe.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ class RegionSearch {
  public:
   // `root` outlives the search.
   explicit RegionSearch(io::Directory& root) : root_(root) {}
-  // "<namespace>/<table>.<pid>". kNotFound: no table has the region, so its edits are not needed. Any other error: it
-  // cannot be told, and is looked for again at the next call.
+  // Returns "<namespace>/<table>.<pid>". kNotFound: no table has the region, so its edits are not needed. After any
+  // other error the table is unknown, and the next call looks again.
   [[nodiscard]] Result<std::string> TableOf(const std::string& encoded_name);
 
  private:

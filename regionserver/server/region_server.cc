@@ -6,11 +6,14 @@
 #include <fmt/core.h>
 
 #include "common/base/exit_codes.h"
+#include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/service_manager.h"
+#include "common/base/version.h"
 #include "common/io/root_history.h"
 #include "common/io/storage_client.h"
 #include "common/model/name_rules.h"
+#include "common/rpc/await_listening.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/cluster_place.h"
 #include "common/zk/server_liveness.h"
@@ -24,10 +27,11 @@ namespace {
 
 constexpr Millis kAskMasterAgain{100};
 constexpr Millis kAskWithClockAgain{500};
-constexpr int kClockRefusals = 3;  // in a row
+constexpr int kClockRefusals = 3;  // consecutive refusals
 constexpr Millis kWordWhileTrying{1'000};
+constexpr Millis kLookAtPlaceAgain{200};
 constexpr int kStartCodeAttempts = 100;
-constexpr int kNamesTried = 10;  // refused by masters in one start of the process
+constexpr int kNamesTried = 10;  // names that masters may refuse in one start of the process
 
 zk::ZkPaths PathsBelow(const std::string& parent) {
   zk::ZkPaths paths;
@@ -39,7 +43,7 @@ zk::ZkPaths PathsBelow(const std::string& parent) {
 
 RegionServer::RegionServer(ServerOptions options, ExitLatch& exit, ProcessLife life)
     : options_(std::move(options)), life_(std::move(life)), exit_(exit), parts_(std::make_unique<ServerParts>()) {
-  options_.host = LowerCaseHost(std::move(options_.host));  // one spelling everywhere: it becomes part of names
+  options_.host = LowerCaseHost(std::move(options_.host));  // one spelling, because the host becomes part of names
 }
 
 RegionServer::~RegionServer() = default;
@@ -58,7 +62,7 @@ void RegionServer::Start() {
       exit_.Request(failure_code_, started.error().ToString());
       return;
     }
-    RATCHET_LOG(kWarn, "Start: {} is refused, coming again under another start code: {}", parts_->self.ToString(),
+    RATCHET_LOG(kWarn, "Start: {} is refused, retrying under another start code: {}", parts_->self.ToString(),
                 started.error().ToString());
     parts_->StopInOrder(Millis(0));
     parts_ = std::make_unique<ServerParts>();
@@ -97,7 +101,8 @@ Status RegionServer::OpenStorage() {
                            [this](Millis pause) { return exit_.WaitFor(pause); });
   if (!id.ok()) return Failed(exit_code::kRootUnusable, id.error());
   parts_->cluster_id = *id;
-  const auto history = io::HasHistory(*parts_->root);  // before the look at ZooKeeper (S72)
+  // before the comparison with ZooKeeper (S72: root and ZooKeeper node belong together)
+  const auto history = io::HasHistory(*parts_->root);
   if (!history.ok()) return Failed(exit_code::kRootUnusable, history.error());
   root_has_history_ = *history;
   RATCHET_LOG(kInfo, "Start: cluster id {}", parts_->cluster_id);
@@ -126,23 +131,29 @@ Status RegionServer::ConnectZooKeeper() {
   return Ok();
 }
 
-// S72: does --root belong to this place in ZooKeeper? Before a log directory is made there.
+// S72: checks that --root belongs to this node of ZooKeeper, before a log directory is made there.
 Status RegionServer::ComparePlace() {
   const zk::ZkPaths paths = PathsBelow(options_.zk_parent);
+  const TimePoint deadline = parts_->clock.Now() + zk::kIdReturnsWithin;
   while (true) {
     const auto place = zk::ReadPlace(*parts_->session, paths);
     if (place.ok()) {
       const Status belongs = zk::ComparePlace({parts_->cluster_id, root_has_history_}, *place, paths.ClusterId());
-      return belongs.ok() ? TakeClusterKey() : Failed(exit_code::kWrongPlace, belongs.error());
+      if (belongs.ok()) return ReadClusterKey();
+      // A running master writes a removed id again.
+      const auto returns = zk::IdMayReturn(*parts_->session, paths);
+      const bool waits = parts_->clock.Now() < deadline && returns.ok() && *returns;
+      if (!waits || exit_.WaitFor(kLookAtPlaceAgain)) return Failed(exit_code::kWrongPlace, belongs.error());
+      continue;
     }
     if (place.error().code() == Code::kFenced) return Failed(exit_code::kSessionExpired, place.error());
     if (place.error().code() != Code::kUnavailable) return Failed(exit_code::kZooKeeperUnreachable, place.error());
     if (exit_.requested().has_value()) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
-    IgnoreResult(parts_->session->WaitConnected(kWordWhileTrying), "the next try decides");
+    IgnoreResult(parts_->session->WaitConnected(kWordWhileTrying), "the error is retried");
   }
 }
 
-Status RegionServer::TakeClusterKey() {
+Status RegionServer::ReadClusterKey() {
   auto key = AwaitClusterKey(*parts_->root, parts_->clock, options_.start_timeout,
                              [this](Millis pause) { return exit_.WaitFor(pause); });
   if (!key.ok()) return Failed(exit_code::kRootUnusable, key.error());
@@ -158,11 +169,10 @@ Status RegionServer::BuildParts() {
       ServerName{options_.host, static_cast<std::uint16_t>(options_.port), std::max(*start_code, least_start_code_)};
   parts_->life = life_;
   if (Status built = parts_->Build(options_, PathsBelow(options_.zk_parent), exit_); !built.ok()) {
-    const bool taken = built.error().code() == Code::kUnavailable;
-    return Failed(taken ? exit_code::kPortTaken : exit_code::kInternal, built.error());
+    return Failed(rpc::ExitCodeWithoutAddress(built.error()), built.error());
   }
-  RATCHET_LOG(kInfo, "Start: listening on {}:{}", options_.host, options_.port);
-  TellServiceManager("READY=1\nSTATUS=listens, waits for the master to take it");
+  parts_->rpc->LogAddresses(JoinHostPort(options_.host, parts_->self.port));
+  NotifyServiceManager("READY=1\nSTATUS=listens, waits for the master");
   return Ok();
 }
 
@@ -172,7 +182,7 @@ Status RegionServer::MakeLogDirectory() {
     if (made.ok()) {
       RATCHET_LOG(kInfo, "Start: this server is {}", parts_->self.ToString());
       if (!options_.storage_client.empty()) {
-        // Before it registers, so that no master can miss it (S102).
+        // Notes the client before the registration, so that no master can miss it (S102: evict before fencing).
         const io::StorageClient client{options_.storage_client, io::ClientIdAt(options_.root)};
         if (Status noted = io::NoteClient((*made)->directory(), io::kClientNotePrefix, client); !noted.ok())
           return Failed(exit_code::kRootUnusable, noted.error().Annotate("noting the storage client"));
@@ -182,8 +192,8 @@ Status RegionServer::MakeLogDirectory() {
       }
       return Ok();
     }
-    // Another process with our address was faster in this very millisecond, or a master that is just starting saw a
-    // directory without a registered server and fenced it (S34). A name is never reused; the next one is as good.
+    // Another process with this address took the same millisecond, or a starting master saw a directory without a
+    // registered server and fenced it (S34: which servers may be dead). A name is never reused, so try the next one.
     if (made.error().code() != Code::kAlreadyExists && made.error().code() != Code::kFenced) {
       return Failed(exit_code::kRootUnusable, made.error().Annotate("own log directory"));
     }
@@ -195,14 +205,15 @@ Status RegionServer::MakeLogDirectory() {
 Status RegionServer::Register() {
   parts_->link->SetSelf(parts_->self);
   RATCHET_LOG(kInfo, "Start: registering in ZooKeeper");
-  Status registered = zk::RegisterRegionServer(*parts_->session, parts_->paths, parts_->self, kServerVersion,
-                                               options_.zk_connect_timeout, parts_->page->shown_port());
+  Status registered =
+      zk::RegisterRegionServer(*parts_->session, parts_->paths, parts_->self, ReportedVersion(life_.version),
+                               options_.zk_connect_timeout, parts_->page->shown_port());
   if (!registered.ok()) {
     const bool expired = registered.error().code() == Code::kFenced;
     return Failed(expired ? exit_code::kSessionExpired : exit_code::kZooKeeperUnreachable, registered.error());
   }
   parts_->tracker->Start();
-  parts_->SetServing(true);  // orders may come as soon as the master has answered the registration
+  parts_->SetServing(true);  // orders may arrive as soon as the master has answered the registration
   return Ok();
 }
 
@@ -211,7 +222,7 @@ Status RegionServer::RegisterWithMaster() {
   request.set_port(parts_->self.port);
   request.set_server_start_code(parts_->self.start_code);
   request.set_use_this_hostname_instead(parts_->self.host);
-  request.set_version(std::string(kServerVersion));
+  request.set_version(ReportedVersion(life_.version));
   request.set_cluster_id(parts_->cluster_id);
   std::string last_answer;
   for (int refusals = 0;;) {
@@ -236,7 +247,8 @@ Status RegionServer::RegisterWithMaster() {
       return Failed(exit_code::kWrongCluster, error);
     }
     if (rpc::IsClass(error, rpc::exception::kYouAreDead)) return ComeAgain(0, error);
-    // S74. A request that waited in a stopped process, or a clock that is just being set, is no wrong clock.
+    // S74 (clock skew limit): a single refusal may come from a request that waited in a stopped process, or from a
+    // clock that is being set. So several in a row are required.
     refusals = rpc::IsClass(error, rpc::exception::kClockOutOfSync) ? refusals + 1 : 0;
     if (refusals == kClockRefusals) return Failed(exit_code::kClockOff, error);
     if (error.ToString() != last_answer) RATCHET_LOG(kInfo, "Start: not registered yet: {}", error.ToString());
@@ -250,22 +262,22 @@ void RegionServer::BeginHeartbeats() {
   parts_->registered = true;
   parts_->heartbeat->Start();
   RATCHET_LOG(kInfo, "Start: serving as {}", parts_->self.ToString());
-  TellServiceManager(fmt::format("STATUS=serves regions as {}", parts_->self.ToString()));
+  NotifyServiceManager(fmt::format("STATUS=serves regions as {}", parts_->self.ToString()));
 }
 
 void RegionServer::StopInOrder() {
-  // One that was fenced, declared dead or has lost its session meanwhile has nothing left to flush.
+  // A server that was fenced, declared dead or lost its session meanwhile has no right to flush.
   ServerParts& parts = *parts_;
-  DepartureParts departing;
+  OrderlyStopParts departing;
   departing.report = [&parts] { parts.heartbeat->Now(); };
   departing.master_is_active = [&parts] { return parts.tracker->master().has_value(); };
   departing.regions = [&parts] { return parts.host->All().size(); };
-  const bool orderly = !parts.registered || parts.departure.HandOver(options_.drain_timeout.Get(), exit_, departing);
+  const bool orderly = !parts.registered || parts.orderly_stop.HandOver(options_.drain_timeout.Get(), exit_, departing);
   parts_->StopInOrder(orderly ? options_.stop_timeout.Get() : Millis(0));
 }
 
 void RegionServer::LeaveZooKeeper() {
-  if (!parts_->LeaveZooKeeper()) RATCHET_LOG(kWarn, "The ZooKeeper session does not close; it ends with its time-out");
+  if (!parts_->LeaveZooKeeper()) RATCHET_LOG(kWarn, "The ZooKeeper session cannot be closed; it ends with its timeout");
 }
 
 }  // namespace ratchet::regionserver

@@ -1,16 +1,18 @@
-// The part of RegionHost that looks after regions in the background, and splits logs of dead servers.
+// The part of RegionHost for background work on regions and for splits of dead servers' logs.
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/io/unneeded_files.h"
 #include "regionserver/log/log_splitter.h"
 #include "regionserver/log/log_survey.h"
+#include "regionserver/server/orphan_edits.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/server/region_search.h"
 #include "regionserver/server/side_by_side.h"
@@ -19,14 +21,14 @@ namespace ratchet::regionserver {
 
 namespace {
 
-// Of one log's recovered edits: their syncs share the disk's turns.
+// Number of threads that publish one log's recovered edits, so that the disk can combine their syncs.
 constexpr std::size_t kPublishThreads = 8;
-// Of each log file, at one look: it comes again within a second.
+// Number of regions that one pass examines for each log file; the next pass is within a second.
 constexpr std::size_t kRegionsALook = 256;
 
 }  // namespace
 
-// The region of hbase:meta waits behind no other one: everything waits for it.
+// A flush of hbase:meta waits for no other flush, because all other work waits for meta.
 Lane RegionHost::FlushLane(const std::string& encoded_name) {
   return encoded_name == kMetaEncodedName ? Lane::kMetaFlush : Lane::kFlush;
 }
@@ -61,7 +63,7 @@ void RegionHost::FlushLargest() {
       if (held > bytes) bytes = held, largest = region;
     }
     if (largest != nullptr) {
-      RATCHET_LOG(kInfo, "Region {} is flushed to make room: {} bytes", largest->encoded_name(), bytes);
+      RATCHET_LOG(kInfo, "Region {} is flushed to free memory: {} bytes", largest->encoded_name(), bytes);
       if (Status flushed = largest->Flush(); !flushed.ok()) {
         RATCHET_LOG(kWarn, "Flush of region {} failed: {}", largest->encoded_name(), flushed.error().ToString());
       } else {
@@ -94,7 +96,7 @@ void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
     MutexLock lock(mutex_);
     if (!compact_waits_.insert(ticket).second) return;
   }
-  // A whole region that is rewritten keeps none of the small ones waiting.
+  // Major compactions have a lane of their own, so that they do not delay minor ones.
   lanes_.Run(major ? Lane::kLargeCompact : Lane::kSmallCompact, [this, encoded_name, ticket, major] {
     {
       MutexLock lock(mutex_);
@@ -159,6 +161,10 @@ std::size_t RegionHost::LogFiles() const {
   return files;
 }
 
+void RegionHost::LookAtMarks() {
+  if (const auto why = unserved_.Look(All(), clock_.Now())) die_(exit_code::kOwnerUnknown, *why);
+}
+
 void RegionHost::LookAtDisk() {
   const auto free = root_.FreeBytes();
   disk_free_.store(free.ok() ? static_cast<std::int64_t>(*free) : kDiskUnknown);
@@ -166,13 +172,14 @@ void RegionHost::LookAtDisk() {
 
 void RegionHost::FillStorage(pb::StorageReport& report) const {
   put_off_.Fill(report);
+  unserved_.Fill(report);
   report.set_log_files(static_cast<std::uint32_t>(LogFiles()));
   if (const std::int64_t free = disk_free_.load(); free != kDiskUnknown)
     report.set_free_bytes(static_cast<std::uint64_t>(free));
 }
 
 void RegionHost::LookAfterLogs() {
-  // An opening that was lost flushes nothing any more; what it owes is not in our hands.
+  // A lost opening must not flush; a crash procedure recovers its entries.
   const auto open_ones = [this](const std::map<std::string, std::uint64_t>& owed) {
     std::vector<std::string> open;
     MutexLock lock(mutex_);
@@ -182,15 +189,17 @@ void RegionHost::LookAfterLogs() {
     }
     return open;
   };
+  const std::vector<ServerLog::FileInfo> own = LogFileList();
+  if (!own.empty()) RemoveFlushedMarks(own.front().number);
   for (ServerLog* log : Logs()) {
     log->MarkCovered();
     std::size_t needed = 0;
-    std::vector<std::string> oldest;  // whose entries keep the oldest needed file
+    std::vector<std::string> oldest;  // regions with entries in the oldest needed file
     std::optional<std::vector<ServerLog::FileInfo>> whole;
     const auto files = log->Files(kRegionsALook);
     for (std::size_t i = 0; i < files.size(); ++i) {
       std::vector<std::string> owing = open_ones(files[i].owed);
-      if (owing.empty() && files[i].owed_count > files[i].owed.size()) {  // those looked at are all lost: rare
+      if (owing.empty() && files[i].owed_count > files[i].owed.size()) {  // all listed regions are lost: rare
         if (!whole) whole = log->Files();
         if (i < whole->size() && (*whole)[i].number == files[i].number) owing = open_ones((*whole)[i].owed);
       }
@@ -205,7 +214,7 @@ std::vector<ServerLog::FileInfo> RegionHost::LogFileList() const {
   const ServerLog* log = nullptr;
   {
     MutexLock lock(mutex_);
-    log = log_.get();  // for life, once it is there
+    log = log_.get();  // never changes once it exists
   }
   return log == nullptr ? std::vector<ServerLog::FileInfo>() : log->Files(0);
 }
@@ -246,7 +255,7 @@ OrderAnswer RegionHost::RefreshPeers(const RefreshPeersOrder& order) {
   return answer;
 }
 
-// What is not open here was flushed by its close, or is by its next opening.
+// A region that is not open here was flushed by its close, or will be by its next opening.
 OrderAnswer RegionHost::Flush(const FlushOrder& order) {
   const auto region = Find(order.encoded_name);
   if (!region.ok()) return FailedAnswer(OrderOutcome::kFailed, region.error());
@@ -261,7 +270,7 @@ OrderAnswer RegionHost::Flush(const FlushOrder& order) {
   return answer;
 }
 
-// One that finds no room is not put off: the master asks again, and shows why.
+// A compaction that lacks space is not put off: the master asks again, and shows the reason.
 OrderAnswer RegionHost::Compact(const CompactOrder& order) {
   const auto region = Find(order.encoded_name);
   if (!region.ok()) return FailedAnswer(OrderOutcome::kFailed, region.error());
@@ -295,7 +304,8 @@ OrderAnswer RegionHost::SplitLog(const SplitLogOrder& order) {
   }
   RATCHET_LOG(kInfo, "pid={} Split {} in {} ms: {}", order.pid, order.parameter.wal_path(),
               std::chrono::duration_cast<Millis>(clock_.Now() - begun).count(), *report);
-  IgnoreResult(HitFault("regionserver.after_split", order.parameter.wal_path()), "it is split, whatever a test wants");
+  IgnoreResult(HitFault("regionserver.after_split", order.parameter.wal_path()),
+               "the log is split, so a fault here has no effect");
   OrderAnswer answer;
   answer.outcome = OrderOutcome::kDone;
   answer.payload = *report;
@@ -319,7 +329,7 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
   request.server = directory_name.substr(0, directory_name.size() - std::string_view(io::kSplittingSuffix).size());
   request.file = path.substr(second + 1);
   if (!ServerName::Parse(request.server).ok() || !io::ParseLogFileName(request.file))
-    return Error(Code::kInvalidArgument, fmt::format("'{}' names no server's log", path));
+    return Error(Code::kInvalidArgument, fmt::format("'{}' is not the path of a server's log", path));
   request.sealed_length = order.parameter.sealed_length();
   request.sealed_crc32c = order.parameter.sealed_crc32c();
   request.sealed_last_sequence = order.parameter.sealed_last_sequence();
@@ -349,9 +359,15 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
   };
   RATCHET_ASSIGN(auto wals, root_.OpenDir("wals"));
   RATCHET_ASSIGN(auto directory, wals->OpenDir(directory_name));
+  MissingRegions missing(root_, *directory);
+  request.keep_edits = [&missing](const std::string& name, std::uint64_t last_sequence) {
+    return missing.PlaceFor(name, last_sequence);
+  };
   RATCHET_ASSIGN(const SplitReport report, regionserver::SplitLog(*directory, request));
-  return fmt::format("entries={}, regions={}, dropped={}, covered={}{}{}", report.entries, report.regions,
-                     report.dropped, report.covered, report.already_done ? ", done before" : "",
+  const std::string kept =
+      report.kept.empty() ? std::string() : fmt::format(", kept in quarantine/edits={}", fmt::join(report.kept, " "));
+  return fmt::format("entries={}, regions={}, dropped={}, covered={}{}{}{}", report.entries, report.regions,
+                     report.dropped, report.covered, kept, report.already_done ? ", done before" : "",
                      report.retired ? ", covered and gone" : "");
 }
 

@@ -16,56 +16,58 @@ namespace {
 using metrics::MetricsText;
 
 void AddState(MetricsText& text, const ServerParts& parts) {
-  text.Gauge("server_registered", "1 once a master has taken this server, else 0.", parts.registered ? 1 : 0);
-  text.Gauge("server_leaving", "1 while this server hands its regions over, else 0.", parts.departure.asked() ? 1 : 0);
-  text.Gauge("server_epoch", "The highest epoch of a master that this server knows.",
+  text.Gauge("server_registered", "1 once a master has registered this server, else 0.", parts.registered ? 1 : 0);
+  text.Gauge("server_leaving", "1 while this server hands its regions over, else 0.",
+             parts.orderly_stop.asked() ? 1 : 0);
+  text.Gauge("server_epoch", "Highest epoch of a master that this server has seen.",
              static_cast<double>(parts.epochs.highest().value()));
-  text.Counter("server_came_again_total", "How often this process has come again by itself.", parts.life.past.count);
-  text.Gauge("server_regions", "Regions that are open here.", static_cast<double>(parts.host->All().size()));
+  text.Counter("server_came_again_total", "Automatic restarts of this process.", parts.life.history.count);
+  text.Gauge("server_regions", "Regions open on this server.", static_cast<double>(parts.host->All().size()));
 }
 
 void AddData(MetricsText& text) {
   const RegionCounts& counts = RegionCounts::OfProcess();
-  text.Counter("gets_total", "Rows that were asked for by name.", counts.gets.load());
-  text.Counter("scans_total", "Scans of a region that were begun.", counts.scans.load());
-  text.Counter("scanned_rows_total", "Rows that scans have looked at.", counts.scanned_rows.load());
-  text.Counter("mutations_total", "Atomic changes of rows, those that failed included.", counts.mutations.load());
-  text.Counter("mutation_errors_total", "Atomic changes of rows that failed.", counts.failed_mutations.load());
-  text.Histogram("mutate_duration_seconds", "Time from a change, or a batch of them, to its durable entry.");
+  text.Counter("gets_total", "Rows read by Gets.", counts.gets.load());
+  text.Counter("scans_total", "Scans of a region begun.", counts.scans.load());
+  text.Counter("scanned_rows_total", "Rows read by scans.", counts.scanned_rows.load());
+  text.Counter("mutations_total", "Atomic mutations, including failed ones.", counts.mutations.load());
+  text.Counter("mutation_errors_total", "Failed atomic mutations.", counts.failed_mutations.load());
+  text.Histogram("mutate_duration_seconds", "Time from a mutation or batch to its durable log entry.");
   text.Durations(counts.mutate.Look());
-  text.Histogram("check_duration_seconds", "CHECK before an answer from a region's data.");
+  text.Histogram("check_duration_seconds", "Duration of the CHECK before an answer from a region's data.");
   text.Durations(counts.check.Look());
-  text.Histogram("flush_duration_seconds", "Flushes of regions that had something to write.");
+  text.Histogram("flush_duration_seconds", "Duration of flushes with data to write.");
   text.Durations(counts.flush.Look());
   text.Counter("flush_errors_total", "Flushes that failed.", counts.failed_flushes.load());
-  text.Histogram("compaction_duration_seconds", "Compactions that had files to merge.");
+  text.Histogram("compaction_duration_seconds", "Duration of compactions with files to merge.");
   text.Durations(counts.compact.Look());
   text.Counter("compaction_errors_total", "Compactions that failed.", counts.failed_compactions.load());
 }
 
 void AddThrottles(MetricsText& text, const Throttles& throttles) {
-  text.Counter("throttled_requests_total", "Requests that were refused because of a quota.", throttles.refused());
+  text.Counter("throttled_requests_total", "Requests refused because of a quota.", throttles.refused());
 }
 
 void AddMemory(MetricsText& text, const MemstoreBudget& budget) {
-  text.Gauge("memstore_bytes", "Memory stores of all regions together.", static_cast<double>(budget.used.load()));
-  text.Gauge("memstore_limit_bytes", "Above it changes are refused until something is flushed.",
+  text.Gauge("memstore_bytes", "Total size of the memory stores of all regions.",
+             static_cast<double>(budget.used.load()));
+  text.Gauge("memstore_limit_bytes", "Size of all memory stores above which mutations are refused.",
              static_cast<double>(budget.limit.Get()));
 }
 
 void AddLog(MetricsText& text, const RegionHost& host) {
   const ServerLog::Metrics log = host.LogMetrics();
-  text.Counter("log_entries_total", "Entries that were written to this server's logs.", log.entries);
-  text.Counter("log_written_bytes_total", "Bytes of these entries.", log.bytes);
-  text.Counter("log_rolls_total", "Log files that were closed.", log.rolls);
-  text.Histogram("log_sync_duration_seconds", "Syncs of this server's logs.");
+  text.Counter("log_entries_total", "Entries written to this server's logs.", log.entries);
+  text.Counter("log_written_bytes_total", "Bytes of entries written to this server's logs.", log.bytes);
+  text.Counter("log_rolls_total", "Log rolls.", log.rolls);
+  text.Histogram("log_sync_duration_seconds", "Duration of syncs of this server's logs.");
   text.Durations(log.sync_time);
-  text.Gauge("log_files", "Log files that are still needed.", static_cast<double>(host.LogFiles()));
+  text.Gauge("log_files", "Log files still needed.", static_cast<double>(host.LogFiles()));
 }
 
-// One peer's queues together: there are at most a hundred peers.
+// Sums the queues of each peer; there are at most a hundred peers.
 void AddReplication(MetricsText& text, const ServerParts& parts) {
-  if (!parts.serving) return;  // it is made before
+  if (!parts.serving) return;  // the replicator exists once the server serves
   struct Sum {
     std::uint64_t lag_ms = 0;
     std::uint64_t logs = 0;
@@ -79,11 +81,11 @@ void AddReplication(MetricsText& text, const ServerParts& parts) {
     sum.logs += each.logs();
     sum.shipped += each.shipped();
   }
-  text.Gauge("replication_lag_seconds", "Age of the oldest entry that a peer has not got from here.");
+  text.Gauge("replication_lag_seconds", "Age of the oldest entry not yet shipped to the peer.");
   for (const auto& [peer, sum] : peers) text.Value(static_cast<double>(sum.lag_ms) / 1000, {{"peer", peer}});
-  text.Gauge("replication_logs", "Log files that are not shipped to their end.");
+  text.Gauge("replication_logs", "Log files not completely shipped to the peer.");
   for (const auto& [peer, sum] : peers) text.Value(sum.logs, {{"peer", peer}});
-  text.Counter("replication_cells_total", "Cells of batches that a peer has taken.");
+  text.Counter("replication_cells_total", "Cells shipped to the peer.");
   for (const auto& [peer, sum] : peers) text.Value(sum.shipped, {{"peer", peer}});
 }
 
@@ -91,7 +93,7 @@ void AddReplication(MetricsText& text, const ServerParts& parts) {
 
 std::string ServerMetrics(const ServerParts& parts) {
   MetricsText text;
-  page::AddBuild(text, "ratchet-regionserver", std::string(kServerVersion));
+  page::AddBuild(text, "ratchet-regionserver", parts.life.version);
   AddState(text, parts);
   AddData(text);
   AddThrottles(text, parts.throttles);

@@ -1,5 +1,5 @@
-// What a region server exposes on /metrics: copies of its parts' counters (docs/metrics.md). No file is looked at, and
-// no other process is asked.
+// Writes the metrics of a region server for /metrics from its parts' counters (docs/metrics.md). It reads no file and
+// calls no other process.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace ratchet::regionserver {
 
 struct ServerParts;
 
-// Any thread, from the start of the RPC server to its stop.
+// Any thread, between the start and the stop of the RPC server.
 [[nodiscard]] std::string ServerMetrics(const ServerParts& parts);
 
 }  // namespace ratchet::regionserver

@@ -1,4 +1,4 @@
-// What a region server shows by HTTP.
+// The pages that a region server serves over HTTP.
 #include <utility>
 
 #include "common/api/api_views.h"

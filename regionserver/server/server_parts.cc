@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/model/codec.h"
+#include "common/rpc/await_listening.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/client_meta_service.h"
+#include "common/rpc/server_probe.h"
 #include "common/zk/master_election.h"
 #include "regionserver/replication/client_positions.h"
 #include "regionserver/replication/client_sink.h"
@@ -23,19 +27,20 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr Millis kLeaveZooKeeper{2'000};
-constexpr Millis kShipPatience{10'000};    // of one call to a peer, or to hbase:replication
-constexpr std::int64_t kOrderThreads = 2;  // they only take orders in; lanes execute them
+constexpr Millis kShipPatience{10'000};    // time limit of one call to a peer, or to hbase:replication
+constexpr std::int64_t kOrderThreads = 2;  // these threads only accept orders; lanes execute them
 
 rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id,
                                  const std::string& cluster_key) {
   rpc::ServerOptions listen;
   listen.name = "rpc";
-  listen.host = options.host;
+  listen.host = options.bind.empty() ? options.host : options.bind;
   listen.port = static_cast<std::uint16_t>(options.listen_port == 0 ? options.port : options.listen_port);
   const auto queue = [&options](std::int64_t threads) {
     return rpc::QueueOptions{static_cast<int>(threads), static_cast<std::size_t>(options.queue_length)};
   };
   listen.max_call_bytes = options.max_call_bytes;
+  listen.max_request_messages = static_cast<std::size_t>(options.max_request_messages);
   listen.max_unsent_total_bytes = options.max_answer_bytes;
   listen.queues = {queue(options.handlers), queue(options.admin_handlers), queue(kOrderThreads),
                    queue(options.meta_handlers), queue(options.meta_handlers)};
@@ -46,8 +51,39 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
   return listen;
 }
 
-HostOptions HostOptionsOf(const ServerOptions& options) {
+constexpr Millis kShowRefusals{60'000};
+constexpr Millis kProbePatience{100};
+
+ScannerTableOptions ScannerOptionsOf(const ServerOptions& options, TroubleBook& troubles) {
+  ScannerTableOptions scanners;
+  scanners.lease = options.scanner_lease;
+  scanners.max_open = options.max_scanners;
+  scanners.max_of_connection = options.max_scanners_of_connection;
+  scanners.max_of_user = options.max_scanners_of_user;
+  scanners.refused = [&troubles](const std::string& why) {
+    troubles.Note("scanners", fmt::format("scans are refused: {}", why), kShowRefusals);
+  };
+  return scanners;
+}
+
+// Damage is shown until the region is closed here; a disk error may pass earlier.
+void NoteDamage(const DamagedFile& file, TroubleBook& troubles) {
+  constexpr Millis kShowDamage{86'400'000};
+  constexpr Millis kShowReadError{60'000};
+  const bool lasts = file.error.code() == Code::kCorruption || file.error.code() == Code::kNotFound;
+  troubles.Note(
+      fmt::format("file:{}:{}", file.region, file.path),
+      fmt::format("store file {} of region {} of table {} cannot be read: {}; restore a valid copy of the file, "
+                  "then run 'ratchet move {}', so that the region is opened with it; or run 'ratchet give-up {} "
+                  "--yes', which loses the region's rows",
+                  file.path, file.region, file.table, file.error.message(), file.region, file.region),
+      lasts ? kShowDamage : kShowReadError);
+}
+
+HostOptions HostOptionsOf(const ServerOptions& options, TroubleBook& troubles) {
   HostOptions host;
+  host.damaged = [&troubles](const DamagedFile& file) { NoteDamage(file, troubles); };
+  host.closed = [&troubles](const std::string& region) { troubles.ClearAll(fmt::format("file:{}:", region)); };
   host.region.flush_bytes = options.memstore_flush_bytes;
   FollowMemstore(options);
   host.region.blocking_bytes = options.memstore_blocking_bytes;
@@ -100,15 +136,15 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
   threads.small_compact = static_cast<int>(options.small_compaction_threads);
   threads.large_compact = static_cast<int>(options.large_compaction_threads);
   lanes = std::make_unique<LanePool>(threads);
-  const HostOptions host_options = HostOptionsOf(options);
+  const HostOptions host_options = HostOptionsOf(options, troubles);
   host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });
-  report = std::make_unique<RegionReport>([this] { return host->TakeChanges(); }, clock);
+  report = std::make_unique<RegionReport>([this] { return host->DrainChanges(); }, clock);
   host_options.region.budget->make_room = [this] { host->FlushLargest(); };
   queue = std::make_unique<OrderQueue>(epochs, *lanes, [this] { reporter->Kick(); });
   reporter = std::make_unique<OrderReporter>(*queue, epochs, *link, *timers, RandomSeed());
   scanners = std::make_unique<ScannerTable>(clock, *timers, static_cast<std::uint32_t>(RandomSeed()),
-                                            ScannerTableOptions{options.scanner_lease, options.max_scanners, 10'000});
+                                            ScannerOptionsOf(options, troubles));
   heartbeat = std::make_unique<Heartbeat>(
       *link, epochs, *timers, options.report_interval,
       HeartbeatParts{[this](pb::RegionServerReportRequest& request) { FillReport(request); },
@@ -117,7 +153,7 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
                        if (answer != nullptr && answer->stop())
                          exit.Request(exit_code::kOk, "asked to stop: the master has drained this server");
                        storage->Answered(answer);
-                       departure.Answered(answer);
+                       orderly_stop.Answered(answer);
                        report->Answered(answer);
                        if (answer == nullptr) return;
                        if (answer->has_throttles()) throttles.Take(answer->throttles());
@@ -130,6 +166,7 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
   WatchStorage(options, exit);
   slow_log = std::make_shared<SlowLog>(static_cast<std::size_t>(options.slow_log_calls));
   rpc::ServerOptions listen = ListenOptions(options, cluster_id, cluster_key);
+  listen.connection_ended = [this](std::uint64_t connection) { scanners->ConnectionEnded(connection); };
   if (options.slow_log_calls > 0)
     listen.watch.told = [log = slow_log](const rpc::FinishedCall& call) {
       log->Note(call, SystemClock().WallMillis());
@@ -137,13 +174,14 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
   rpc = std::make_unique<rpc::RpcServer>(std::move(listen));
   AddServices(options, exit);
   ShowPage(options);
-  return rpc->Start();
+  return rpc::AwaitListening(*rpc, options.zk_connect_timeout, clock, exit);
 }
 
 void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
   StorageHealthParts health;
   health.look = [this, &exit] {
     if (replicator != nullptr) replicator->Look();
+    host->LookAtMarks();
     host->LookAfterLogs();
     host->LookAtDisk();
     host->TryCompactionsAgain();
@@ -151,7 +189,7 @@ void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
       exit.Request(exit_code::kFenced, alive.error().ToString());
   };
   health.log_directory = [this] { return log_directory == nullptr ? nullptr : &log_directory->directory(); };
-  health.leave = [this] { static_cast<void>(LeaveZooKeeper()); };  // what is left of the session goes with the process
+  health.leave = [this] { static_cast<void>(LeaveZooKeeper()); };  // the rest of the session ends with the process
   health.end = [&exit](const std::string& why) { exit.Request(exit_code::kStorageHangs, why); };
   health.last_resort = [this](const std::string& why) {
     if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
@@ -169,17 +207,19 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   data.throttles = &throttles;
   constexpr std::int64_t kAheadThreads = 4;
   data.ahead = std::make_shared<AheadBudget>(options.scan_ahead_bytes, kAheadThreads);
+  data.cluster_id = cluster_id;
   data.prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); };
   rpc->Add(MakeDataService(std::move(data)));
   rpc->Add(MakeAdminService(
       {[this] { return self; }, admit,
-       [this](const pb::ExecuteProceduresRequest& request) { return TakeOrders(request); }, find,
+       [this](const pb::ExecuteProceduresRequest& request) { return EnqueueOrders(request); }, find,
        [this] { return host->All(); }, [this](const std::string& name, bool major) { host->CompactSoon(name, major); },
        [this](bool on) { return host->SwitchCompactions(on); }, [this] { return host->RollLogs(); },
        [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
        [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); },
        [this] { return page == nullptr ? 0U : page->shown_port(); }, slow_log,
-       [this](const std::string& name, bool major) { return host->IsCompacting(name, major); }, options.reload}));
+       [this](const std::string& name, bool major) { return host->IsCompacting(name, major); }, options.reload,
+       [this](const ServerName& asked) { return rpc::ProbeServer(*channels, asked, kProbePatience); }}));
   ClientMetaSources sources;
   sources.cluster_id = cluster_id;
   sources.self = [this] { return self; };
@@ -229,7 +269,7 @@ Status ServerParts::Admit() const {
   return Ok();
 }
 
-Status ServerParts::TakeOrders(const pb::ExecuteProceduresRequest& request) {
+Status ServerParts::EnqueueOrders(const pb::ExecuteProceduresRequest& request) {
   RATCHET_ASSIGN(OrderBatch batch, DecodeOrders(request, self.start_code, *host));
   Epoch claimed = batch.epoch;
   for (const Order& order : batch.orders) claimed = std::max(claimed, order.address.epoch);
@@ -237,9 +277,10 @@ Status ServerParts::TakeOrders(const pb::ExecuteProceduresRequest& request) {
   return queue->Take(batch.epoch, batch.lowest_live, std::move(batch.orders));
 }
 
-void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
+void ServerParts::FillReport(pb::RegionServerReportRequest& request) {
   ToProto(self, *request.mutable_server());
-  if (departure.asked()) request.set_leaving(true);
+  if (orderly_stop.asked()) request.set_leaving(true);
+  request.set_known_epoch(epochs.highest().value());
   if (replicator != nullptr) replicator->Fill(request);
   report->Fill(request);
   auto& load = *request.mutable_load();
@@ -251,10 +292,11 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
   const DescriptorUse descriptors = DescriptorsInUse();
   request.set_descriptors_used(descriptors.used);
   request.set_descriptor_limit(descriptors.limit);
+  for (std::string& text : troubles.List()) request.add_trouble(std::move(text));
   if (page != nullptr && page->shown_port() != 0) request.set_info_port(page->shown_port());
-  if (life.past.count == 0) return;
-  request.set_came_again(life.past.count);
-  request.set_came_again_why(life.past.why);
+  if (life.history.count == 0) return;
+  request.set_came_again(life.history.count);
+  request.set_came_again_why(life.history.why);
 }
 
 void ServerParts::StopInOrder(Millis flush_limit) {
@@ -271,7 +313,8 @@ void ServerParts::StopInOrder(Millis flush_limit) {
   if (host != nullptr) host->StopWaiting();
   if (lanes != nullptr) lanes->Stop();
   if (host != nullptr) host->StopLogs();
-  static_cast<void>(LeaveZooKeeper());  // our node goes at once, so the master does not wait for the session's end
+  // removes our node at once, so that the master does not wait for the session's end
+  static_cast<void>(LeaveZooKeeper());
 }
 
 }  // namespace ratchet::regionserver

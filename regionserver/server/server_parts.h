@@ -1,4 +1,4 @@
-// Everything that the running process consists of, in the order of construction; private to the folder.
+// All parts of the running process, in the order of construction; private to the folder.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 #include "common/api/api_views.h"
 #include "common/base/clock.h"
-#include "common/base/start_again.h"
+#include "common/base/self_restart.h"
 #include "common/io/disk.h"
 #include "common/io/fenced_directory.h"
 #include "common/model/server_name.h"
@@ -22,15 +22,16 @@
 #include "regionserver/orders/order_queue.h"
 #include "regionserver/orders/order_reporter.h"
 #include "regionserver/replication/replicator.h"
-#include "regionserver/server/departure.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/heartbeat.h"
 #include "regionserver/server/master_link.h"
 #include "regionserver/server/master_tracker.h"
 #include "regionserver/server/options.h"
+#include "regionserver/server/orderly_stop.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/server/region_report.h"
 #include "regionserver/server/storage_health.h"
+#include "regionserver/server/trouble_book.h"
 #include "regionserver/services/scanner_table.h"
 #include "regionserver/services/slow_log.h"
 #include "regionserver/services/throttles.h"
@@ -41,22 +42,22 @@ struct ServerParts {
   ServerParts();
   ~ServerParts();
 
-  // Makes all parts and listens; nothing is served before SetServing. kUnavailable: the address is taken.
+  // Makes all parts and listens; no request is served before SetServing. Errors are those of rpc::AwaitListening.
   [[nodiscard]] Status Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit);
   [[nodiscard]] Status GiveLogDirectory(std::unique_ptr<io::FencedDirectory> directory);
   void SetServing(bool on) { serving = on; }
   void StopInOrder(Millis flush_limit);
 
-  // The error of every request while the server is starting or stopping.
+  // Returns the error of every request while the server is starting or stopping.
   [[nodiscard]] Status Admit() const;
-  [[nodiscard]] Status TakeOrders(const pb::ExecuteProceduresRequest& request);
+  [[nodiscard]] Status EnqueueOrders(const pb::ExecuteProceduresRequest& request);
   void StartReplication();
-  void FillReport(pb::RegionServerReportRequest& request) const;
+  void FillReport(pb::RegionServerReportRequest& request);
   void AddServices(const ServerOptions& options, ExitLatch& exit);
   void ShowPage(const ServerOptions& options);
   void StopPage();
   void WatchStorage(const ServerOptions& options, ExitLatch& exit);
-  // False: the session did not close in time. Needs no storage.
+  // Returns false when the session did not close in time. Needs no storage.
   [[nodiscard]] bool LeaveZooKeeper();
 
   SystemClock clock;
@@ -70,7 +71,7 @@ struct ServerParts {
   std::atomic<bool> serving{false};
   std::atomic<bool> registered{false};
   std::atomic<bool> stopping{false};
-  Departure departure{clock};
+  OrderlyStop orderly_stop{clock};
   zk::ZkPaths paths;
   std::string zookeeper;
   EpochGuard epochs;
@@ -80,6 +81,7 @@ struct ServerParts {
   std::unique_ptr<MasterTracker> tracker;
   std::unique_ptr<rpc::ChannelPool> channels;
   std::unique_ptr<MasterLink> link;
+  TroubleBook troubles{clock};
   std::unique_ptr<LanePool> lanes;
   std::unique_ptr<RegionHost> host;
   std::unique_ptr<RegionReport> report;
@@ -93,7 +95,7 @@ struct ServerParts {
   std::shared_ptr<SlowLog> slow_log;
   std::unique_ptr<Heartbeat> heartbeat;
   std::unique_ptr<StorageHealth> storage;
-  std::unique_ptr<Replicator> replicator;  // once there is a log directory
+  std::unique_ptr<Replicator> replicator;  // set once there is a log directory
 };
 
 }  // namespace ratchet::regionserver

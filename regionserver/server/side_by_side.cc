@@ -25,7 +25,7 @@ void RunSideBySide(std::size_t threads, std::size_t count, const std::function<v
       });
     } catch (const std::system_error& none) {
       RATCHET_LOG(kWarn, "{} of {} threads for {} jobs: {}", i, threads, count, none.what());
-      break;  // it takes longer
+      break;  // fewer threads, so it takes longer
     }
   }
   work();

@@ -25,7 +25,8 @@ Result<std::uint64_t> ChooseStartCode(io::Directory& wals, const std::string& ho
     std::uint64_t known = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), known);
     if (error != std::errc{} || end != name.data() + name.size()) continue;  // not a server's directory
-    if (known >= kMaxStartCode) continue;                                    // nor this; it must not bar the address
+    // not a valid start code; it must not bar the address
+    if (known >= kMaxStartCode) continue;
     start_code = std::max(start_code, known + 1);
   }
   return start_code;

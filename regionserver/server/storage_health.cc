@@ -8,7 +8,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr Millis kMasterSilent{2'000};
-constexpr Millis kUntried{5'000};  // an idle server finds out, too, and before its first client does
+constexpr Millis kUntried{5'000};  // so that an idle server notices a problem before its first client does
 
 io::StorageWatchOptions OptionsOf(const Live<Millis>& limit) {
   io::StorageWatchOptions options;
@@ -46,7 +46,8 @@ void StorageHealth::Fill(hbase::pb::StorageReport& report) const {
   if (watch_.limit() > Millis(0)) report.set_limit_ms(static_cast<std::uint64_t>(watch_.limit().count()));
 }
 
-// After a failure it proves nothing any more: what a second sync of this file said would be worth nothing (S6).
+// A failed proof file is not used again, because a second sync of the file would prove nothing (S6: failed sync ends
+// the process).
 void StorageHealth::Prove() {
   io::Directory* const directory = parts_.log_directory();
   if (directory == nullptr || proof_failed_) return;
@@ -59,7 +60,7 @@ void StorageHealth::Prove() {
   }();
   if (written.ok()) return;
   proof_failed_ = written.error().code() != Code::kNoSpace;
-  RATCHET_LOG(kWarn, "The storage could not be tried: {}", written.error().ToString());
+  RATCHET_LOG(kWarn, "The storage could not be tested: {}", written.error().ToString());
 }
 
 }  // namespace ratchet::regionserver

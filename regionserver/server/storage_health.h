@@ -1,5 +1,5 @@
-// How the storage answers this server: what its reports say of it, the looks at it that go with them, and the
-// withdrawal when it hangs and the master says that others are better off (S76).
+// Watches how the storage answers this server: for its reports, for regular checks, and for the withdrawal when the
+// storage hangs and the master reports that it works for other servers (S76: withdraw with permission).
 //
 // Owner: the process. Thread-safe; no method waits for storage.
 #pragma once
@@ -18,14 +18,14 @@
 namespace ratchet::regionserver {
 
 struct StorageHealthParts {
-  std::function<void()> look;  // CHECK of the log directory, and what else is done there now and then
-  std::function<io::Directory*()> log_directory;  // where a proof is written; null: none yet
-  std::function<void()> leave;                    // gives the ZooKeeper session up; bounded, needs no storage
+  std::function<void()> look;                     // CHECK of the log directory, and other periodic work there
+  std::function<io::Directory*()> log_directory;  // returns the place for a proof; null: none yet
+  std::function<void()> leave;                    // closes the ZooKeeper session; bounded, needs no storage
   std::function<void(const std::string& why)> end;
   std::function<void(const std::string& why)> last_resort;
 };
 
-// A file in the server's log directory; splitters and cleaners know no such name, and it goes with the directory.
+// A file in the server's log directory, removed with the directory; splitters and cleaners ignore it.
 inline constexpr const char* kProofFile = "proof";
 
 class StorageHealth {
@@ -33,10 +33,10 @@ class StorageHealth {
   // `clock`, `watch` and what the parts use outlive this object. `limit` 0: never withdraws.
   StorageHealth(const Clock& clock, io::SyncWatch& watch, Live<Millis> limit, StorageHealthParts parts);
 
-  // Has the storage looked at, and a proof written where the master asked for one or says nothing, or nothing else has
-  // tried the storage for five seconds.
+  // Starts a check of the storage. Also writes a proof if the master asked for one, if the master does not answer, or
+  // if no other work has used the storage for five seconds.
   void Look();
-  // The master has taken a report; null: it has not.
+  // Takes the master's answer to a report; null: it has not accepted the report.
   void Answered(const hbase::pb::RegionServerReportResponse* answer);
   void Fill(hbase::pb::StorageReport& report) const;
   void Stop() { watch_.Stop(); }
@@ -48,9 +48,9 @@ class StorageHealth {
   const StorageHealthParts parts_;
   std::atomic<bool> asked_{true};
   std::atomic<TimePoint::rep> answered_at_;
-  std::unique_ptr<io::WritableFile> proof_;  // of the thread that looks
-  bool proof_failed_ = false;                // of the same
-  io::StorageWatch watch_;                   // the last: its threads use the rest
+  std::unique_ptr<io::WritableFile> proof_;  // used by the checking thread
+  bool proof_failed_ = false;                // used by the checking thread
+  io::StorageWatch watch_;                   // last, because its threads use the other members
 };
 
 }  // namespace ratchet::regionserver

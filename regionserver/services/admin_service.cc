@@ -7,8 +7,10 @@
 
 #include <fmt/core.h>
 
+#include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/base/mutex.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
@@ -36,7 +38,7 @@ class AdminCalls {
     pb::GetRegionInfoResponse response;
     ToProto(region->info(), *response.mutable_region_info());
     if (request.compaction_state()) response.set_compaction_state(CompactionOf(region->encoded_name()));
-    // Whether the master does it depends on more than this region (SplitTableRegion, MergeTableRegions).
+    // These answers cover this region only; the master checks more (SplitTableRegion, MergeTableRegions).
     response.set_splittable(!region->info().IsMeta());
     response.set_mergeable(!region->info().IsMeta());
     return response;
@@ -60,10 +62,11 @@ class AdminCalls {
 
   Result<pb::FlushRegionResponse> Flush(const pb::FlushRegionRequest& request) const {
     RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+    if (request.has_family()) RATCHET_TRY(region->CheckFamily(request.family()));  // all families are flushed together
     const std::uint64_t before = region->GetStatus().flushed_sequence;
     RATCHET_TRY(region->Flush());
     pb::FlushRegionResponse response;
-    response.set_last_flush_time(0);  // not kept
+    response.set_last_flush_time(0);  // the time is not recorded
     response.set_flushed(region->GetStatus().flushed_sequence > before);
     response.set_wrote_flush_wal_marker(false);
     return response;
@@ -71,6 +74,8 @@ class AdminCalls {
 
   Result<pb::CompactRegionResponse> Compact(const pb::CompactRegionRequest& request) const {
     RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+    // all families are compacted together
+    if (request.has_family()) RATCHET_TRY(region->CheckFamily(request.family()));
     parts_.compact_soon(region->encoded_name(), request.major());
     return pb::CompactRegionResponse();
   }
@@ -82,7 +87,7 @@ class AdminCalls {
     return response;
   }
 
-  // What cannot change live is in the log; HBase's answer has no room for it.
+  // The log lists settings that cannot change live; HBase's answer has no field for them.
   Result<pb::UpdateConfigurationResponse> Reload() const {
     const Status reloaded = parts_.reload();
     if (!reloaded.ok()) return rpc::RemoteError(rpc::exception::kDoNotRetryIo, reloaded.error().message());
@@ -122,16 +127,36 @@ class AdminCalls {
   void AnswerSlowly(const rpc::Responder<Response>& responder, Work work) const {
     if (slow_->fetch_add(1) >= kMostSlowCalls) {
       slow_->fetch_sub(1);
-      responder.Fail(
-          rpc::RemoteError(rpc::exception::kCallQueueTooBig,
-                           fmt::format("{} flushes and rolls of logs wait here already; ask again", kMostSlowCalls)));
+      responder.Fail(rpc::RemoteError(
+          rpc::exception::kCallQueueTooBig,
+          fmt::format("{} flushes and log rolls are already waiting on this server; try again", kMostSlowCalls)));
       return;
     }
     parts_.run_slowly([slow = slow_, responder, work = std::move(work)] {
       Result<Response> response = work();
-      slow->fetch_sub(1);  // before the answer: a client may ask again as soon as it has it
+      slow->fetch_sub(1);  // before the answer, because a client may ask again as soon as it has it
       responder.ReplyOrFail(std::move(response));
     });
+  }
+
+  // For the master that has found the same itself: about 100 ms on a handler that only members can occupy.
+  Result<pb::ProbeServerResponse> Probe(const pb::ProbeServerRequest& request) const {
+    RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
+    pb::ProbeServerResponse response;
+    response.set_verdict(pb::ProbeServerResponse::NO_FINDING);
+    if (!parts_.probe) return response;
+    const auto verdict = rpc::RunProbeSeries(
+        SystemClock(), [this, &server] { return parts_.probe(server); },
+        [](Millis wait) {
+          Mutex mutex;
+          CondVar never;
+          const MutexLock lock(mutex);
+          never.WaitFor(mutex, wait);
+          return true;
+        });
+    if (verdict == rpc::ProbeVerdict::kGone) response.set_verdict(pb::ProbeServerResponse::GONE);
+    if (verdict == rpc::ProbeVerdict::kAlive) response.set_verdict(pb::ProbeServerResponse::ALIVE);
+    return response;
   }
 
   Result<pb::StopServerResponse> Stop(const pb::StopServerRequest& request) const {
@@ -182,15 +207,21 @@ void AnswerLater(rpc::Service& service, const rpc::Method<Request, Response>& me
              {rpc::QueueClass::kAdmin});
 }
 
-// HBase's way before procedures: it carries neither opening number nor order number, so nothing about it would be safe.
+// HBase's orders before procedures carry neither an opening number nor an order number, so they cannot be executed
+// safely.
 Error LegacyOrder(std::string_view method) {
   return Error(
       Code::kUnsupported,
-      std::string(method) + " is not offered: regions are opened and closed by the master's ExecuteProcedures only",
+      std::string(method) + " is not supported: regions are opened and closed by the master's ExecuteProcedures only",
       std::string(rpc::exception::kDoNotRetryIo));
 }
 
 }  // namespace
+
+std::uint32_t Megabytes(std::uint64_t bytes) {
+  if (bytes == 0) return 0;
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(bytes / kMegabyte, 1, INT32_MAX));
+}
 
 void FillRegionLoad(const Region& region, pb::RegionLoad& out) { FillRegionLoad(region, region.info().name(), out); }
 
@@ -200,10 +231,10 @@ void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoa
   out.mutable_region_specifier()->set_value(name);
   out.set_stores(static_cast<std::uint32_t>(region.table().families.size()));
   out.set_storefiles(static_cast<std::uint32_t>(status.store_files));
-  out.set_store_uncompressed_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
-  out.set_storefile_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
-  out.set_region_size_mb(static_cast<std::uint32_t>(region.OwnBytes() / kMegabyte));
-  out.set_mem_store_size_mb(static_cast<std::uint32_t>(status.memstore_bytes / kMegabyte));
+  out.set_store_uncompressed_size_mb(Megabytes(status.uncompressed_bytes));
+  out.set_storefile_size_mb(Megabytes(status.store_bytes));
+  out.set_region_size_mb(Megabytes(region.OwnBytes()));
+  out.set_mem_store_size_mb(Megabytes(status.memstore_bytes));
   out.set_read_requests_count(status.reads);
   out.set_write_requests_count(status.writes);
   out.set_complete_sequence_id(status.flushed_sequence);
@@ -219,7 +250,8 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   const std::shared_ptr<SlowLog> slow_log = parts.slow_log;
   auto calls = std::make_shared<const AdminCalls>(std::move(parts));
   auto service = std::make_shared<rpc::Service>(methods::kAdminService);
-  // Orders come from masters only (S77), and on threads that no client and no administrator can occupy (S78).
+  // Orders come from masters only (S77: members only), and on threads that no client and no administrator can occupy
+  // (S78: members' own queues).
   const auto queue =
       RATCHET_MUTANT("regionserver.orders_beside_meta") ? rpc::QueueClass::kMeta : rpc::QueueClass::kTransition;
   Answer(*service, methods::kExecuteProcedures, [calls](const auto& request) { return calls->Execute(request); },
@@ -233,8 +265,10 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
          [calls](const auto& request) { return calls->SwitchCompactions(request); });
   AnswerLater(*service, methods::kRollWALWriter, calls, [calls](const auto&) { return calls->RollLogs(); });
   Answer(*service, methods::kGetServerInfo, [calls](const auto&) { return calls->ServerInfo(); });
+  Answer(*service, methods::kProbeServer, [calls](const auto& request) { return calls->Probe(request); },
+         {rpc::QueueClass::kTransition, /*members_only=*/true});
   Answer(*service, methods::kGetRegionLoad, [calls](const auto& request) { return calls->RegionLoads(request); });
-  Answer(*service, methods::kGetSpaceQuotaSnapshots,  // there are no quotas of space
+  Answer(*service, methods::kGetSpaceQuotaSnapshots,  // space quotas do not exist
          [](const auto&) { return Result<pb::GetSpaceQuotaSnapshotsResponse>(pb::GetSpaceQuotaSnapshotsResponse()); });
   Answer(*service, methods::kStopServer, [calls](const auto& request) { return calls->Stop(request); });
   if (slow_log != nullptr) AddSlowLogMethods(*service, slow_log);

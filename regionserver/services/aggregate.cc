@@ -18,7 +18,7 @@ using hbase::pb::AggregateResponse;
 
 // ---- interpreters ---------------------------------------------------------------------------------------------------
 
-// Java's long: sums go round.
+// Java's long: sums overflow by wrapping.
 struct LongNumbers {
   using Number = std::int64_t;
   static std::optional<Number> ValueOf(const CellView& cell, Status& /*problem*/) {
@@ -31,7 +31,7 @@ struct LongNumbers {
   static Number Times(Number a, Number b) {
     return static_cast<Number>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   }
-  static std::string NoWeight() { return Bytes(INT64_MIN); }  // as HBase's interpreter says it
+  static std::string NoWeight() { return Bytes(INT64_MIN); }  // as HBase's interpreter does
   static std::string Bytes(Number value) {
     hbase::pb::LongMsg message;
     message.set_long_msg(value);
@@ -47,7 +47,7 @@ struct DoubleNumbers {
   }
   static Number Plus(Number a, Number b) { return a + b; }
   static Number Times(Number a, Number b) { return a * b; }
-  static std::string NoWeight() { return Bytes(DBL_TRUE_MIN); }  // as HBase's interpreter says it
+  static std::string NoWeight() { return Bytes(DBL_TRUE_MIN); }  // as HBase's interpreter does
   static std::string Bytes(Number value) {
     hbase::pb::DoubleMsg message;
     message.set_double_msg(value);
@@ -66,7 +66,7 @@ struct BigNumbers {
   }
   static Number Plus(const Number& a, const Number& b) { return a.Plus(b); }
   static Number Times(const Number& a, const Number& b) { return a.Times(b); }
-  // As HBase's interpreter says it: the least double above 0, 49 with 325 places.
+  // The value of HBase's interpreter: the least double above 0, 49 with 325 places.
   static std::string NoWeight() { return Message(std::string("\0\0\x01\x45\x31", 5)); }
   static std::string Bytes(const Number& value) { return Message(value.Encode()); }
 
@@ -124,7 +124,7 @@ class RowCount final : public Aggregate {
   std::int64_t rows_ = 0;
 };
 
-// GetSum, GetAvg and GetStd: the sum; the number of rows; the sum of the squares of the rows' sums.
+// GetSum, GetAvg and GetStd: the sum, the number of rows, and the sum of the squares of the rows' sums.
 template <class Numbers>
 class Sums final : public Aggregate {
  public:
@@ -152,7 +152,7 @@ class Sums final : public Aggregate {
   std::int64_t rows_ = 0;
 };
 
-// The first pass of a median: what all weights, or all values, of the region come to. The client does the rest by
+// The first pass of a median: the sum of all weights, or of all values, of the region. The client does the rest with
 // scans.
 template <class Numbers>
 class MedianParts final : public Aggregate {
@@ -160,7 +160,7 @@ class MedianParts final : public Aggregate {
   explicit MedianParts(std::string weights) : weights_(std::move(weights)) {}
   void Add(const CellView& cell) override {
     const auto value = Numbers::ValueOf(cell, problem_);
-    AddTo<Numbers>(values_, value);  // interpreters look at no qualifier
+    AddTo<Numbers>(values_, value);  // interpreters ignore qualifiers
     if (!weights_.empty()) AddTo<Numbers>(weight_sum_, value);
   }
   void EndRow() override {}
@@ -204,7 +204,7 @@ Result<std::unique_ptr<Aggregate>> MakeAggregate(const std::string& method, cons
     made = MakeOf<BigNumbers>(method, weights);
   } else {
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                            fmt::format("interpreter {} is not offered: LongColumnInterpreter, "
+                            fmt::format("interpreter {} is not supported: LongColumnInterpreter, "
                                         "DoubleColumnInterpreter or BigDecimalColumnInterpreter",
                                         interpreter));
   }

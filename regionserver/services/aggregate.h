@@ -1,9 +1,9 @@
-// The functions of HBase's AggregateService over the cells of one region: greatest, least and sum of values, numbers of
-// rows, and the parts from which clients make averages, standard deviations and medians of all regions.
+// The functions of HBase's AggregateService over the cells of one region: maximum, minimum and sum of values, row
+// counts, and the parts from which clients compute averages, standard deviations and medians of all regions.
 //
-// What a value means is said by an interpreter, a Java class that clients name: numbers of 8 bytes, whole
-// (LongColumnInterpreter) or with a point (DoubleColumnInterpreter), or decimal ones of any length
-// (BigDecimalColumnInterpreter). Values of another length count as none. Pure.
+// An interpreter, a Java class that clients name, decodes the values: integers of 8 bytes (LongColumnInterpreter),
+// floating-point numbers of 8 bytes (DoubleColumnInterpreter), or decimal numbers of any length
+// (BigDecimalColumnInterpreter). Values of another length are ignored. Pure.
 #pragma once
 
 #include <memory>
@@ -22,17 +22,17 @@ class Aggregate {
   virtual void Add(const CellView& cell) = 0;
   virtual void EndRow() = 0;
   [[nodiscard]] virtual hbase::pb::AggregateResponse Answer() const = 0;
-  // Only whether a row has a cell matters.
+  // True when only the existence of a cell in a row matters.
   [[nodiscard]] virtual bool only_rows() const { return false; }
-  // What was wrong with a value; then there is no answer.
+  // Returns the error in a value; then there is no answer.
   [[nodiscard]] const Status& problem() const { return problem_; }
 
  protected:
   Status problem_ = Ok();
 };
 
-// UnknownProtocolException: no such method. DoNotRetryIOException: no such interpreter. `weights`: the column whose
-// values are a median's weights; empty: the rows have the same.
+// UnknownProtocolException: unknown method. DoNotRetryIOException: unknown interpreter. `weights` is the column with a
+// median's weights; empty: all rows have the same weight.
 [[nodiscard]] Result<std::unique_ptr<Aggregate>> MakeAggregate(const std::string& method,
                                                                const std::string& interpreter,
                                                                const std::string& weights);

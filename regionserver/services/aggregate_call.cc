@@ -1,9 +1,11 @@
-// AggregateService, which every region serves: a scan whose results stay here, and whose answer is a few numbers.
+// AggregateService, which every region serves: a scan whose results stay on the server, with a few numbers as the
+// answer.
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "common/model/message_limits.h"
 #include "common/model/proto/aggregate.pb.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/services/aggregate.h"
@@ -12,9 +14,9 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint64_t kBytesAtOnce = 2u << 20;  // read between two looks at the clock
+constexpr std::uint64_t kBytesAtOnce = 2u << 20;  // bytes read between two checks of the clock
 
-// A row that comes in parts, by its limits of bytes, is one row all the same.
+// A row that comes in several parts, because of the byte limits, counts as one row.
 class AggregateSink final : public ScanSink {
  public:
   explicit AggregateSink(Aggregate& aggregate) : aggregate_(aggregate) {}
@@ -28,20 +30,21 @@ class AggregateSink final : public ScanSink {
 };
 
 Error TookTooLong(Millis allowed) {
-  return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                          fmt::format("the aggregation was not done within {} ms, the time of a scan's call: ask for "
-                                      "fewer rows, or raise the client's time-out and --scanner-lease-ms",
-                                      allowed.count()));
+  return rpc::RemoteError(
+      rpc::exception::kDoNotRetryIo,
+      fmt::format("the aggregation did not finish within {} ms, the time limit of a scan's call: request "
+                  "fewer rows, or raise the client's time-out and --scanner-lease-ms",
+                  allowed.count()));
 }
 
-// The last of several columns has a median's weights.
+// A median's weights are in the last of several columns.
 std::string WeightsOf(const pb::Scan& scan) {
   if (scan.column_size() == 0) return {};
   const pb::Column& column = scan.column(0);
   return column.qualifier_size() > 1 ? column.qualifier(column.qualifier_size() - 1) : std::string();
 }
 
-// One cell tells that a row is there.
+// One cell is enough to count a row.
 void ReadFirstCellsOnly(pb::Scan& scan) {
   if (scan.has_filter()) return;
   for (const pb::Column& column : scan.column()) {
@@ -55,7 +58,7 @@ void ReadFirstCellsOnly(pb::Scan& scan) {
 Result<std::string> DataCalls::AggregateRows(Region& region, const pb::CoprocessorServiceCall& call,
                                              const rpc::CallContext& context) const {
   pb::AggregateRequest request;
-  if (!request.ParseFromString(call.request()))
+  if (!ParseMessage(call.request(), request).ok())
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "the request of AggregateService cannot be read");
   RATCHET_TRY(EnterMetaRead(region, request.scan().attribute()));
   pb::Scan& scan = *request.mutable_scan();

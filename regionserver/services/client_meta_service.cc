@@ -10,7 +10,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-// Shared by the handlers and by answers under way.
+// Shared by the handlers and by pending answers.
 class MetaQuestions : public std::enable_shared_from_this<MetaQuestions> {
  public:
   MetaQuestions(Clock& clock, ClientMetaSources sources) : clock_(clock), sources_(std::move(sources)) {}

@@ -1,4 +1,4 @@
-// ClientMetaService on a region server: how clients without ZooKeeper find the cluster (docs/wire-compatibility.md).
+// ClientMetaService on a region server: lets clients without ZooKeeper find the cluster (docs/wire-compatibility.md).
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace ratchet::regionserver {
 
 namespace pb = ::hbase::pb;
 
-// What the service knows nothing of by itself. All are called on handler threads, concurrently.
+// Sources of the service's answers. All are called on handler threads, concurrently.
 struct ClientMetaSources {
   std::string cluster_id;
   std::function<ServerName()> self;
@@ -26,7 +26,7 @@ struct ClientMetaSources {
   std::function<std::vector<ServerName>()> backup_masters;  // may block
   // Asks the active master; `done` on any thread.
   std::function<void(std::function<void(Result<pb::GetMetaRegionLocationsResponse>)> done)> meta_locations;
-  Millis location_cache{500};  // how long an answer about meta is given again without asking
+  Millis location_cache{500};  // how long an answer about meta is reused
 };
 
 // `clock` must outlive the service.

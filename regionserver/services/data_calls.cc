@@ -1,5 +1,6 @@
 #include "regionserver/services/data_calls.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -24,7 +25,7 @@ Result<std::optional<Epoch>> EpochOf(const PbAttributes& attributes) {
 
 bool HasResult(MutationKind kind) { return kind == MutationKind::kAppend || kind == MutationKind::kIncrement; }
 
-// A unit of one mutation, as Mutate sends it.
+// Makes a unit of one mutation from a Mutate request.
 Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_view cells, std::int64_t now_ms) {
   CellBlockReader block(cells);
   AtomicMutation unit;
@@ -73,7 +74,7 @@ Status DataCalls::CheckRead(const Region& region) const {
   return region.CheckServing();
 }
 
-// Before it raises anything: believed, one that is invented would depose every master for good.
+// Proves the epoch before it raises the highest epoch: a forged epoch would depose every master permanently.
 Status DataCalls::Prove(Epoch claimed) const {
   if (!parts_.prove_epoch || claimed <= parts_.epochs.highest()) return Ok();
   return parts_.prove_epoch(claimed);
@@ -84,24 +85,42 @@ Status DataCalls::EnterMetaRead(const Region& region, const PbAttributes& attrib
   RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
   if (!epoch.has_value()) return Ok();
   RATCHET_TRY(Prove(*epoch));
-  RATCHET_TRY(parts_.epochs.EnterMetaWork(*epoch));  // the ticket goes at once: only the waiting and the raise count
+  // the ticket is released at once: only the wait and the raise matter
+  RATCHET_TRY(parts_.epochs.EnterMetaWork(*epoch));
   return Ok();
 }
 
-Status DataCalls::GuardMetaWrite(const rpc::CallContext& call, const Region& region, const PbAttributes& attributes,
-                                 AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const {
+// S112 (no replication loops): a cluster that ships to itself, or to a cluster that ships back here, would write the
+// same cells without end.
+Status DataCalls::RefuseReturned(const AtomicMutation& unit) const {
+  const std::string& own = parts_.cluster_id;
+  if (own.empty() || RATCHET_MUTANT("replication.take_returned")) return Ok();
+  for (const Mutation& mutation : unit.mutations) {
+    const auto& passed = mutation.cluster_ids;
+    if (std::find(passed.begin(), passed.end(), own) == passed.end()) continue;
+    return rpc::RemoteError(
+        rpc::exception::kDoNotRetryIo,
+        fmt::format("this is cluster {}, and these mutations have passed it before: the sender's peer "
+                    "leads back to a cluster that has them",
+                    own));
+  }
+  return Ok();
+}
+
+Status DataCalls::GuardWrite(const rpc::CallContext& call, const Region& region, const PbAttributes& attributes,
+                             AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const {
+  RATCHET_TRY(RefuseReturned(mutation));
   if (!region.info().IsMeta()) return Ok();
   if (!call.member) {
-    return rpc::RemoteError(
-        rpc::exception::kAccessDenied,
-        "hbase:meta is written by masters of this cluster only: the connection does not show the key in "
-        "cluster.key below --root");
+    return rpc::RemoteError(rpc::exception::kAccessDenied,
+                            "only masters of this cluster write to hbase:meta: the connection does not show the key in "
+                            "cluster.key below --root");
   }
   RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
   if (!epoch.has_value()) {
     return rpc::RemoteError(
         rpc::exception::kDoNotRetryIo,
-        fmt::format("writes to hbase:meta carry a master's epoch (attribute {})", meta::kEpochAttribute));
+        fmt::format("a write to hbase:meta needs a master's epoch (attribute {})", meta::kEpochAttribute));
   }
   RATCHET_TRY(Prove(*epoch));
   RATCHET_ASSIGN(auto entered, parts_.epochs.EnterMetaWork(*epoch));
@@ -116,7 +135,7 @@ Result<std::vector<Cell>> DataCalls::ReadRow(Region& region, const pb::Get& get)
   RATCHET_ASSIGN(const GetSpec spec, MakeGetSpec(get, is_meta));
   RATCHET_ASSIGN(auto cells, region.Get(spec));
   if (spec.closest_row_before && !cells.empty() && TableOfMetaRow(cells.front().row) != TableOfMetaRow(spec.row)) {
-    cells.clear();  // the row before belongs to another table
+    cells.clear();  // the previous row belongs to another table
   }
   return cells;
 }
@@ -156,9 +175,8 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
   }
   auto unit = MakeUnit(request, cells, parts_.clock.WallMillis());
   std::shared_ptr<EpochGuard::Ticket> ticket;
-  Status admitted = unit.ok()
-                        ? GuardMetaWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
-                        : Status(unit.error());
+  Status admitted = unit.ok() ? GuardWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
+                              : Status(unit.error());
   if (admitted.ok()) {
     const auto limited = ThrottleBy(responder.context(), **region, [&] {
       const std::uint64_t looks = request.has_condition() ? 1 : 0;
@@ -170,7 +188,7 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
     responder.Fail(admitted.error());
     return;
   }
-  Mutation shape;  // what FillMutationResult needs of it
+  Mutation shape;  // the fields that FillMutationResult needs
   shape.kind = unit->mutations.front().kind;
   shape.return_result = unit->mutations.front().return_result;
   (*region)->Mutate(std::move(*unit), [responder, ticket, shape, region = *region](Result<MutationResult> result) {
@@ -183,7 +201,7 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
     pb::MutateResponse response;
     std::string block;
     response.set_processed(result->processed);
-    // Java takes an absent result for null; an increment or append that shall return nothing returns an empty one.
+    // Java treats an absent result as null; an increment or append without a requested result returns an empty one.
     if (result->processed && !result->results.empty() && HasResult(shape.kind)) {
       FillMutationResult(shape, result->results.front(), TargetOf(responder.context(), block),
                          *response.mutable_result());

@@ -1,5 +1,5 @@
-// What the methods of ClientService share: finding the region, the CHECK before a reply, meta's epoch gate. Private to
-// the folder.
+// The code that ClientService's methods share: finding the region, the CHECK before a reply, meta's epoch gate. Private
+// to the folder.
 #pragma once
 
 #include <memory>
@@ -26,26 +26,27 @@ class DataCalls {
               const rpc::Responder<pb::MutateResponse>& responder) const;
   void Multi(const pb::MultiRequest& request, std::string_view cells,
              const rpc::Responder<pb::MultiResponse>& responder) const;
-  // exec_call.cc: the services that a region has besides.
+  // exec_call.cc: other services of a region.
   void Exec(const pb::CoprocessorServiceRequest& request,
             const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const;
   void Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const;
 
-  // For the parts of a Multi.
+  // Finds the region of a part of a Multi.
   [[nodiscard]] Result<std::shared_ptr<Region>> FindRegion(const pb::RegionSpecifier& specifier) const;
-  // One read. Its CHECK is the caller's.
+  // Does one read. The caller makes the CHECK.
   [[nodiscard]] Result<std::vector<Cell>> ReadRow(Region& region, const pb::Get& get) const;
-  // Gives writes to meta their epoch: `mutation` gets its guard and `ticket` keeps the gate until the write has ended.
-  // Other regions: nothing. An error when the master is deposed or said nothing (S28), or when a client writes (S77).
-  [[nodiscard]] Status GuardMetaWrite(const rpc::CallContext& call, const Region& region,
-                                      const PbAttributes& attributes, AtomicMutation& mutation,
-                                      std::shared_ptr<EpochGuard::Ticket>& ticket) const;
-  // S24. The fault point before it is where a test stops a reader that is about to answer.
+  // Refuses writes that have passed this cluster (S112: no replication loops), and checks the epoch of writes to meta:
+  // `mutation` gets its guard, and `ticket` keeps the gate until the write has ended. Returns an error when the master
+  // is deposed or sent no epoch (S28: conditional meta writes), or when a client writes to meta (S77: members only).
+  [[nodiscard]] Status GuardWrite(const rpc::CallContext& call, const Region& region, const PbAttributes& attributes,
+                                  AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const;
+  [[nodiscard]] Status RefuseReturned(const AtomicMutation& unit) const;
+  // S24 (visible after sync). Its fault point stops a reader that is about to answer.
   [[nodiscard]] Status CheckRead(const Region& region) const;
-  // Whether the quotas let it pass now; before anything is begun, and once for each region of a request.
+  // Checks the quotas, before any work begins and once for each region of a request.
   [[nodiscard]] Result<Throttles::Use> Throttle(const rpc::CallContext& call, const Region& region,
                                                 const ThrottleWork& work) const;
-  // The same where the work is to be counted first: `work_of()` is asked only when something is limited.
+  // Variant for work that must be counted first: `work_of()` is called only when a quota applies.
   template <class WorkOf>
   [[nodiscard]] Result<Throttles::Use> ThrottleBy(const rpc::CallContext& call, const Region& region,
                                                   const WorkOf& work_of) const {
@@ -55,16 +56,16 @@ class DataCalls {
   [[nodiscard]] const DataServiceParts& parts() const { return parts_; }
 
  private:
-  // An error: nothing was begun, and nothing is answered yet.
+  // An error means that no work was begun and no answer sent.
   [[nodiscard]] Status CallService(const pb::CoprocessorServiceRequest& request,
                                    const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const;
-  // The bytes of an AggregateResponse (aggregate_call.cc).
+  // Returns the bytes of an AggregateResponse (aggregate_call.cc).
   [[nodiscard]] Result<std::string> AggregateRows(Region& region, const pb::CoprocessorServiceCall& call,
                                                   const rpc::CallContext& context) const;
   [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, const rpc::CallContext& context,
                                               CellTarget target) const;
   [[nodiscard]] Status Prove(Epoch claimed) const;
-  // Meta read by a master that says its epoch: from then on no lower epoch's write can follow what it reads.
+  // For a read of meta by a master with its epoch: afterwards no write with a lower epoch can follow the read.
   [[nodiscard]] Status EnterMetaRead(const Region& region, const PbAttributes& attributes) const;
   // scan_call.cc
   struct ScanAnswer;
@@ -75,9 +76,9 @@ class DataCalls {
   const DataServiceParts parts_;
 };
 
-// The form in which the call's connection wants cells; `block` is used where that is a cell block.
+// Returns the form in which the call's connection wants cells; `block` is used for a cell block.
 [[nodiscard]] CellTarget TargetOf(const rpc::CallContext& call, std::string& block);
-// What reads are taken for until they are done, as HBase takes them.
+// Provisional cost of reads until their size is known, as in HBase.
 inline constexpr std::uint64_t kBytesOfGet = 100;
 inline constexpr std::uint64_t kBytesOfScan = 1000;
 [[nodiscard]] std::uint64_t BytesOf(const std::vector<Cell>& cells);

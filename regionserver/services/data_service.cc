@@ -11,9 +11,9 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint32_t kMetaPriority = 200;  // HBase's, of requests on system tables
+constexpr std::uint32_t kMetaPriority = 200;  // HBase's priority of requests on system tables
 
-// Requests on meta wait in queues of their own: without it clients find nothing, and masters change nothing (S78).
+// Requests on meta wait in queues of their own, because clients and masters depend on meta (S78: members' own queues).
 rpc::QueueClass MetaQueueOf(const rpc::CallContext& call) {
   if (RATCHET_MUTANT("regionserver.one_meta_queue")) return rpc::QueueClass::kMeta;
   return call.member ? rpc::QueueClass::kMemberMeta : rpc::QueueClass::kMeta;
@@ -53,7 +53,7 @@ std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts) {
                       [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
   service->ClassifyBy(methods::kScan, [](const Context& call, const auto& request) {
     if (request.has_region()) return QueueOf(call, request.region());
-    // The next part of a scan names the scanner alone. Members scan hbase:meta only; clients say it by the priority.
+    // The next call of a scan names only the scanner. Members scan only hbase:meta; clients mark meta by the priority.
     if (call.member || call.priority >= kMetaPriority) return MetaQueueOf(call);
     return rpc::QueueClass::kData;
   });

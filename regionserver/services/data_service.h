@@ -1,7 +1,7 @@
 // ClientService: Get, Mutate, Multi and Scan, with HBase's semantics (docs/wire-compatibility.md).
 //
-// Every reply that depends on a region's data passes the region's CHECK after evaluation (rule S24). Durability
-// is always SYNC: what clients ask for as ASYNC_WAL or SKIP_WAL is synced too.
+// Every reply that depends on a region's data passes the region's CHECK after evaluation (S24: visible after sync).
+// Durability is always SYNC: writes with ASYNC_WAL or SKIP_WAL are synced too.
 // Handlers run on the RPC library's threads; answers to mutations come from the log's thread.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace ratchet::regionserver {
 
-// What `parts` refers to must outlive the service and every call.
+// All objects that `parts` refers to must outlive the service and every call.
 [[nodiscard]] std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts);
 
 }  // namespace ratchet::regionserver

@@ -1,4 +1,4 @@
-// What the methods of ClientService need of the server.
+// The server's parts that ClientService's methods use.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class AheadBudget;
 class Region;
 class Throttles;
 
-// Where the services find regions; the server's host of regions, or a test's.
+// Finds a region: in the server's region host, or in a test's.
 using RegionFinder = std::function<Result<std::shared_ptr<Region>>(const std::string& encoded_name)>;
 
 struct DataServiceParts {
@@ -27,12 +27,14 @@ struct DataServiceParts {
   EpochGuard& epochs;
   ScannerTable& scanners;
   Clock& clock;
-  Live<std::uint64_t> max_result_bytes{2u << 20};  // of one scan reply
-  std::uint64_t max_multi_bytes = 64u << 20;       // of all results of one Multi
-  Throttles* throttles = nullptr;                  // null: nothing is limited
-  std::shared_ptr<AheadBudget> ahead{};            // null: scans read nothing ahead
-  // S59: of an epoch that is above all seen so far; empty: believed (tests).
+  Live<std::uint64_t> max_result_bytes{2u << 20};  // limit of one scan reply
+  std::uint64_t max_multi_bytes = 64u << 20;       // limit of all results of one Multi
+  Throttles* throttles = nullptr;                  // null: no limits
+  std::shared_ptr<AheadBudget> ahead{};            // null: no read-ahead
+  // S59 (epoch proven by a claim): proves an epoch above all seen so far; empty: no proof needed (tests).
   std::function<Status(Epoch)> prove_epoch{};
+  // mutations that have passed this cluster are refused (S112: no replication loops); empty: unknown (tests)
+  std::string cluster_id{};
 };
 
 }  // namespace ratchet::regionserver

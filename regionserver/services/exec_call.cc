@@ -1,6 +1,6 @@
-// ClientService.ExecService: a call of a service that a region has besides reads and writes. There are two:
-// MultiRowMutationService, whose MutateRows changes several rows of the region as one (S41), and AggregateService
-// (aggregate_call.cc).
+// ClientService.ExecService: a call of another service of a region, in addition to reads and writes. There are two:
+// MultiRowMutationService, whose MutateRows changes several rows of the region as one (S41: atomic conditional commit),
+// and AggregateService (aggregate_call.cc).
 #include <string>
 #include <utility>
 
@@ -8,6 +8,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/model/cell_codec.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/multi_row_mutation.pb.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/services/data_calls.h"
@@ -15,7 +16,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-// The names that HBase gives to answers of these types; clients take the type from the method.
+// HBase's names of the answers' types; clients derive the type from the method.
 constexpr std::string_view kRowsResponse =
     "org.apache.hadoop.hbase.protobuf.generated.MultiRowMutationProtos$MutateRowsResponse";
 constexpr std::string_view kAggregateResponse =
@@ -45,10 +46,10 @@ Status CheckMethod(const pb::CoprocessorServiceCall& call, const Region& region)
 Result<AtomicMutation> MakeUnit(const pb::MutateRowsRequest& request, std::int64_t now_ms) {
   AtomicMutation unit;
   unit.several_rows = true;
-  CellBlockReader block{std::string_view()};  // the bytes of such a request bring all cells themselves
+  CellBlockReader block{std::string_view()};  // such a request contains all cells itself
   for (const auto& proto : request.mutation_request()) {
     RATCHET_ASSIGN(Mutation mutation, MakeMutation(proto, request.nonce_group(), now_ms, block));
-    mutation.nonce.value = 0;  // the request has one for all
+    mutation.nonce.value = 0;  // the request has one nonce for all mutations
     unit.mutations.push_back(std::move(mutation));
   }
   unit.mutations.front().nonce.value = request.nonce();
@@ -94,11 +95,11 @@ Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
   }
   RATCHET_TRY(CheckMethod(request.call(), *region));
   pb::MutateRowsRequest rows;
-  if (!rows.ParseFromString(request.call().request())) return Refuse("the request of MutateRows cannot be read");
+  if (!ParseMessage(request.call().request(), rows).ok()) return Refuse("the request of MutateRows cannot be read");
   if (rows.mutation_request().empty()) {
     if (!rows.condition().empty()) return Refuse("MutateRows: conditions without a mutation");
     RATCHET_TRY(CheckRead(*region));
-    Answer(request, true, responder);  // as HBase answers
+    Answer(request, true, responder);  // HBase returns this answer
     return Ok();
   }
   RATCHET_ASSIGN(AtomicMutation unit, MakeUnit(rows, parts_.clock.WallMillis()));
@@ -109,7 +110,7 @@ Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
     return work;
   }));
   std::shared_ptr<EpochGuard::Ticket> ticket;
-  RATCHET_TRY(GuardMetaWrite(responder.context(), *region, rows.mutation_request(0).attribute(), unit, ticket));
+  RATCHET_TRY(GuardWrite(responder.context(), *region, rows.mutation_request(0).attribute(), unit, ticket));
   region->Mutate(std::move(unit), [responder, ticket, region, &request](Result<MutationResult> result) {
     if (ticket != nullptr) ticket->Release();
     const Status fault = HitFault("regionserver.before_write_reply", region->encoded_name());

@@ -27,10 +27,10 @@ BN_CTX* Context() {
   return kContext.get();
 }
 
-// These fail only without memory.
+// Big-number functions fail only without memory.
 void Must(int done) { RATCHET_CHECK(done == 1, "arithmetic of big numbers failed"); }
 
-// Big-endian, in place: the number with the other sign.
+// Changes the sign of a big-endian number, in place.
 void Negate(std::vector<unsigned char>& bytes) {
   unsigned carry = 1;
   for (auto byte = bytes.rbegin(); byte != bytes.rend(); ++byte) {
@@ -44,15 +44,15 @@ void Negate(std::vector<unsigned char>& bytes) {
 
 void Hundredths::Free::operator()(bignum_st* number) const { BN_free(number); }
 
-Hundredths::Hundredths() : count_(BN_new()) { RATCHET_CHECK(count_ != nullptr, "no memory for a number"); }
+Hundredths::Hundredths() : count_(BN_new()) { RATCHET_CHECK(count_ != nullptr, "out of memory for a number"); }
 
 Hundredths::Hundredths(const Hundredths& other) : count_(BN_dup(other.count_.get())) {
-  RATCHET_CHECK(count_ != nullptr, "no memory for a number");
+  RATCHET_CHECK(count_ != nullptr, "out of memory for a number");
 }
 
 Hundredths& Hundredths::operator=(const Hundredths& other) {
   if (this != &other) count_.reset(BN_dup(other.count_.get()));
-  RATCHET_CHECK(count_ != nullptr, "no memory for a number");
+  RATCHET_CHECK(count_ != nullptr, "out of memory for a number");
   return *this;
 }
 
@@ -60,7 +60,7 @@ bool Hundredths::IsNumber(std::string_view bytes) { return bytes.size() > kScale
 
 void Hundredths::DropPlaces(int places) {
   if (places == 0) return;
-  const Hundredths power;  // of ten
+  const Hundredths power;  // a power of ten
   const Hundredths exponent;
   const Hundredths ten;
   Must(BN_set_word(ten.count_.get(), 10));
@@ -83,7 +83,7 @@ void Hundredths::DropPlaces(int places) {
 Result<Hundredths> Hundredths::Decode(std::string_view bytes) {
   if (!IsNumber(bytes) || bytes.size() > kScaleLength + kMostIntegerBytes) {
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                            fmt::format("BigDecimalColumnInterpreter met a value of {} bytes; it needs a scale of 4 "
+                            fmt::format("BigDecimalColumnInterpreter: a value has {} bytes; it needs a scale of 4 "
                                         "bytes and an integer of 1 to {}",
                                         bytes.size(), kMostIntegerBytes));
   }
@@ -93,21 +93,21 @@ Result<Hundredths> Hundredths::Decode(std::string_view bytes) {
   if (scale > kMostPlaces || scale < -kMostPlaces) {
     return rpc::RemoteError(
         rpc::exception::kDoNotRetryIo,
-        fmt::format("BigDecimalColumnInterpreter met a scale of {}; {} is the most", scale, kMostPlaces));
+        fmt::format("BigDecimalColumnInterpreter: a value has scale {}; the limit is {}", scale, kMostPlaces));
   }
   std::vector<unsigned char> integer(bytes.begin() + kScaleLength, bytes.end());
   const bool negative = (integer.front() & 0x80u) != 0;
   if (negative) Negate(integer);
   Hundredths number;
   RATCHET_CHECK(BN_bin2bn(integer.data(), static_cast<int>(integer.size()), number.count_.get()) != nullptr,
-                "no memory for a number");
+                "out of memory for a number");
   BN_set_negative(number.count_.get(), negative ? 1 : 0);
   number.DropPlaces(scale - kPlaces);
   return number;
 }
 
 std::string Hundredths::Encode() const {
-  // One bit more than the absolute value has, for the sign; of a power of two below zero Java has one byte less.
+  // One bit more than the absolute value, for the sign; for a negative power of two Java uses one byte less.
   std::vector<unsigned char> integer(static_cast<std::size_t>(BN_num_bits(count_.get())) / 8 + 1);
   Must(BN_bn2binpad(count_.get(), integer.data(), static_cast<int>(integer.size())) >= 0 ? 1 : 0);
   if (BN_is_negative(count_.get()) == 1) Negate(integer);

@@ -1,6 +1,6 @@
-// Decimal numbers with two places and any number of digits: what HBase's BigDecimalColumnInterpreter reckons with. A
-// stored number has a scale of 4 bytes and an integer in two's complement, both big-endian; it is rounded to two
-// places, half to even, and so is a product. Pure.
+// Decimal numbers with two places and any number of digits: the arithmetic of HBase's BigDecimalColumnInterpreter. A
+// stored number has a scale of 4 bytes and an integer in two's complement, both big-endian; values and products are
+// rounded to two places, half to even. Pure.
 #pragma once
 
 #include <memory>
@@ -22,9 +22,9 @@ class Hundredths {
   Hundredths& operator=(Hundredths&& other) noexcept = default;
   ~Hundredths() = default;
 
-  // Whether the bytes are a number in this form: shorter ones are none.
+  // Returns whether the bytes are a number in this form; shorter ones are not.
   [[nodiscard]] static bool IsNumber(std::string_view bytes);
-  // DoNotRetryIOException: an integer of more than 256 bytes, or a scale above 1000 either way.
+  // DoNotRetryIOException: an integer of more than 256 bytes, or a scale beyond -1000..1000.
   [[nodiscard]] static Result<Hundredths> Decode(std::string_view bytes);
   [[nodiscard]] std::string Encode() const;  // with a scale of 2
 
@@ -36,9 +36,9 @@ class Hundredths {
   struct Free {
     void operator()(bignum_st* number) const;
   };
-  // So many more places than two are rounded away; fewer than none: are added.
+  // Rounds away this number of places beyond two; a negative number adds places.
   void DropPlaces(int places);
-  std::unique_ptr<bignum_st, Free> count_;  // of hundredths
+  std::unique_ptr<bignum_st, Free> count_;  // the value times 100
 };
 
 }  // namespace ratchet::regionserver

@@ -1,4 +1,4 @@
-// ClientService.Multi: actions for several regions in one call, each region and (unless atomic) each action failing by
+// ClientService.Multi: actions for several regions in one call; each region and (unless atomic) each action fails by
 // itself.
 #include <atomic>
 #include <deque>
@@ -12,8 +12,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-// What became of one action. The cells wait here until the reply is built, because a cell block has the order of the
-// reply.
+// Result of one action. The cells wait here until the reply is built, because a cell block has the order of the reply.
 struct ActionOutcome {
   std::optional<Error> error;
   std::vector<Cell> cells;
@@ -21,14 +20,14 @@ struct ActionOutcome {
 };
 
 struct RegionOutcome {
-  std::optional<Error> error;  // of the whole region: then no action has an outcome
+  std::optional<Error> error;  // error of the whole region: then no action has an outcome
   std::optional<bool> processed;
   bool one_unit = false;  // an atomic group: the reply names positions, and its first entry holds all cells
   std::vector<ActionOutcome> actions;
 };
 
-// The mutations of one region action, parsed before anything is looked up: the cells of later ones follow in the same
-// block.
+// The mutations of one region action, parsed before any region is looked up, because the cells of later ones follow in
+// the same block.
 struct ParsedAction {
   bool is_get = false;
   std::optional<Error> error;
@@ -57,7 +56,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       return;
     }
     outcomes_.resize(static_cast<std::size_t>(request_.regionaction_size()));
-    pending_ = outcomes_.size() + 1;  // one for this function, so that nothing replies before all is begun
+    pending_ = outcomes_.size() + 1;  // one extra for this function, so that no reply is sent before all work has begun
     for (std::size_t i = 0; i < outcomes_.size(); ++i) RunRegion(i);
     PartDone();
   }
@@ -71,13 +70,13 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       for (const auto& action : region_action.action()) {
         ParsedAction& parsed = actions.emplace_back();
         parsed.is_get = action.has_get();
-        if (action.has_service_call()) parsed.error = Unsupported("coprocessor calls are not offered");
+        if (action.has_service_call()) parsed.error = Unsupported("coprocessor calls are not supported");
         if (!action.has_mutation()) continue;
         auto mutation = MakeMutation(action.mutation(), request_.noncegroup(), now_ms, block);
         if (mutation.ok()) {
           parsed.mutation = std::move(*mutation);
         } else if (mutation.error().code() == Code::kCorruption) {
-          return std::move(mutation).error();  // the cells behind it cannot be told apart
+          return std::move(mutation).error();  // the cells after it cannot be separated
         } else {
           parsed.error = std::move(mutation).error();
         }
@@ -120,7 +119,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     return bytes;
   }
 
-  // All mutations of the action as one, perhaps under a condition.
+  // Runs all mutations of the action as one unit, perhaps under a condition.
   void RunUnit(std::size_t index, const std::shared_ptr<Region>& region) {
     auto ticket = std::make_shared<std::vector<std::shared_ptr<EpochGuard::Ticket>>>();
     auto unit = MakeUnit(index, *region, *ticket);
@@ -137,7 +136,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
         outcome.processed = result->processed;
         outcome.one_unit = true;
         outcome.actions.resize(self->parsed_[index].size());
-        // HBase merges what the group's increments and appends give into the first entry; clients look there only.
+        // HBase merges the results of the group's increments and appends into the first entry, and clients look only
+        // there.
         std::vector<Cell>& merged = outcome.actions.front().cells;
         for (std::vector<Cell>& cells : result->results) {
           merged.insert(merged.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
@@ -153,7 +153,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     AtomicMutation unit;
     for (ParsedAction& parsed : parsed_[index]) {
       if (parsed.error.has_value()) return *parsed.error;
-      if (parsed.is_get) return Unsupported("a Get inside an atomic group of mutations is not offered");
+      if (parsed.is_get) return Unsupported("a Get inside an atomic group of mutations is not supported");
       unit.mutations.push_back(parsed.mutation);  // a copy: the original shapes the reply
     }
     if (unit.mutations.empty())
@@ -161,12 +161,12 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     if (action.has_condition() || request_.has_condition()) {
       RATCHET_ASSIGN(unit.condition, MakeCondition(action.has_condition() ? action.condition() : request_.condition()));
     }
-    RATCHET_TRY(calls_.GuardMetaWrite(responder_.context(), region, action.action(0).mutation().attribute(), unit,
-                                      tickets.emplace_back()));
+    RATCHET_TRY(calls_.GuardWrite(responder_.context(), region, action.action(0).mutation().attribute(), unit,
+                                  tickets.emplace_back()));
     return unit;
   }
 
-  // Each action by itself: reads on this thread, then all mutations together.
+  // Runs each action by itself: reads on this thread, then all mutations together.
   void RunEach(std::size_t index, const std::shared_ptr<Region>& region, const Throttles::Use& limited) {
     const pb::RegionAction& action = request_.regionaction(static_cast<int>(index));
     outcomes_[index].actions.resize(parsed_[index].size());
@@ -188,8 +188,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       } else {
         AtomicMutation unit;
         unit.mutations.push_back(parsed.mutation);
-        Status guarded = calls_.GuardMetaWrite(responder_.context(), *region, wire.mutation().attribute(), unit,
-                                               tickets->emplace_back());
+        Status guarded = calls_.GuardWrite(responder_.context(), *region, wire.mutation().attribute(), unit,
+                                           tickets->emplace_back());
         if (!guarded.ok()) {
           outcome.error = std::move(guarded).error();
           continue;
@@ -220,7 +220,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
   void RunGet(Region& region, const pb::Get& get, ActionOutcome& outcome) {
     if (allowance_->UsedUp()) {
       outcome.error =
-          rpc::RemoteError(rpc::exception::kMultiActionResultTooLarge, "the reply is full; ask again for this");
+          rpc::RemoteError(rpc::exception::kMultiActionResultTooLarge, "the reply is full; repeat this action");
       return;
     }
     auto cells = calls_.ReadRow(region, get);
@@ -234,7 +234,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     }
   }
 
-  // S24: what was read counts only if the region was still ours afterwards.
+  // S24 (visible after sync): reads count only if this server still owned the region afterwards.
   void CheckReads(std::size_t index, const Region& region) {
     const Status serving = calls_.CheckRead(region);
     if (serving.ok()) return;
@@ -285,8 +285,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     }
   }
 
-  // By which the client finds the action again: the number that it gave to it. In an atomic group clients give none,
-  // and HBase answers with the position there, whatever was sent.
+  // Returns the index by which the client finds the action: the number that the client gave it. In an atomic group
+  // HBase answers with the position, because clients give no numbers there.
   [[nodiscard]] std::uint32_t IndexOf(std::size_t region, std::size_t position) const {
     const pb::Action& action = request_.regionaction(static_cast<int>(region)).action(static_cast<int>(position));
     const bool numbered = action.has_index() && !outcomes_[region].one_unit;
@@ -296,7 +296,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
   const DataCalls& calls_;
   const pb::MultiRequest& request_;  // lives as long as the responder
   const rpc::Responder<pb::MultiResponse> responder_;
-  const std::shared_ptr<ResultAllowance> allowance_;  // of all results together
+  const std::shared_ptr<ResultAllowance> allowance_;  // limit of all results together
   std::vector<std::deque<ParsedAction>> parsed_;
   std::vector<RegionOutcome> outcomes_;
   std::atomic<std::size_t> pending_{0};

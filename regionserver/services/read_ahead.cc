@@ -22,12 +22,14 @@ void AheadBudget::Read(std::uint64_t reserved, std::uint64_t bytes) {
 }
 
 bool ReadFor::Answers(const ReadFor& other, const ReadReply& reply) const {
-  const bool few = other.limits.max_rows == 0 || !reply.chunk.ok() || reply.chunk->results <= other.limits.max_rows;
+  const auto within = [](std::uint32_t count, std::uint32_t limit) { return limit == 0 || count <= limit; };
+  const bool few = !reply.chunk.ok() || (within(reply.chunk->results, other.limits.max_results) &&
+                                         within(reply.chunk->finished_rows, other.limits.max_rows));
   return few && limits.max_bytes == other.limits.max_bytes && limits.allow_partial == other.limits.allow_partial &&
          limits.allow_heartbeat == other.limits.allow_heartbeat && tags == other.tags;
 }
 
-// The reader holds the session, so none is being read.
+// No read can run now, because a reader holds the session.
 ReadAhead::~ReadAhead() {
   const MutexLock lock(mutex_);
   if (state_ == State::kReady) budget_->Free(reply_.block.size());

@@ -1,12 +1,13 @@
-// Reading ahead: while a client takes one reply of a long scan apart, the server reads the next one.
+// Read-ahead: while a client processes one reply of a long scan, the server reads the next one.
 //
-// The thread that answered a call reads on for the same scanner, with the same limits, and leaves the reply in the
-// session; the next call waits for it if it is not ready, makes the CHECK of every reply (S24), and sends it. What a
-// scan gives does not change: its read point is fixed when it is opened. A call for fewer rows than were read cannot be
-// given them: its scanner is closed, and the client opens it again at its last row, as after a lease's end.
+// The thread that answered a call continues to read for the same scanner, with the same limits, and leaves the reply in
+// the session. The next call waits until it is ready, makes the CHECK as for every reply (S24: visible after sync), and
+// sends it. The results of a scan do not change, because its read point is fixed when it is opened. A call for fewer
+// rows than were read fails: its scanner is closed, and the client opens it again at its last row, as after the end of
+// a lease.
 //
-// Ahead is read only for scans that have come back before, whose reply was full, and that want cell blocks; and only by
-// so many threads at a time and into so many bytes (AheadBudget). Without room a scan goes on as without it.
+// The server reads ahead only for scans that have continued before, whose reply was full, and that want cell blocks.
+// AheadBudget limits the threads and bytes. Without budget a scan continues without read-ahead.
 #pragma once
 
 #include <atomic>
@@ -24,15 +25,15 @@
 
 namespace ratchet::regionserver {
 
-// Of all scans of a server. Thread-safe.
+// Budget for all scans of a server. Thread-safe.
 class AheadBudget {
  public:
-  // `most_bytes`: held in replies that were read ahead; 0: nothing is read ahead.
+  // `most_bytes` limits the replies that were read ahead; 0: no read-ahead.
   AheadBudget(Live<std::uint64_t> most_bytes, std::int64_t most_threads)
       : most_bytes_(std::move(most_bytes)), most_threads_(most_threads) {}
-  // Room for one reply of up to `bytes`, and a thread to read it.
+  // Reserves space for one reply of up to `bytes`, and a thread to read it.
   [[nodiscard]] bool Begin(std::uint64_t bytes);
-  // It was read, and has `bytes` of the `reserved` ones.
+  // Records that the reply was read, and keeps `bytes` of the `reserved` ones.
   void Read(std::uint64_t reserved, std::uint64_t bytes);
   void Free(std::uint64_t bytes) { bytes_ -= bytes; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_.load(); }
@@ -44,22 +45,22 @@ class AheadBudget {
   std::atomic<std::int64_t> threads_{0};
 };
 
-// One reply, as far as the scanner makes it.
+// One reply, without the fields that are added later.
 struct ReadReply {
   Result<ScanProgress> chunk{ScanProgress()};
-  hbase::pb::ScanResponse response;  // the lists beside the cell block
+  hbase::pb::ScanResponse response;  // all fields except the cell block
   std::string block;
 };
 
-// What a reply was read for.
+// The parameters for which a reply was read.
 struct ReadFor {
   ScanLimits limits;
-  bool tags = false;  // in the cell block
-  // Whether `reply`, which was read for this, answers a call for `other`. The deadline apart.
+  bool tags = false;  // include tags in the cell block
+  // Returns whether `reply`, which was read for these parameters, answers a call with `other`, except for its deadline.
   [[nodiscard]] bool Answers(const ReadFor& other, const ReadReply& reply) const;
 };
 
-// The reply that a session has ahead. A reading is begun and ended by the same call; any later one may take it.
+// The reply that was read ahead for a session. Each read is begun and ended by one call; any later call may take it.
 // Thread-safe.
 class ReadAhead {
  public:
@@ -68,10 +69,11 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // Before the reply of the call that reads on is sent, and while nothing is ahead. False: there is no room.
+  // Call before the reply of the current call is sent, and while no reply is ahead. Returns false when there is no
+  // budget.
   [[nodiscard]] bool Begin(const ReadFor& what);
   void End(ReadReply reply);
-  // Waits while one is being read. Nothing: none is ahead.
+  // Waits while a reply is being read. Returns nullopt when none is ahead.
   [[nodiscard]] std::optional<std::pair<ReadFor, ReadReply>> Take();
 
  private:

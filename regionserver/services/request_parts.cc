@@ -21,7 +21,7 @@ namespace {
 Error DoNotRetry(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
 
 // Times travel unsigned; Long.MAX_VALUE and anything above it mean "no bound".
-constexpr std::int64_t kLongestAgeMs = 1'000'000'000'000;  // thirty years: a client that says more means "for ever"
+constexpr std::int64_t kLongestAgeMs = 1'000'000'000'000;  // thirty years: a client with a longer time means "no limit"
 
 std::int64_t Bounded(std::uint64_t time) { return static_cast<std::int64_t>(std::min<std::uint64_t>(time, INT64_MAX)); }
 
@@ -32,13 +32,13 @@ TimeRange MakeTimeRange(const pb::TimeRange& range) {
   return result;
 }
 
-// Of filters that choose at random: another one for each request.
+// Seed for filters that choose at random: a different one for each request.
 std::uint64_t NextSeed() {
   static std::atomic<std::uint64_t> requests{0};
   return requests.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15u;
 }
 
-// Get and Scan name these fields alike.
+// Get and Scan have the same names for these fields.
 template <class Message>
 Status FillReadSpec(const Message& message, bool reversed, ReadSpec& spec) {
   const auto raw = FindAttribute(message.attribute(), "_raw_");
@@ -84,7 +84,7 @@ Result<CompareOp> OpOf(pb::CompareType type) {
     case pb::GREATER: return CompareOp::kGreater;
     case pb::NO_OP: break;
   }
-  return DoNotRetry("NO_OP is no condition");
+  return DoNotRetry("NO_OP is not a valid condition");
 }
 
 }  // namespace
@@ -104,6 +104,16 @@ Result<std::optional<std::int64_t>> NumberAttribute(const PbAttributes& attribut
   return std::optional<std::int64_t>(value);
 }
 
+// As in HBase: the first eight bytes count, INT64_MAX means "none", and 0 or less means that the cells have expired.
+Result<std::optional<std::int64_t>> TtlAttribute(const PbAttributes& attributes) {
+  const auto bytes = FindAttribute(attributes, kTtlAttribute);
+  if (!bytes.has_value()) return std::optional<std::int64_t>();
+  std::int64_t ttl_ms = 0;
+  if (!DecodeInt64(std::string_view(*bytes).substr(0, sizeof ttl_ms), ttl_ms))
+    return DoNotRetry(fmt::format("attribute {} has {} bytes; it must have 8", kTtlAttribute, bytes->size()));
+  return ttl_ms == INT64_MAX ? std::optional<std::int64_t>() : ttl_ms;
+}
+
 bool WantsResults(const PbAttributes& attributes) {
   const auto bytes = FindAttribute(attributes, kReturnAttribute);
   return !bytes.has_value() || bytes->empty() || bytes->front() != 0;
@@ -116,8 +126,8 @@ Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta) {
   if (get.existence_only()) spec.most_cells = 1;
   spec.closest_row_before = get.closest_row_before();
   if (spec.closest_row_before && !meta) {
-    // The class that makes old clients switch to reverse scans.
-    return rpc::RemoteError(rpc::exception::kUnknownProtocol, "closest_row_before is offered on hbase:meta only");
+    // This error class makes old clients switch to reverse scans.
+    return rpc::RemoteError(rpc::exception::kUnknownProtocol, "closest_row_before is supported only on hbase:meta");
   }
   return spec;
 }
@@ -135,14 +145,14 @@ Result<ScanSpec> MakeScanSpec(const pb::Scan& scan) {
     return DoNotRetry("Cannot set batch on a scan using a filter that returns true for filter.hasFilterRow");
   }
   spec.read_point = scan.mvcc_read_point();
-  // A scan from a row to the same row, as old clients write it: that one row.
+  // Old clients send a scan from a row to the same row to read that one row.
   if (!scan.has_include_stop_row() && !spec.start_row.empty() && spec.start_row == spec.stop_row) {
     spec.include_stop_row = true;
   }
   return spec;
 }
 
-// One id a line.
+// Parses one id a line.
 static Result<std::vector<std::string>> PassedClusters(const PbAttributes& attributes) {
   std::vector<std::string> ids;
   auto text = FindAttribute(attributes, kClusterIdsAttribute).value_or(std::string_view());
@@ -158,12 +168,12 @@ static Result<std::vector<std::string>> PassedClusters(const PbAttributes& attri
 
 Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group, std::int64_t now_ms,
                               CellBlockReader& block) {
-  auto cells = TakeMutationCells(mutation, block);
+  auto cells = ReadMutationCells(mutation, block);
   if (!cells.ok()) return Error(Code::kCorruption, cells.error().message(), std::string(rpc::exception::kDoNotRetryIo));
   for (const char* protection : {"VISIBILITY", "acl"}) {
     if (FindAttribute(mutation.attribute(), protection).has_value()) {
       return DoNotRetry(
-          fmt::format("attribute {}: visibility labels and access lists of cells are not offered, the cells would be "
+          fmt::format("attribute {}: visibility labels and access lists of cells are not supported, the cells would be "
                       "stored without protection",
                       protection));
     }
@@ -177,18 +187,17 @@ Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t n
   if (result.row.size() > kMaxRowLength) return DoNotRetry(fmt::format("the row is {} bytes long", result.row.size()));
   if (result.cells.empty() && result.kind != MutationKind::kDelete) return DoNotRetry("No columns to insert");
   for (const Cell& cell : result.cells) {
-    if (cell.row != result.row) return DoNotRetry("a cell of the mutation is of another row");
+    if (cell.row != result.row) return DoNotRetry("a cell of the mutation belongs to another row");
     if (const auto type = ProtectionTagIn(cell.tags)) {
       return DoNotRetry(
           fmt::format("a cell has a tag of type {}: visibility labels and access lists of cells are not "
-                      "offered, the cell would be stored without protection",
+                      "supported, the cell would be stored without protection",
                       *type));
     }
   }
   if (mutation.has_timestamp()) result.timestamp = Bounded(mutation.timestamp());
   if (mutation.has_time_range()) result.time_range = MakeTimeRange(mutation.time_range());
-  RATCHET_ASSIGN(result.ttl_ms, NumberAttribute(mutation.attribute(), kTtlAttribute));
-  if (result.ttl_ms == INT64_MAX) result.ttl_ms.reset();  // HBase's word for none
+  RATCHET_ASSIGN(result.ttl_ms, TtlAttribute(mutation.attribute()));
   RATCHET_ASSIGN(result.cluster_ids, PassedClusters(mutation.attribute()));
   result.return_result = WantsResults(mutation.attribute());
   result.nonce.group = nonce_group;

@@ -14,7 +14,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint32_t kUnlimited = INT32_MAX;  // what clients send for "as many as fit"
+constexpr std::uint32_t kUnlimited = INT32_MAX;  // clients send it for "all that fit"
 
 Error ScannerError(const Error& error) {
   switch (error.code()) {
@@ -25,7 +25,16 @@ Error ScannerError(const Error& error) {
   }
 }
 
-// The server has closed this scanner itself; clients may still come once more.
+ScannerOwner OwnerOf(const rpc::CallContext& context, const Region& region) {
+  using Kind = ScannerOwner::Kind;
+  const bool of_system = region.info().table.IsSystem();
+  return {context.member ? Kind::kMember
+          : of_system    ? Kind::kSystemTable
+                         : Kind::kUserTable,
+          context.connection, context.user, context.peer};
+}
+
+// For a scanner that the server has closed itself; clients may call it once more.
 pb::ScanResponse FinishedResponse(std::uint64_t scanner_id, Millis lease) {
   pb::ScanResponse response;
   response.set_scanner_id(scanner_id);
@@ -35,7 +44,7 @@ pb::ScanResponse FinishedResponse(std::uint64_t scanner_id, Millis lease) {
   return response;
 }
 
-// A reply may take half of what the client or the lease allows; then it ends with what it has.
+// A reply may take half of the time that the client or the lease allows; then it ends with the results so far.
 TimePoint DeadlineOf(const rpc::CallContext& context, Clock& clock, Millis lease) {
   Millis allowed = lease;
   if (context.timeout.count() > 0) allowed = std::min(allowed, context.timeout);
@@ -45,12 +54,9 @@ TimePoint DeadlineOf(const rpc::CallContext& context, Clock& clock, Millis lease
 ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& context, const DataServiceParts& parts,
                     std::uint64_t wanted_bytes) {
   ScanLimits limits;
-  limits.max_rows = request.has_number_of_rows() ? request.number_of_rows() : 1;
-  if (limits.max_rows >= kUnlimited) limits.max_rows = 0;
-  if (request.limit_of_rows() > 0) {
-    limits.max_rows =
-        limits.max_rows == 0 ? request.limit_of_rows() : std::min(limits.max_rows, request.limit_of_rows());
-  }
+  limits.max_results = request.has_number_of_rows() ? request.number_of_rows() : 1;
+  if (limits.max_results >= kUnlimited) limits.max_results = 0;
+  limits.max_rows = request.limit_of_rows();
   const std::uint64_t most_bytes = parts.max_result_bytes;
   limits.max_bytes = wanted_bytes == 0 ? most_bytes : std::min(wanted_bytes, most_bytes);
   limits.allow_partial = request.client_handles_partials();
@@ -59,8 +65,8 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
   return limits;
 }
 
-// Puts results into the answer in whichever form the connection wants, each cell once; the two parallel lists are of
-// the block form only.
+// Puts results into the answer in the form that the connection wants, each cell once; only the block form has the two
+// parallel lists.
 class ResponseSink final : public ScanSink {
  public:
   ResponseSink(CellTarget target, pb::ScanResponse& response) : target_(target), response_(response) {}
@@ -88,7 +94,7 @@ class ResponseSink final : public ScanSink {
   std::uint32_t cells_ = 0;
 };
 
-// Whole milliseconds, as HBase counts it; less than one counts as one.
+// Returns whole milliseconds, as in HBase; less than one counts as one.
 std::int64_t FileReadMillis(TimePoint::duration waited) {
   return (std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count() + 999'999) / 1'000'000;
 }
@@ -114,13 +120,14 @@ ReadReply ReadReplyOf(ScanSession& session, const ReadFor& what, bool as_block) 
   return reply;
 }
 
-// What the scan is read ahead for, after this reply; nothing: it is not, or there is no room for it.
+// Begins to read ahead after this reply. Returns its parameters; nullopt when the scan does not qualify or the budget
+// is used up.
 std::optional<ReadFor> BeginAhead(ScanSession& session, const pb::ScanRequest& request, const ReadFor& what,
                                   const ScanProgress& chunk) {
-  constexpr std::uint32_t kFullReplies = 2;  // short scans are left alone
+  constexpr std::uint32_t kFullReplies = 2;  // no read-ahead for short scans
   const bool full = chunk.more_in_region && !chunk.heartbeat && chunk.results > 0;
   if (!full || ++session.full_replies < kFullReplies) return std::nullopt;
-  // A client that counts down what it wants asks for less from call to call; others ask for the same.
+  // A client with a limit of rows asks for fewer from call to call; other clients repeat the same limits.
   const bool plain = what.limits.allow_partial && request.limit_of_rows() == 0;
   if (!plain || !session.ahead.Begin(what)) return std::nullopt;
   return what;
@@ -131,7 +138,7 @@ std::optional<ReadFor> BeginAhead(ScanSession& session, const pb::ScanRequest& r
 struct DataCalls::ScanAnswer {
   pb::ScanResponse response;
   std::string block;
-  std::shared_ptr<ScanSession> session;  // that is to be read ahead
+  std::shared_ptr<ScanSession> session;  // the session that is read ahead
   ReadFor ahead;
 };
 
@@ -146,8 +153,9 @@ Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request,
   RATCHET_ASSIGN(auto scanner, region->Scan(std::move(spec)));
   auto session = std::make_shared<ScanSession>(region, std::move(scanner), request.scan(), parts_.ahead);
   constexpr std::uint64_t kSession = 4096;
-  constexpr std::uint64_t kForms = 4;  // in which columns and rows are kept while it is open
-  return parts_.scanners.Add(std::move(session), kSession + kForms * request.scan().ByteSizeLong() + filter_bytes);
+  constexpr std::uint64_t kForms = 4;  // forms in which columns and rows are kept while it is open
+  return parts_.scanners.Add(std::move(session), kSession + kForms * request.scan().ByteSizeLong() + filter_bytes,
+                             OwnerOf(context, *region));
 }
 
 Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context) const {
@@ -157,19 +165,21 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "neither a scan to open nor a scanner to continue");
   }
   Throttles::Use limited;
-  auto use = opens ? OpenScanner(request, context, limited) : parts_.scanners.Find(request.scanner_id());
+  auto use =
+      opens ? OpenScanner(request, context, limited) : parts_.scanners.Find(request.scanner_id(), context.connection);
   if (!use.ok()) {
     if (use.error().code() == Code::kAborted)
       return ScanAnswer{FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};
     if (!opens && request.close_scanner() && use.error().code() == Code::kNotFound) {
       return ScanAnswer{
-          FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};  // closing what is closed
+          FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};  // close of a closed scanner
     }
     return opens ? std::move(use).error() : ScannerError(use.error());
   }
   ScanSession& session = use->session();
   const bool only_closes = !opens && request.close_scanner() && !request.has_number_of_rows();
-  if (!opens && !only_closes && !request.renew()) {  // before the call's number counts: it comes again with the same
+  // checked before the call's number counts, because the client repeats the number
+  if (!opens && !only_closes && !request.renew()) {
     RATCHET_ASSIGN(limited, Throttle(context, *session.region, {0, 1, 0, kBytesOfScan}));
   }
   if (request.has_next_call_seq()) {
@@ -196,10 +206,10 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
   auto ready = session.ahead.Take();
   if (ready && !(target.block != nullptr && ready->first.Answers(what, ready->second)) &&
       !RATCHET_MUTANT("scan.any_ahead")) {
-    use->Close();  // what was read ahead cannot be given back
+    use->Close();  // the rows that were read ahead cannot be returned to the scanner
     return rpc::RemoteError(
         rpc::exception::kUnknownScanner,
-        "the call asks for fewer rows than the one before, for which the next reply was read already: "
+        "the call asks for fewer rows than the previous one, for which the next reply was read ahead: "
         "open the scanner again");
   }
   ReadReply reply = ready ? std::move(ready->second) : ReadReplyOf(session, what, target.block != nullptr);
@@ -209,7 +219,9 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
   if (limited.counts()) limited.HasRead(target.block != nullptr ? answer.block.size() : response.ByteSizeLong());
   Status serving = chunk.ok() ? CheckRead(*session.region) : Ok();
   if (!chunk.ok() || !serving.ok()) {
-    use->Close();  // what was read is lost: the client starts again at the row that it has not finished (S30)
+    // the read rows are lost; the client restarts at the row that it has not finished (S30: scan belongs to one
+    // opening)
+    use->Close();
     return chunk.ok() ? serving.error() : chunk.error();
   }
   response.set_more_results_in_region(chunk->more_in_region);

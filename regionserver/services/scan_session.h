@@ -1,5 +1,5 @@
-// One client's open scan of one region, between its calls. Belongs to one opening of the region (rule S30).
-// Used by one call at a time; ScannerTable sees to that.
+// One client's open scan of one region, between its calls. It belongs to one opening of the region (S30: scan belongs
+// to one opening). ScannerTable makes sure that one call at a time uses it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ScanSession {
         wanted_bytes(scan.max_result_size()),
         need_cursor(scan.need_cursor_result()) {}
 
-  // Clients that number their calls count from 0. kStale when this is not the next number.
+  // Clients that number their calls start at 0. kStale when this is not the next number.
   [[nodiscard]] Status CheckSequence(std::uint64_t sequence) {
     if (sequence != next_sequence_) {
       return Error(Code::kStale, fmt::format("expected next_call_seq {}, got {}", next_sequence_, sequence));
@@ -35,8 +35,8 @@ class ScanSession {
   }
 
   ReadAhead ahead;
-  std::size_t block_bytes = 0;           // of the reply before: the next one is likely as large
-  std::uint32_t full_replies = 0;        // that it was given
+  std::size_t block_bytes = 0;           // size of the previous reply: the next one is likely as large
+  std::uint32_t full_replies = 0;        // number of full replies so far
   const std::shared_ptr<Region> region;  // outlives the scanner
   const std::unique_ptr<Scanner> scanner;
   const std::uint64_t wanted_bytes;  // 0: the server decides

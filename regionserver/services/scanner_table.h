@@ -1,15 +1,21 @@
 // The scanners that clients have open, by id, each with a lease (docs/wire-compatibility.md).
 //
 // A scanner is used by one request at a time. Its lease runs while no request uses it; when it ends the scanner is
-// closed and its id unknown. A scanner that the server closed itself, because the region had nothing more, stays known
-// as finished for a while: clients may still ask for more or close it, and are answered with nothing instead of an
-// error.
+// closed and its id unknown. A scanner that the server closed itself, because the region had no more rows, stays known
+// as finished for a while: clients may still call it or close it, and get an empty answer instead of an error.
+//
+// Scanners have a limit for each connection, for each user, and for the server. Above the limit of clients there is a
+// reserve for scans of system tables, and above that a reserve for members of the cluster (S64: bounded memory over all
+// connections). When the reserve for system tables is full, the connection with the most such scanners loses its oldest
+// idle one. A scanner whose connection has ended stays for a short while, for a client that connects again; it is
+// closed at once when its place is needed.
 //
 // Thread-safe. Leases end on the timers' thread.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,13 +34,28 @@ struct ScannerTableOptions {
   Live<Millis> lease{Millis{60'000}};
   Live<std::int64_t> max_open{10'000};
   std::size_t max_finished = 10'000;     // ids remembered as finished; the oldest is forgotten first
-  std::uint64_t max_bytes = 256u << 20;  // of what clients named in all open scans
+  std::uint64_t max_bytes = 256u << 20;  // size of the columns and rows that clients named in all open scans
+  // Limits of one connection and of one user; never more than half of max_open.
+  Live<std::int64_t> max_of_connection{1'000};
+  Live<std::int64_t> max_of_user{5'000};
+  Millis keep_orphans{5'000};  // for scanners whose connection has ended
+  // Called, without a lock, with the reason when a scanner was refused.
+  std::function<void(const std::string& why)> refused{};
+};
+
+// The party whose limit a scanner counts for.
+struct ScannerOwner {
+  enum class Kind : std::uint8_t { kUserTable, kSystemTable, kMember };
+  Kind kind = Kind::kUserTable;
+  std::uint64_t connection = 0;  // 0: no connection, which has no limit
+  std::string user{};
+  std::string peer{};
 };
 
 class ScannerTable {
  public:
-  // `id_base`: high bits of all ids, different for each run of the server, so that a client that comes back after a
-  // restart never reaches another's scanner.
+  // `id_base`: high bits of all ids, different for each run of the server, so that a client that returns after a
+  // restart never reaches another client's scanner.
   ScannerTable(Clock& clock, Timers& timers, std::uint32_t id_base, ScannerTableOptions options);
   ~ScannerTable();
   ScannerTable(const ScannerTable&) = delete;
@@ -42,7 +63,7 @@ class ScannerTable {
 
   [[nodiscard]] Millis lease() const;
 
-  // One request's hold on a scanner. Its end starts the lease anew.
+  // One request's hold on a scanner. Its end restarts the lease.
   class Use {
    public:
     Use() = default;
@@ -52,11 +73,11 @@ class ScannerTable {
     ~Use();
     [[nodiscard]] std::uint64_t id() const { return id_; }
     [[nodiscard]] ScanSession& session() const { return *session_; }
-    // For one that goes on with it after this request.
+    // For a caller that keeps the session after this request.
     [[nodiscard]] const std::shared_ptr<ScanSession>& shared_session() const { return session_; }
-    // The region has nothing more: the scanner is closed and its id remembered as finished.
+    // Call when the region has no more rows: closes the scanner and remembers its id as finished.
     void Finish();
-    // The client wants it gone, or it has failed: its id becomes unknown.
+    // Call when the client closes the scanner, or it failed: its id becomes unknown.
     void Close();
 
    private:
@@ -69,13 +90,16 @@ class ScannerTable {
   };
 
   // Opens a scanner, in use by the caller. kResourceExhausted when too many are open, or they hold too much.
-  // `bytes`: what it holds of its client's words.
-  [[nodiscard]] Result<Use> Add(std::shared_ptr<ScanSession> session, std::uint64_t bytes);
+  // `bytes`: memory that the names in its request take.
+  [[nodiscard]] Result<Use> Add(std::shared_ptr<ScanSession> session, std::uint64_t bytes,
+                                const ScannerOwner& owner = {});
 
   // kNotFound: unknown or its lease has ended. kFailedPrecondition: another request is using it. kAborted: finished.
-  [[nodiscard]] Result<Use> Find(std::uint64_t id);
+  // `connection` is that of the call and becomes the scanner's; 0 leaves the scanner's connection unchanged.
+  [[nodiscard]] Result<Use> Find(std::uint64_t id, std::uint64_t connection = 0);
+  void ConnectionEnded(std::uint64_t connection);
 
-  // Closes everything, at the end of the server.
+  // Closes all scanners, at the end of the server.
   void CloseAll();
   [[nodiscard]] std::size_t open() const;
   [[nodiscard]] std::uint64_t bytes() const;

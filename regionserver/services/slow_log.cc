@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "common/base/host_port.h"
 #include "common/base/printable.h"
+#include "common/model/message_limits.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
@@ -24,7 +26,7 @@ std::string RegionNameOf(const pb::RegionSpecifier& region) {
   return PrintableText(std::string_view(region.value()).substr(0, kMostRegionName));
 }
 
-// A Multi counts what it asks for, and is of its first region.
+// A Multi counts the operations that it requests, and belongs to its first region.
 void FillMulti(const pb::MultiRequest& multi, pb::SlowLogPayload& out) {
   std::int32_t gets = 0;
   std::int32_t mutations = 0;
@@ -42,7 +44,7 @@ void FillMulti(const pb::MultiRequest& multi, pb::SlowLogPayload& out) {
   out.set_multi_service_calls(services);
 }
 
-// A scan that goes on names its scanner only.
+// The next call of a scan names only its scanner.
 void FillRequest(const MessageLite& request, pb::SlowLogPayload& out) {
   if (const auto* multi = dynamic_cast<const pb::MultiRequest*>(&request)) {
     FillMulti(*multi, out);
@@ -55,9 +57,10 @@ void FillRequest(const MessageLite& request, pb::SlowLogPayload& out) {
   }
 }
 
-// A filter by an address is with or without its port.
+// A filter by an address matches with or without the port.
 bool IsFrom(const std::string& address, const std::string& wanted) {
-  return address == wanted || address.substr(0, address.rfind(':')) == wanted;
+  const auto split = SplitHostPort(address);
+  return address == wanted || (split.has_value() && split->host == wanted);
 }
 
 bool Passes(const pb::SlowLogPayload& call, const pb::SlowLogResponseRequest& request) {
@@ -87,14 +90,14 @@ pb::SlowLogResponses ReadOnly(const SlowLog& log, pb::SlowLogResponseRequest req
 constexpr std::string_view kRequestClass = "SlowLogResponseRequest";
 constexpr std::string_view kResponseClass = "SlowLogResponses";
 
-// Requests name their message by its Java class; so do answers, beside it.
+// Requests and answers contain their message and its Java class name.
 Result<pb::LogEntry> EntriesOf(const SlowLog& log, const pb::LogRequest& request) {
   const std::string& name = request.log_class_name();
   if (!name.ends_with(kRequestClass))
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
                             fmt::format("Invalid request params: there are no log entries of {} here", name));
   pb::SlowLogResponseRequest wanted;
-  if (!wanted.ParseFromString(request.log_message()))
+  if (!ParseMessage(request.log_message(), wanted).ok())
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "Invalid request params: the message cannot be read");
   pb::LogEntry entry;
   entry.set_log_class_name(name.substr(0, name.size() - kRequestClass.size()) + std::string(kResponseClass));

@@ -1,6 +1,6 @@
-// The slow and the large calls of late, as HBase's clients read them (GetLogEntries, GetSlowLogResponses).
+// The most recent slow and large calls, as HBase's clients read them (GetLogEntries, GetSlowLogResponses).
 //
-// A ring of so many: the oldest goes when one more comes. Thread-safe.
+// A bounded list: a new call replaces the oldest one. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ class SlowLog {
  public:
   explicit SlowLog(std::size_t most) : most_(most) {}
 
-  // Takes a call of ClientService; of others it takes none.
+  // Adds a call of ClientService; calls of other services are ignored.
   void Note(const rpc::FinishedCall& call, std::int64_t now_ms);
-  // The newest first, as many as the request wants, that its filters let through.
+  // Returns the newest first, up to the number that the request wants, filtered by its filters.
   [[nodiscard]] hbase::pb::SlowLogResponses Read(const hbase::pb::SlowLogResponseRequest& request) const;
   void Clear();
 
@@ -30,7 +30,7 @@ class SlowLog {
   std::deque<hbase::pb::SlowLogPayload> calls_ GUARDED_BY(mutex_);  // the oldest first
 };
 
-// AdminService's methods that read and clear it.
+// Adds AdminService's methods that read and clear the log.
 void AddSlowLogMethods(rpc::Service& service, const std::shared_ptr<SlowLog>& log);
 
 }  // namespace ratchet::regionserver

@@ -33,7 +33,7 @@ std::chrono::nanoseconds PeriodOf(pb::TimeUnit unit) {
 
 std::uint64_t UnitsOf(std::uint64_t bytes) { return bytes / kCapacityUnit + (bytes % kCapacityUnit == 0 ? 0 : 1); }
 
-// What `work` takes of a limit; nothing: the limit does not concern it.
+// Returns the amount of a limit that `work` uses; nullopt when the limit does not apply.
 std::uint64_t AmountOf(LimitKind kind, const ThrottleWork& work) {
   switch (kind) {
     case LimitKind::kRequests: return work.writes + work.reads;
@@ -80,7 +80,7 @@ void RateLimit::Refill(TimePoint now) {
 Millis RateLimit::WaitFor(std::uint64_t need, TimePoint now) {
   Refill(now);
   const double wanted = std::min(limit_, static_cast<double>(need));
-  // What was added in many small parts may lack the last bit.
+  // Ignores a rounding error: amounts added in many small parts may lack the last bit.
   const double missing = wanted - available_;
   if (missing <= limit_ * 1e-9) return Millis(0);
   return Millis(static_cast<std::int64_t>(std::ceil(missing * period_ns_ / limit_ / kNanosPerMilli)));
@@ -88,7 +88,7 @@ Millis RateLimit::WaitFor(std::uint64_t need, TimePoint now) {
 
 void RateLimit::Use(double amount) { available_ = std::clamp(available_ - amount, -limit_, limit_); }
 
-// Clients take hours and minutes only where seconds follow.
+// Clients parse hours and minutes only if seconds follow.
 std::string ThrottleText(const ThrottleWait& wait) {
   const std::int64_t all = std::max<std::int64_t>(wait.wait.count(), 0);
   std::string time;
@@ -171,7 +171,7 @@ ThrottleTable::Shared ThrottleTable::LimitsOf(const std::string& key) const {
   return entry == nullptr ? nullptr : entry->limits;
 }
 
-// The narrowest quota that the user has counts alone.
+// Only the most specific quota of the user applies.
 ThrottleTable::Shared ThrottleTable::OfUser(const std::string& user, const TableName& table) const {
   const std::string key = UserKey(user);
   for (const std::string& each : {key + TableKey(table), key + NamespaceKey(table.ns), key}) {
@@ -199,7 +199,7 @@ std::optional<ThrottleWait> ThrottleTable::Take(const std::string& user, const T
   }
   if (server != nullptr) {
     if (const auto of_server = server->WaitFor(work, now)) return of_server;
-    // With room on the server, what goes beyond the limits of others counts on the server's alone.
+    // When the server has capacity, requests above other limits count only on the server's limit.
     if (wait && may_exceed_) {
       wait.reset();
       limits.clear();

@@ -1,7 +1,7 @@
-// Throttles: whether a request of a client may be served now, by the quotas that the master has told; otherwise
-// RpcThrottlingException with the time after which the client may ask again.
+// Throttles: decides by the master's quotas whether a client's request may be served now; otherwise
+// RpcThrottlingException with the time after which the client may retry.
 //
-// Thread-safe; never blocks. What is asked while no quota is known costs one look at a flag.
+// Thread-safe; never blocks. Without quotas a request costs one read of a flag.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace ratchet::regionserver {
 
 class Throttles {
  public:
-  // What a request has taken. Says at the end what was read; without that, what was expected counts.
+  // The amounts that a request has taken. The caller reports the bytes read at the end; otherwise the estimate counts.
   class Use {
    public:
     Use() = default;
@@ -31,18 +31,18 @@ class Throttles {
 
    private:
     friend class Throttles;
-    Throttles* throttles_ = nullptr;  // null: nothing is limited
+    Throttles* throttles_ = nullptr;  // null: no limits
     std::vector<ThrottleTable::Shared> taken_;
     std::uint64_t expected_ = 0;
   };
 
-  // `clock` outlives this, and this every Use.
+  // `clock` outlives this object, which outlives every Use.
   explicit Throttles(const Clock& clock) : clock_(clock) {}
 
   void Take(const hbase::pb::ThrottleList& list);
-  // Of the list that is known; 0: none.
+  // Digest of the current list; 0: no list.
   [[nodiscard]] std::uint64_t digest() const { return digest_.load(); }
-  // False: Admit says yes to everything, whatever the work is.
+  // Returns false if Admit accepts every request.
   [[nodiscard]] bool limits_anything() const { return limits_anything_.load(std::memory_order_relaxed); }
   // Requests of the cluster's own processes and on system tables are never refused.
   [[nodiscard]] Result<Use> Admit(const rpc::CallContext& call, const TableName& table, const ThrottleWork& work);

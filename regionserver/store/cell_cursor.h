@@ -10,13 +10,13 @@
 
 namespace ratchet::regionserver {
 
-// One thread at a time. A new cursor stands nowhere. key() and value() may be called while Valid(); they are good until
-// the cursor moves. When Valid() turns false, status() tells an end from a failure.
+// One thread at a time. A new cursor has no position. key() and value() may be called while Valid(); they are valid
+// until the cursor moves. When Valid() turns false, status() distinguishes the end from a failure.
 class CellCursor {
  public:
   virtual ~CellCursor() = default;
-  virtual void Seek(std::string_view key) = 0;        // the first key at or after it
-  virtual void SeekBefore(std::string_view key) = 0;  // the last key before it
+  virtual void Seek(std::string_view key) = 0;        // moves to the first key at or after `key`
+  virtual void SeekBefore(std::string_view key) = 0;  // moves to the last key before `key`
   virtual void SeekToLast() = 0;
   virtual void Next() = 0;
   virtual void Prev() = 0;
@@ -26,7 +26,8 @@ class CellCursor {
   [[nodiscard]] virtual Status status() const = 0;
 };
 
-// All cells of all children in order; equal keys never occur (the sequence is part of the key), or are equal cells.
+// Returns all cells of all children in order. Equal keys only occur for equal cells, because the sequence is part of
+// the key.
 [[nodiscard]] std::unique_ptr<CellCursor> MergeCursors(std::vector<std::unique_ptr<CellCursor>> children,
                                                        KeyOrder order);
 

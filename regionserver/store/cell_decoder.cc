@@ -9,7 +9,7 @@ Error MalformedCell() {
   return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
 }
 
-// What an escaped part stands for: itself without its end, unless it has zeros inside.
+// Returns the unescaped part: a prefix of the escaped one, unless the part has zeros inside.
 std::string_view Plain(std::string_view escaped, std::string& scratch) {
   if (escaped.find('\0') == escaped.size() - 2) return escaped.substr(0, escaped.size() - 2);
   scratch = Unescape(escaped);
@@ -18,12 +18,12 @@ std::string_view Plain(std::string_view escaped, std::string& scratch) {
 
 }  // namespace
 
-Result<CellDecoder::Change> CellDecoder::TakeKey(std::string_view key) {
+Result<CellDecoder::Change> CellDecoder::DecodeKey(std::string_view key) {
   if (key.size() <= kFixedKeyTail) return MalformedCell();
   const std::string_view column = ColumnOf(key);
   Change change = Change::kVersion;
   if (column != column_) {
-    RATCHET_ASSIGN(change, TakeColumn(column));
+    RATCHET_ASSIGN(change, DecodeColumn(column));
   }
   const std::string_view tail = key.substr(column.size());
   const auto type = static_cast<std::uint8_t>(~static_cast<std::uint8_t>(tail[8]));
@@ -34,7 +34,7 @@ Result<CellDecoder::Change> CellDecoder::TakeKey(std::string_view key) {
   return change;
 }
 
-Result<CellDecoder::Change> CellDecoder::TakeColumn(std::string_view column) {
+Result<CellDecoder::Change> CellDecoder::DecodeColumn(std::string_view column) {
   if (OnlyRowDiffers(column)) {
     column_.assign(column);
     cell_.row = std::string_view(column_).substr(0, row_end_ - 2);
@@ -57,12 +57,12 @@ Result<CellDecoder::Change> CellDecoder::TakeColumn(std::string_view column) {
   cell_.family = Plain(own.substr(row_end_, family_end_ - row_end_), family_);
   cell_.qualifier = Plain(own.substr(family_end_), qualifier_);
   if (cell_.row.size() > kMaxRowLength || cell_.family.size() > kMaxFamilyLength)
-    return MalformedCell();  // it could not be sent
+    return MalformedCell();  // it would be too large to send
   return change;
 }
 
-// Most often a scan comes to the same column of another row whose key is as long: what is behind the row stays as it
-// is. Of keys without zeros only, which are their own escaped form.
+// Fast path: a scan most often moves to the same column of another row with a key of the same length, so only the row
+// changes. Valid for keys without zeros, which are their own escaped form.
 bool CellDecoder::OnlyRowDiffers(std::string_view column) const {
   if (row_end_ == 0 || column.size() != column_.size() || cell_.row.size() != row_end_ - 2 ||
       cell_.row.data() != column_.data())
@@ -71,14 +71,14 @@ bool CellDecoder::OnlyRowDiffers(std::string_view column) const {
   return column.find('\0') == row_end_ - 2 && column[row_end_ - 1] == '\0';
 }
 
-Status CellDecoder::TakeValue(std::string_view value) {
+Status CellDecoder::DecodeValue(std::string_view value) {
   RATCHET_ASSIGN(const StoredValue stored, SplitStoredValue(value));
   ttl_ms_ = stored.ttl_ms;
   cell_.value = stored.value;
   cell_.tags = stored.tags;
-  if (ttl_ms_ > 0) {  // clients see it as a tag
+  if (ttl_ms_) {  // clients see it as a tag
     tags_ = stored.tags;
-    AppendTtlTag(ttl_ms_, tags_);
+    AppendTtlTag(*ttl_ms_, tags_);
     cell_.tags = tags_;
   }
   return Ok();

@@ -11,22 +11,23 @@
 namespace ratchet::regionserver {
 namespace {
 
-// The first byte of a stored value says what stands before the value itself.
-constexpr std::uint8_t kHasTtl = 1;   // ms
-constexpr std::uint8_t kHasTags = 2;  // their length, and they themselves
+// The first byte of a stored value: flags for the parts that precede the value itself.
+constexpr std::uint8_t kHasTtl = 1;   // in ms
+constexpr std::uint8_t kHasTags = 2;  // length and tags
 
 void AppendBigEndian(std::uint64_t value, std::string& out) {
   for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
 }
 
 std::uint64_t ReadBigEndian(std::string_view bytes) {
-  static_assert(std::endian::native == std::endian::little, "the bytes are swapped always");
+  static_assert(std::endian::native == std::endian::little,
+                "this code swaps bytes, so it needs a little-endian machine");
   std::uint64_t value = 0;
   std::memcpy(&value, bytes.data(), sizeof(value));
   return __builtin_bswap64(value);
 }
 
-// Signed order as unsigned order.
+// Maps signed order to unsigned order.
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 }  // namespace
@@ -97,7 +98,7 @@ std::string ColumnPrefix(std::string_view row, std::string_view family, std::str
   return key;
 }
 
-// A prefix ends in 00 00; nothing but what begins with it lies below the same with 00 01.
+// A prefix ends in 00 00; only keys with this prefix are below the same prefix with 00 01.
 std::string AfterPrefix(std::string prefix) {
   prefix.back() = '\1';
   return prefix;
@@ -129,7 +130,7 @@ Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value
   stored.ttl_ms = parts.ttl_ms;
   stored.cell.value = parts.value;
   stored.cell.tags = parts.tags;
-  if (!CheckCell(stored.cell).ok()) return malformed;  // it could not be sent
+  if (!CheckCell(stored.cell).ok()) return malformed;  // it would be too large to send
   return stored;
 }
 
@@ -138,25 +139,24 @@ Result<StoredValue> SplitStoredValue(std::string_view stored) {
     return Error(Code::kCorruption, "stored value is malformed although its block's checksum is right");
   };
   if (stored.empty()) return malformed();
-  if (stored.front() == 0) return StoredValue{stored.substr(1), 0, {}};
+  if (stored.front() == 0) return StoredValue{stored.substr(1), {}, {}};
   const auto flags = static_cast<std::uint8_t>(stored.front());
   if ((flags & ~(kHasTtl | kHasTags)) != 0) return malformed();
   ByteReader in(stored.substr(1));
   StoredValue parts;
   if ((flags & kHasTtl) != 0) parts.ttl_ms = static_cast<std::int64_t>(in.Varint());
   if ((flags & kHasTags) != 0) parts.tags = in.Bytes();
-  if (!in.ok() || parts.ttl_ms < 0 || !CheckTags(parts.tags).ok() || !HaveRoom(parts.tags, parts.ttl_ms))
-    return malformed();
+  if (!in.ok() || !CheckTags(parts.tags).ok() || !HaveRoom(parts.tags, parts.ttl_ms)) return malformed();
   parts.value = in.Rest();
   return parts;
 }
 
-std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms, std::string_view tags) {
+std::string EncodeStoredValue(std::string_view value, std::optional<std::int64_t> ttl_ms, std::string_view tags) {
   std::string out;
   out.reserve(value.size() + tags.size() + 1);
-  const int flags = (ttl_ms > 0 ? kHasTtl : 0) | (tags.empty() ? 0 : kHasTags);
+  const int flags = (ttl_ms ? kHasTtl : 0) | (tags.empty() ? 0 : kHasTags);
   out.push_back(static_cast<char>(flags));
-  if (ttl_ms > 0) PutVarint(out, static_cast<std::uint64_t>(ttl_ms));
+  if (ttl_ms) PutVarint(out, static_cast<std::uint64_t>(*ttl_ms));
   if (!tags.empty()) PutBytes(out, tags);
   out.append(value);
   return out;
@@ -167,18 +167,18 @@ std::int64_t TimestampOf(std::string_view key) {
 }
 
 std::uint64_t SequenceOf(std::string_view key) {
-  if (key.size() < 8) return 0;  // no key of ours: the decoder will say so
+  if (key.size() < 8) return 0;  // not one of our keys: the decoder reports it
   return ~ReadBigEndian(key.substr(key.size() - 8));
 }
 
 int KeyOrder::Compare(std::string_view a, std::string_view b) const {
-  // RocksDB's table writer also compares with the empty key, which is no cell's.
+  // RocksDB's table writer also compares with the empty key, which is not the key of a cell.
   if (rows == RowOrder::kPlain || a.empty() || b.empty()) return a.compare(b);
   const std::string_view row_a = EncodedRowOf(a);
   const std::string_view row_b = EncodedRowOf(b);
   if (row_a == row_b) return a.substr(row_a.size()).compare(b.substr(row_b.size()));
   const auto order = CompareRows(rows, DecodeRow(row_a), DecodeRow(row_b));
-  if (order == 0) return a.compare(b);  // one of them is AfterPrefix of the row
+  if (order == 0) return a.compare(b);  // one of the two is AfterPrefix of the row
   return order < 0 ? -1 : 1;
 }
 

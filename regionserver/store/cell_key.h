@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,39 +22,42 @@ inline constexpr std::uint64_t kMaxSequence = UINT64_MAX;
 void AppendCellKey(const CellView& cell, std::uint64_t sequence, std::string& out);
 void AppendEscaped(std::string_view bytes, std::string& out);
 [[nodiscard]] std::string CellKey(const CellView& cell, std::uint64_t sequence);
-// At or before every key of the row / of the family in the row / of the column.
+// Returns a key at or before every key of the row / of the family in the row / of the column.
 [[nodiscard]] std::string RowPrefix(std::string_view row);
 [[nodiscard]] std::string FamilyPrefix(std::string_view row, std::string_view family);
 [[nodiscard]] std::string ColumnPrefix(std::string_view row, std::string_view family, std::string_view qualifier);
-// After every key that begins with `prefix` (one of the three above), before all others that follow.
+// Returns a key after every key that begins with `prefix` (one of the three above), and before all keys after those.
 [[nodiscard]] std::string AfterPrefix(std::string prefix);
 
-// The encoded row at the front of a key, its 00 00 included. The whole key when there is no end (never for our keys).
+// Returns the encoded row at the front of a key, its 00 00 included; the whole key when there is no end (never for our
+// keys).
 [[nodiscard]] std::string_view EncodedRowOf(std::string_view key);
 [[nodiscard]] std::string DecodeRow(std::string_view encoded_row);
-// The parts of a key: where the escaped one that begins at `from` ends, npos when it never does; what it stands for.
+// Parts of a key: EndOfEscaped returns where the escaped part that begins at `from` ends, npos if it has no end.
+// Unescape returns the bytes that an escaped part encodes.
 [[nodiscard]] std::size_t EndOfEscaped(std::string_view key, std::size_t from);
 [[nodiscard]] std::string Unescape(std::string_view escaped);
 
 struct StoredCell {
   Cell cell;
   std::uint64_t sequence = 0;
-  std::int64_t ttl_ms = 0;  // 0: none of its own
+  std::optional<std::int64_t> ttl_ms;  // the cell's own
 };
 // kCorruption when key or value are malformed.
 [[nodiscard]] Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value);
-[[nodiscard]] std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms, std::string_view tags = {});
+[[nodiscard]] std::string EncodeStoredValue(std::string_view value, std::optional<std::int64_t> ttl_ms,
+                                            std::string_view tags = {});
 struct StoredValue {
   std::string_view value;
-  std::int64_t ttl_ms = 0;  // 0: none of its own
-  std::string_view tags;    // without a time to live
+  std::optional<std::int64_t> ttl_ms;  // the cell's own
+  std::string_view tags;               // without the time to live
 };
 [[nodiscard]] Result<StoredValue> SplitStoredValue(std::string_view stored);
 
 inline constexpr std::size_t kFixedKeyTail = 8 + 1 + 8;  // timestamp, type, sequence
-// Keys that differ only in their sequence.
+// Equal for keys that differ only in their sequence.
 [[nodiscard]] inline std::string_view WithoutSequence(std::string_view key) { return key.substr(0, key.size() - 8); }
-// The column at the front of a key: what ColumnPrefix makes of it.
+// Returns the column at the front of a key, as made by ColumnPrefix.
 [[nodiscard]] inline std::string_view ColumnOf(std::string_view key) {
   return key.substr(0, key.size() - kFixedKeyTail);
 }

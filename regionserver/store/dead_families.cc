@@ -53,7 +53,7 @@ class LivingCursor final : public CellCursor {
   }
 
   const std::unique_ptr<CellCursor> cells_;
-  std::vector<std::string> dead_;  // escaped, so that none is the beginning of another one
+  std::vector<std::string> dead_;  // escaped, so that no name is a prefix of another one
 };
 
 }  // namespace

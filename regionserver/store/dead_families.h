@@ -1,4 +1,4 @@
-// A walk over cells that leaves some families out (S49). Pure.
+// A cursor that skips the cells of some families (S49: re-added family is new). Pure.
 #pragma once
 
 #include <functional>

@@ -49,7 +49,7 @@ class TableOutput final : public rocksdb::FSWritableFile {
   const std::unique_ptr<io::WritableFile> file_;
 };
 
-// The numbers of the files that are being read, by name.
+// Numbers of the files that are being read, by name.
 class Inputs {
  public:
   void Add(const std::string& name, std::uint64_t number) {
@@ -78,7 +78,7 @@ class Inputs {
   std::multimap<std::string, std::uint64_t> numbers_ GUARDED_BY(mutex_);
 };
 
-// Also when the file has got its owner's mark meanwhile.
+// Works also when the file has got its owner's mark meanwhile.
 Result<std::unique_ptr<io::ReadableFile>> OpenInput(io::Directory& directory, const std::string& name) {
   auto file = directory.OpenForRead(name);
   return file.ok() || file.error().code() != Code::kNotFound ? std::move(file)
@@ -119,7 +119,7 @@ class TableInput final : public rocksdb::FSRandomAccessFile {
   const std::uint64_t number_;
 };
 
-// The base class keeps the paths of the default file system for whatever is not overridden; none of it is reached.
+// The base class has the default file system for methods that are not overridden; no call reaches it.
 class DirectoryFileSystem final : public rocksdb::FileSystemWrapper {
  public:
   explicit DirectoryFileSystem(std::shared_ptr<io::Directory> directory)

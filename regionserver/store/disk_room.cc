@@ -14,7 +14,7 @@ Result<DiskRoom::Share> DiskRoom::Take(io::Directory& directory, std::uint64_t b
   const std::uint64_t wanted = taken_ + bytes;
   if (free < keep_free_ + wanted && !RATCHET_MUTANT("region.compact_without_room"))
     return Error(Code::kNoSpace,
-                 fmt::format("a compaction may write {} bytes, others that run {}, and {} are kept for flushes and "
+                 fmt::format("a compaction may write {} bytes, running ones {}, and {} are kept for flushes and "
                              "logs, but only {} are free on the disk",
                              bytes, taken_, keep_free_.Get(), free));
   taken_ = wanted;
@@ -42,9 +42,10 @@ Status DiskRoom::Share::Wrote(std::uint64_t bytes) {
   room_->GiveBack(written);
   RATCHET_ASSIGN(const std::uint64_t free, directory_->FreeBytes());
   if (free >= room_->keep_free_ || RATCHET_MUTANT("region.compact_without_room")) return Ok();
-  return Error(Code::kNoSpace, fmt::format("others have taken the room of a compaction: {} bytes are free on the disk, "
-                                           "and {} are kept for flushes and logs",
-                                           free, room_->keep_free_.Get()));
+  return Error(Code::kNoSpace,
+               fmt::format("other writers have used the space of a compaction: {} bytes are free on the disk, "
+                           "and {} are kept for flushes and logs",
+                           free, room_->keep_free_.Get()));
 }
 
 }  // namespace ratchet::regionserver

@@ -1,10 +1,11 @@
-// Room on the disk for compactions, which can wait, beside flushes, logs and the procedure store, which cannot (S90).
+// Disk space for compactions, which can wait, in competition with flushes, logs and the procedure store, which cannot
+// (S90: compactions leave space).
 //
-// A compaction takes room for all that it may write before it begins, and looks again as it writes, because other
-// processes write too. One that lacks room fails with kNoSpace, leaves nothing, and is tried again later. A flush gives
-// room back (its log can go), so it begins always, and only stops before the last bytes.
+// A compaction reserves space for its maximum output before it begins, and checks again as it writes, because other
+// processes write too. Without space it fails with kNoSpace, leaves no file, and is retried later. A flush frees space
+// (its log can be deleted), so it always begins, and stops only before the last bytes of the disk.
 //
-// Owner: shared by the server's regions. Thread-safe; a share is used by one thread and does not outlive its room.
+// Owner: shared by the server's regions. Thread-safe; a share is used by one thread and does not outlive its DiskRoom.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace ratchet::regionserver {
 
 class DiskRoom {
  public:
-  // `keep_free`: bytes of the disk that compactions leave to others.
+  // `keep_free` is the number of bytes that compactions leave free.
   explicit DiskRoom(Live<std::uint64_t> keep_free) : keep_free_(std::move(keep_free)) {}
 
   class Share {
@@ -29,7 +30,7 @@ class DiskRoom {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
     ~Share();
-    // So many more bytes were written. kNoSpace: others have taken the room meanwhile.
+    // Records that `bytes` more were written. kNoSpace: other writers have used the space meanwhile.
     [[nodiscard]] Status Wrote(std::uint64_t bytes);
 
    private:
@@ -38,14 +39,15 @@ class DiskRoom {
         : room_(&room), directory_(&directory), left_(left) {}
     DiskRoom* room_;
     io::Directory* directory_;
-    std::uint64_t left_;  // taken and not written yet
+    std::uint64_t left_;  // reserved and not written yet
   };
-  // For a file of up to `bytes` in `directory`, which outlives the share. kNoSpace: there is no room now.
+  // Reserves space for a file of up to `bytes` in `directory`, which outlives the share. kNoSpace: there is not enough
+  // space now.
   [[nodiscard]] Result<Share> Take(io::Directory& directory, std::uint64_t bytes) EXCLUDES(mutex_);
-  // In the middle of a flush. kNoSpace: what is left of the disk is for records, which take a few bytes each.
+  // Called in the middle of a flush. kNoSpace: the rest of the disk is kept for records, which take a few bytes each.
   [[nodiscard]] static Status CheckLast(io::Directory& directory);
 
-  // Between two looks at the disk.
+  // Bytes written between two checks of the disk.
   static constexpr std::uint64_t kStep = 1U << 20;
   static constexpr std::uint64_t kLast = 4U << 20;
 
@@ -54,7 +56,7 @@ class DiskRoom {
 
   const Live<std::uint64_t> keep_free_;
   Mutex mutex_;
-  std::uint64_t taken_ GUARDED_BY(mutex_) = 0;  // by all shares, not written yet
+  std::uint64_t taken_ GUARDED_BY(mutex_) = 0;  // reserved by all shares, not written yet
 };
 
 }  // namespace ratchet::regionserver

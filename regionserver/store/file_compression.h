@@ -1,11 +1,11 @@
-// How the blocks of a store file are compressed. A file says so itself: every version reads every one of these.
+// Compression of a store file's blocks. The file records its compression, and every version reads all of these.
 #pragma once
 
 #include <cstdint>
 
 namespace ratchet::regionserver {
 
-// By how well they pack, the least first.
+// In the order of compression ratio, the weakest first.
 enum class FileCompression : std::uint8_t { kLz4, kSnappy, kGz, kZstd };
 
 }  // namespace ratchet::regionserver

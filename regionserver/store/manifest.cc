@@ -1,6 +1,7 @@
 #include "regionserver/store/manifest.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,19 +21,20 @@ namespace {
 constexpr std::uint8_t kWholeState = 1;
 constexpr std::uint8_t kEdit = 2;
 constexpr std::uint8_t kVersion = 1;
-constexpr std::uint8_t kVersionOfFamilies = 2;  // the same, and families behind it; written only where there are some
-constexpr std::uint8_t kVersionOfRanges = 3;    // the same, and files' ranges of rows behind them, likewise
-constexpr std::uint8_t kVersionOfMajors = 4;    // the same, and when a major compaction wrote each file, likewise
-constexpr std::uint8_t kVersionOfTurns = 5;     // the same, and where what is shipped ends behind it, likewise
-constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padding, less than
-// The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
-// not end with them has been cut, also when it was cut just between two records.
+constexpr std::uint8_t kVersionOfFamilies = 2;     // version 1 followed by families; written only if there are some
+constexpr std::uint8_t kVersionOfRanges = 3;       // followed by the files' row ranges; written only if needed
+constexpr std::uint8_t kVersionOfMajors = 4;       // followed by the times of major compactions; written only if needed
+constexpr std::uint8_t kVersionOfMarks = 5;        // followed by the ends of shipped openings; written only if needed
+constexpr std::uint64_t kMostRecordOverhead = 32;  // upper bound of a record's header and padding
+// Before a record is written, its space and this many bytes after it are made durable as zeros. So a manifest that does
+// not end with zeros has been truncated, even if the cut is between two records.
 constexpr std::uint64_t kZerosBehind = 32;
-constexpr std::string_view kClosedName = "CLOSED";  // in the place of a removed file: the record CLOSED (S35)
-constexpr std::size_t kStep = 64U << 10;            // read at once
+// name of the "removed file" that marks the record CLOSED (S35: proof of a clean close)
+constexpr std::string_view kClosedName = "CLOSED";
+constexpr std::size_t kStep = 64U << 10;  // bytes of one read
 
-io::LogIdentity IdentityOf(std::string_view region, std::uint64_t open_seq) {
-  return {kManifestKind, io::LogFileId(fmt::format("{}/{}", region, ManifestName(open_seq)))};
+io::LogIdentity IdentityOf(std::string_view region, std::uint64_t open_number) {
+  return {kManifestKind, io::LogFileId(fmt::format("{}/{}", region, ManifestName(open_number)))};
 }
 
 void PutFile(std::string& out, const StoreFileInfo& file) {
@@ -44,7 +46,7 @@ void PutFile(std::string& out, const StoreFileInfo& file) {
   PutBytes(out, file.largest_key);
 }
 
-StoreFileInfo TakeFile(ByteReader& in) {
+StoreFileInfo ReadFileInfo(ByteReader& in) {
   StoreFileInfo file;
   file.name = in.Bytes();
   file.bytes = in.Varint();
@@ -60,14 +62,14 @@ void PutNames(std::string& out, const std::vector<std::string>& names) {
   for (const std::string& name : names) PutBytes(out, name);
 }
 
-std::vector<std::string> TakeNames(ByteReader& in) {
+std::vector<std::string> ReadNames(ByteReader& in) {
   std::vector<std::string> names;
   for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) names.emplace_back(in.Bytes());
   return names;
 }
 
 std::uint8_t VersionOf(const ManifestEdit& edit) {
-  if (!edit.shipped_until.empty()) return kVersionOfTurns;
+  if (!edit.shipped_until.empty()) return kVersionOfMarks;
   const auto any = [&edit](auto has) { return std::any_of(edit.added.begin(), edit.added.end(), has); };
   if (any([](const StoreFileInfo& file) { return file.major_ms != 0; })) return kVersionOfMajors;
   if (any([](const StoreFileInfo& file) { return file.cut(); })) return kVersionOfRanges;
@@ -104,7 +106,7 @@ std::string Encode(std::uint8_t version, const ManifestEdit& edit) {
   }
   if (version == kVersionOfRanges) return out;
   for (const StoreFileInfo& file : edit.added) PutSigned(out, file.major_ms);
-  if (version >= kVersionOfTurns) PutQueuePoints(out, edit.shipped_until);
+  if (version >= kVersionOfMarks) PutQueuePoints(out, edit.shipped_until);
   return out;
 }
 
@@ -115,11 +117,11 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
   ManifestEdit edit;
   edit.flushed_sequence = in.Varint();
   edit.greatest_timestamp = in.Signed();
-  // Counts are claims: what they announce takes memory only when it is there (S55).
-  for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) edit.added.push_back(TakeFile(in));
-  edit.removed = TakeNames(in);
+  // Counts are claims: memory is allocated only for items that are present (S55: checked input).
+  for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) edit.added.push_back(ReadFileInfo(in));
+  edit.removed = ReadNames(in);
   edit.closed = std::erase(edit.removed, kClosedName) > 0;
-  edit.consumed_edits = TakeNames(in);
+  edit.consumed_edits = ReadNames(in);
   bool plausible =
       edit.flushed_sequence <= static_cast<std::uint64_t>(kLargestPlausible) && IsMoment(edit.greatest_timestamp);
   for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
@@ -137,7 +139,7 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
       edit.families[family] = in.Varint();
     }
     for (StoreFileInfo& file : edit.added) {
-      const std::vector<std::string> dead = TakeNames(in);
+      const std::vector<std::string> dead = ReadNames(in);
       file.dead.insert(dead.begin(), dead.end());
     }
   }
@@ -149,13 +151,13 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
     edit.added[i].major_ms = in.Signed();
     plausible = plausible && IsMoment(edit.added[i].major_ms);
   }
-  if (version >= kVersionOfTurns) plausible = TakeQueuePoints(in, edit.shipped_until) && plausible;
+  if (version >= kVersionOfMarks) plausible = ReadQueuePoints(in, edit.shipped_until) && plausible;
   if (!plausible || !in.AtEnd())
     return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
   return edit;
 }
 
-// Whether the file ends with the zeros that stand behind every record.
+// Returns whether the file ends with the zeros that follow every record.
 Result<bool> EndsWithZeros(const io::ReadableFile& file, std::uint64_t size) {
   std::string end(kZerosBehind, '\xff');
   if (size < end.size()) return false;
@@ -163,7 +165,7 @@ Result<bool> EndsWithZeros(const io::ReadableFile& file, std::uint64_t size) {
   return got == end.size() && end == std::string(kZerosBehind, '\0');
 }
 
-// The state as one edit of an empty one.
+// Returns the state as one edit of an empty state.
 ManifestEdit WholeState(const ManifestState& state) {
   ManifestEdit edit;
   edit.flushed_sequence = state.flushed_sequence;
@@ -198,19 +200,19 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
   std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < state.nonces_since_ms; });
 }
 
-Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_seq) {
-  const std::string name = ManifestName(open_seq);
-  // Piece by piece: after damage its length may be anything (S91).
+Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_number) {
+  const std::string name = ManifestName(open_number);
+  // Reads the file in pieces, because a damaged file may have any length (S91: lengths are checked).
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
   RATCHET_ASSIGN(const std::uint64_t size, file->size());
   io::RecordReader::Options options;
-  options.expected = IdentityOf(region, open_seq);
+  options.expected = IdentityOf(region, open_number);
   io::RecordReader reader(*file, size, options);
   ManifestState state;
   io::Record record;
   bool whole = false;
   while (reader.Next(&record)) {
-    const bool known = record.version >= kVersion && record.version <= kVersionOfTurns;
+    const bool known = record.version >= kVersion && record.version <= kVersionOfMarks;
     if (record.type != (whole ? kEdit : kWholeState) || !known)
       return Error(Code::kCorruption, fmt::format("{}/{}: unexpected record of type {} version {} at offset {}",
                                                   directory.path(), name, record.type, record.version, record.offset));
@@ -228,20 +230,22 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
   const bool could_be = !torn || io::CouldBeTorn(bytes, reader.tail().offset);
   if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   if (!could_be && !RATCHET_MUTANT("manifest.any_tail"))
-    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}, although all of it was written",
-                                                directory.path(), name, reader.tail().offset, reader.tail().reason));
+    return Error(Code::kCorruption,
+                 fmt::format("{}/{} is damaged at offset {}: {}, although this part was written completely",
+                             directory.path(), name, reader.tail().offset, reader.tail().reason));
   RATCHET_ASSIGN(const bool zeros, EndsWithZeros(*file, size));
   if (!zeros && !RATCHET_MUTANT("manifest.any_end"))
     return Error(Code::kCorruption,
-                 fmt::format("{}/{} was cut at {} bytes: the zeros are missing that stand behind every record",
-                             directory.path(), name, size));
+                 fmt::format("{}/{} was cut at {} bytes: the zeros after its last record are missing", directory.path(),
+                             name, size));
   return state;
 }
 
 namespace {
 
-// Names of recovered edits that the cleaner has taken: every crash would leave some for ever. Should a late splitter
-// publish one again, its entries are at or below the flushed sequence and are left out (S26).
+// Forgets consumed recovered edits whose files the cleaner has removed, because every crash adds names. If a late
+// splitter publishes such a file again, its entries are at or below the flushed sequence and are skipped (S26: split up
+// to the seal).
 void ForgetGoneEdits(const std::vector<std::string>& names, ManifestState& state) {
   std::erase_if(state.consumed_edits, [&](const std::string& edits) {
     return !std::binary_search(names.begin(), names.end(), edits) &&
@@ -252,63 +256,52 @@ void ForgetGoneEdits(const std::vector<std::string>& names, ManifestState& state
 }  // namespace
 
 Result<std::optional<NumberedState>> NewestState(io::Directory& directory, const std::vector<std::string>& names,
-                                                 const std::string& region, std::uint64_t open_seq) {
+                                                 const std::string& region, std::uint64_t open_number) {
   std::vector<std::uint64_t> numbers;
   for (const std::string& name : names)
-    if (const std::uint64_t number = ManifestNumber(name); number > 0 && number < open_seq) numbers.push_back(number);
+    if (const std::uint64_t number = ManifestNumber(name); number > 0 && number < open_number)
+      numbers.push_back(number);
   std::sort(numbers.rbegin(), numbers.rend());
   for (const std::uint64_t number : numbers) {
     Result<ManifestState> state = ReadManifest(directory, region, number);
     if (!state.ok() && state.error().code() == Code::kNotFound) continue;
     if (!state.ok()) return state.error();
-    RATCHET_TRY(CheckNothingNewer(directory, names, number, open_seq));
+    RATCHET_TRY(CheckNothingNewer(directory, names, number, open_number));
     return std::optional<NumberedState>({number, std::move(*state)});
   }
-  RATCHET_TRY(CheckNothingNewer(directory, names, 0, open_seq));
+  RATCHET_TRY(CheckNothingNewer(directory, names, 0, open_number));
   return std::optional<NumberedState>();
 }
 
 namespace {
 
-// S38, S53: what the order says of the region's past must be there.
-Status CheckPast(const io::Directory& directory, const RegionPast& past, std::uint64_t newest) {
-  if (past.opened_before && newest == 0 && !RATCHET_MUTANT("region.open_over_lost_manifest")) {
-    return Error(Code::kCorruption,
-                 fmt::format("{}: the master says that the region has been open, but no manifest is there: bring its "
-                             "files back from a copy",
-                             directory.path()));
-  }
-  if (newest >= past.born || RATCHET_MUTANT("region.any_birth")) return Ok();
-  return Error(Code::kCorruption,
-               fmt::format("{}: the master says that {} holds what a split or a merge has given the region, but it is "
-                           "not there: bring the region's files back from a copy",
-                           directory.path(), ManifestName(past.born)));
-}
-
 Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<std::string>& names,
-                                  const std::string& region, std::uint64_t open_seq, const RegionPast& past) {
-  RATCHET_ASSIGN(std::optional<NumberedState> newest, NewestState(directory, names, region, open_seq));
-  RATCHET_TRY(CheckPast(directory, past, newest ? newest->number : 0));
-  if (!newest) return ManifestState{};  // the first opening
+                                  const std::string& region, std::uint64_t open_number, const RegionPast& past) {
+  RATCHET_ASSIGN(std::optional<NumberedState> newest, NewestState(directory, names, region, open_number));
+  FoundState found;
+  if (newest) found = {newest->number, newest->state.flushed_sequence};
+  RATCHET_TRY(CheckPast(directory, names, past, found));
+  if (!newest) return ManifestState{};  // this is the first opening
   ForgetGoneEdits(names, newest->state);
-  newest->state.closed = false;  // that opening was; this one begins
+  newest->state.closed = false;  // the previous opening was closed; this one begins
   return std::move(newest->state);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
-                                                   std::uint64_t open_seq, const RegionPast& past,
+                                                   std::uint64_t open_number, const RegionPast& past,
                                                    const Examine& examine) {
-  if (open_seq == 0)
+  if (open_number == 0)
     return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
-  RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_seq)));
-  RATCHET_ASSIGN(const std::vector<std::string> names, ClaimRegion(directory, open_seq));
+  RATCHET_TRY(CheckIssued(directory, past, open_number));
+  RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_number)));
+  RATCHET_ASSIGN(const std::vector<std::string> names, ClaimRegion(directory, open_number));
   RATCHET_TRY(HitFault("manifest.created", region));
-  // Only now: a lower opening that has acknowledged anything did so before its mark was taken.
-  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_seq, past));
+  // Read the state only now: a lower opening acknowledged writes only before its mark was taken.
+  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_number, past));
   if (examine) RATCHET_TRY(examine(state, names));
-  std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_seq));
+  std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_number));
   manifest->state_ = std::move(state);
   RATCHET_ASSIGN(manifest->file_, manifest->Begin(std::move(file)));
   return manifest;
@@ -316,7 +309,7 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, con
 
 Result<Manifest::File> Manifest::Begin(std::unique_ptr<io::WritableFile> file) const {
   File begun;
-  begun.writer = std::make_unique<io::RecordWriter>(std::move(file), IdentityOf(region_, open_seq_));
+  begun.writer = std::make_unique<io::RecordWriter>(std::move(file), IdentityOf(region_, open_number_));
   RATCHET_TRY(Write(begun, kWholeState, WholeState(state_)));
   begun.state_bytes = begun.writer->end_offset();
   return begun;
@@ -330,7 +323,7 @@ Status Manifest::Publish(io::Directory& directory, const std::string& region, st
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(unfinished));
   RATCHET_ASSIGN(manifest.file_, manifest.Begin(std::move(file)));
   RATCHET_TRY(HitFault("manifest.before_rename", directory.path()));
-  return manifest.TakeName(unfinished);
+  return manifest.RenameOver(unfinished);
 }
 
 Status Manifest::Append(const ManifestEdit& edit) {
@@ -344,38 +337,39 @@ Status Manifest::Append(const ManifestEdit& edit) {
 }
 
 Status Manifest::MakeRoom(const ManifestEdit& edit, std::size_t key_bytes) {
-  constexpr std::uint64_t kFileEntry = 256;  // of a file, besides its keys
+  constexpr std::uint64_t kFileEntry = 256;  // bytes of a file's entry in addition to its keys
   return Reserve(file_, Encode(VersionOf(edit), edit).size() + key_bytes + kFileEntry);
 }
 
 Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
   if (RATCHET_MUTANT("manifest.grows_for_ever") || bytes() <= 2 * file_.state_bytes + slack_bytes) return false;
-  const std::string unfinished = std::string(kUnfinishedManifestPrefix) + ManifestName(open_seq_);
-  const Status removed = directory_.Unlink(unfinished);  // of an earlier try of this opening
+  const std::string unfinished = std::string(kUnfinishedManifestPrefix) + ManifestName(open_number_);
+  const Status removed = directory_.Unlink(unfinished);  // left by an earlier attempt of this opening
   if (!removed.ok() && removed.error().code() != Code::kNotFound) return removed.error();
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory_.Create(unfinished));
   Result<File> rewritten = Begin(std::move(file));
   if (!rewritten.ok()) {
-    IgnoreResult(directory_.Unlink(unfinished), "the next try, or the next opening, removes it");
+    IgnoreResult(directory_.Unlink(unfinished), "the next attempt, or the next opening, removes it");
     return std::move(rewritten).error();
   }
   RATCHET_TRY(HitFault("manifest.before_rename", directory_.path()));
-  RATCHET_TRY(TakeName(unfinished));
-  io::FollowName(rewritten->writer->file(), ManifestName(open_seq_));
+  RATCHET_TRY(RenameOver(unfinished));
+  io::FollowName(rewritten->writer->file(), ManifestName(open_number_));
   file_ = std::move(rewritten).value();
   return true;
 }
 
-// Until the name is durable on the new file, records in either of the two might be the ones that a crash takes away.
-Status Manifest::TakeName(const std::string& written) const {
-  Status named = directory_.Rename(written, ManifestName(open_seq_));
-  if (!named.ok() && named.error().code() == Code::kNoSpace) return named;  // the names are as they were
+// Until the rename is durable, a crash may undo it. Then the records of either file could be lost, so no record is
+// appended before.
+Status Manifest::RenameOver(const std::string& written) const {
+  Status named = directory_.Rename(written, ManifestName(open_number_));
+  if (!named.ok() && named.error().code() == Code::kNoSpace) return named;  // the names are unchanged
   if (named.ok() && !RATCHET_MUTANT("manifest.no_rename_sync")) named = directory_.Sync();
   if (!io::DieOnFailedSync(named, "region manifest")) return named.error();
   return Ok();
 }
 
-// Nothing is written yet, so this may fail.
+// No part of the record is written yet, so this may fail safely.
 Status Manifest::Reserve(File& file, std::uint64_t payload) const {
   RATCHET_TRY(io::OpenAgain(file.writer->file()));
   const std::uint64_t end = file.writer->end_offset() + payload + kMostRecordOverhead + kZerosBehind;

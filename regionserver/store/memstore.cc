@@ -7,19 +7,18 @@
 namespace ratchet::regionserver {
 
 namespace {
-constexpr std::uint64_t kNodeOverhead = 112;  // of a map node and two strings
+constexpr std::uint64_t kNodeOverhead = 112;  // size of a map node and two strings
 }
 
-// Nodes of a map stay where they are, so that only the steps themselves need the lock; forward, many steps are taken
-// under one. What is added between them belongs to a sequence that no reader of this moment may see, like a value that
-// is replaced under a cursor.
+// Nodes of a map do not move, so only the steps themselves need the lock; forward, one lock covers many steps. Cells
+// that are added or replaced meanwhile have sequences above the read point of every current reader.
 class MemstoreCursor final : public CellCursor {
  public:
   explicit MemstoreCursor(std::shared_ptr<const Memstore> store) : store_(std::move(store)) {}
 
   void Seek(std::string_view key) override {
     ReaderLock lock(store_->mutex_);
-    TakeFrom(store_->cells_.lower_bound(key));
+    ReadFrom(store_->cells_.lower_bound(key));
   }
   void SeekBefore(std::string_view key) override {
     ReaderLock lock(store_->mutex_);
@@ -32,7 +31,7 @@ class MemstoreCursor final : public CellCursor {
   void Next() override {
     if (++at_ < count_) return;
     ReaderLock lock(store_->mutex_);
-    TakeFrom(std::next(ahead_[count_ - 1]));
+    ReadFrom(std::next(ahead_[count_ - 1]));
   }
   void Prev() override {
     ReaderLock lock(store_->mutex_);
@@ -45,15 +44,15 @@ class MemstoreCursor final : public CellCursor {
 
  private:
   using Place = Memstore::Cells::const_iterator;
-  static constexpr std::size_t kFewest = 1;  // a read of one cell takes no more
+  static constexpr std::size_t kFewest = 1;  // enough for a read of one cell
   static constexpr std::size_t kMost = 64;
 
-  void TakeFrom(Place place) REQUIRES_SHARED(store_->mutex_) {
+  void ReadFrom(Place place) REQUIRES_SHARED(store_->mutex_) {
     const Place end = store_->cells_.end();
     wanted_ = at_ == count_ && count_ > 0 ? std::min(wanted_ * 2, kMost) : kFewest;
     at_ = 0;
     for (count_ = 0; count_ < wanted_ && place != end; ++place) {
-      // On their way into the cache while the search for the next place goes on.
+      // Prefetched while the search for the next cell continues.
       __builtin_prefetch(place->first.data());
       __builtin_prefetch(place->second.data());
       ahead_[count_++] = place;
@@ -66,7 +65,7 @@ class MemstoreCursor final : public CellCursor {
   }
 
   const std::shared_ptr<const Memstore> store_;
-  std::array<Place, kMost> ahead_;  // the place at hand, and what follows it
+  std::array<Place, kMost> ahead_;  // the current cell, and those after it
   std::size_t at_ = 0;
   std::size_t count_ = 0;
   std::size_t wanted_ = kFewest;
@@ -76,7 +75,7 @@ Memstore::~Memstore() {
   if (budget_ != nullptr) budget_->used.fetch_sub(bytes(), std::memory_order_relaxed);
 }
 
-void Memstore::Add(const CellView& cell, std::uint64_t sequence, std::int64_t ttl_ms) {
+void Memstore::Add(const CellView& cell, std::uint64_t sequence, std::optional<std::int64_t> ttl_ms) {
   std::string key = CellKey(cell, sequence);
   std::string value = EncodeStoredValue(cell.value, ttl_ms, cell.tags);
   const std::uint64_t size = key.size() + value.size() + kNodeOverhead;

@@ -1,14 +1,15 @@
 // The cells of a region that are durable in the log but not yet in a store file.
 //
 // Owner: the region; cursors keep it alive. Threads: one writer at a time, any number of readers at the same time.
-// Cells are never changed or removed, so a cursor may stand where it is while others are added; what a reader must not
-// see yet it tells by the sequence (S24).
+// Cells are never changed or removed, so a cursor keeps its position while others are added; a reader skips cells above
+// its read point (S24: visible after sync).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/base/mutex.h"
@@ -19,17 +20,17 @@ namespace ratchet::regionserver {
 
 class Memstore : public std::enable_shared_from_this<Memstore> {
  public:
-  // `budget`: the server's, in which this memstore counts itself for as long as anything keeps it alive; null: none.
+  // `budget` is the server's, which counts this memstore as long as it exists; null: no budget.
   explicit Memstore(KeyOrder order, std::shared_ptr<MemstoreBudget> budget = nullptr)
       : cells_(order), budget_(std::move(budget)) {}
   ~Memstore();
   Memstore(const Memstore&) = delete;
   Memstore& operator=(const Memstore&) = delete;
 
-  // A cell with this very key is replaced (two values for one column in one mutation: the later one counts).
-  void Add(const CellView& cell, std::uint64_t sequence, std::int64_t ttl_ms);
+  // Replaces a cell with the same key (for two values of one column in one mutation, the later one wins).
+  void Add(const CellView& cell, std::uint64_t sequence, std::optional<std::int64_t> ttl_ms);
   [[nodiscard]] std::unique_ptr<CellCursor> NewCursor() const;
-  // Estimate of the memory used.
+  // Returns an estimate of the memory used.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool empty() const { return bytes() == 0; }
 

@@ -1,7 +1,7 @@
-// What all memstores of a server may hold together.
+// The memory limit of all memstores of a server together.
 //
-// Memstores count themselves in and out; regions ask before they admit a write. Above `flush_at` the largest region is
-// asked to flush; above `limit` writes are refused as too busy until flushes have made room. hbase:meta is never
+// Memstores add and subtract their sizes; regions check before they admit a write. Above `flush_at` the largest region
+// is flushed; above `limit` writes are refused as too busy until flushes have freed memory. hbase:meta is never
 // refused.
 //
 // Owner: shared by the server's regions. Thread-safe.

@@ -3,8 +3,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-// A handful of children: a linear search for the next one beats a heap, and while the child at hand stays before the
-// runner-up a step costs one comparison, none with a single child.
+// With few children a linear search for the next one is faster than a heap. While the current child stays before the
+// runner-up, a step costs one comparison; with a single child none.
 class MergeCursor final : public CellCursor {
  public:
   MergeCursor(std::vector<std::unique_ptr<CellCursor>> children, KeyOrder order) : order_(order) {
@@ -55,11 +55,11 @@ class MergeCursor final : public CellCursor {
  private:
   struct Child {
     std::unique_ptr<CellCursor> cursor;
-    std::string_view key;  // while valid
+    std::string_view key;  // if `valid`
     bool valid = false;
   };
 
-  // What a child has come to. The failure of one ends the whole.
+  // Caches a child's state after a move. A failed child makes the whole cursor fail.
   void Look(Child& child) {
     child.valid = child.cursor->Valid();
     if (child.valid) {
@@ -75,7 +75,7 @@ class MergeCursor final : public CellCursor {
   [[nodiscard]] bool StaysFirst() const {
     return failure_.ok() && current_->valid && (second_ == nullptr || Before(current_->key, second_->key));
   }
-  // All children but the current one stand on its other side; bring them over.
+  // All children except the current one are on its other side; move them over.
   void Turn(bool forward) {
     forward_ = forward;
     const std::string here(current_->key);
@@ -109,7 +109,7 @@ class MergeCursor final : public CellCursor {
   std::vector<Child> children_;
   const KeyOrder order_;
   Child* current_ = nullptr;
-  Child* second_ = nullptr;  // the next one when current_ has passed it
+  Child* second_ = nullptr;  // the child that follows when current_ has passed its key
   Status failure_;
   bool forward_ = true;
 };

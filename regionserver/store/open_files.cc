@@ -28,7 +28,7 @@ OpenFiles::File OpenFiles::Find(std::uint64_t number) {
 }
 
 void OpenFiles::Shrink(std::size_t most) {
-  Order closed;  // outside the lock
+  Order closed;  // closed outside the lock
   MutexLock lock(mutex_);
   while (order_.size() > most) {
     places_.erase(order_.back().first);

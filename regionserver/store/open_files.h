@@ -1,7 +1,7 @@
-// The store files that are open at this moment, of all regions of the process: a bounded number, the least recently
-// read closed first. A store file of an open region needs no descriptor of its own.
+// The table of open store files of all regions of the process: its size is bounded, and the least recently read file is
+// closed first. A store file of an open region needs no descriptor of its own.
 //
-// Thread-safe. A file stays open for its readers, also when it has left the table meanwhile.
+// Thread-safe. A file stays open for its readers even if it has left the table.
 #pragma once
 
 #include <cstddef>
@@ -24,21 +24,21 @@ class OpenFiles {
   using Opener = std::function<Result<std::unique_ptr<io::ReadableFile>>()>;
 
   explicit OpenFiles(std::size_t capacity) : capacity_(capacity < 1 ? 1 : capacity) {}
-  // A quarter of the descriptors that the process may have when this is called first, at most 65,536.
+  // The limit is a quarter of the process's descriptors at the first call, at most 65,536.
   [[nodiscard]] static OpenFiles& OfProcess();
 
-  // A number for one file, never given twice.
+  // Returns a number for one file; numbers are never reused.
   [[nodiscard]] std::uint64_t NewNumber();
-  // The open file of this number, opened when it is not in the table. Where no descriptor is left the older half of the
-  // table is closed first.
+  // Returns the open file of this number, and opens it if it is not in the table. If no descriptor is free, the older
+  // half of the table is closed first.
   [[nodiscard]] Result<File> Get(std::uint64_t number, const Opener& open);
-  // Opens it, and keeps it open until it is forgotten, besides the table: its name is about to go.
+  // Opens the file and keeps it open, in addition to the table, until it is forgotten; call before its name is removed.
   [[nodiscard]] Status Hold(std::uint64_t number, const Opener& open);
   void Forget(std::uint64_t number);
-  // Closes what nothing reads at this moment and what is not held.
+  // Closes all files that are neither in use nor held.
   void CloseAll() { Shrink(0); }
 
-  [[nodiscard]] std::size_t size() const;  // without what is held
+  [[nodiscard]] std::size_t size() const;  // without held files
   [[nodiscard]] std::size_t held() const;
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
 

@@ -30,22 +30,23 @@ std::uint64_t HighestOpened(const std::vector<std::string>& names) {
   return highest;
 }
 
-Status CheckNoHigher(const io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_seq) {
+Status CheckNoHigher(const io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_number) {
   for (const std::string& name : names)
-    if (ManifestNumber(name) > open_seq)
-      return Error(Code::kFenced, fmt::format("{}: opening {} is superseded by {}", directory.path(), open_seq, name));
+    if (ManifestNumber(name) > open_number)
+      return Error(Code::kFenced,
+                   fmt::format("{}: opening {} is superseded by {}", directory.path(), open_number, name));
   return Ok();
 }
 
-// The looks of an opening that has just made its manifest.
-Result<std::vector<std::string>> LookForHigher(io::Directory& directory, std::uint64_t open_seq) {
+// The checks of an opening that has just made its manifest.
+Result<std::vector<std::string>> LookForHigher(io::Directory& directory, std::uint64_t open_number) {
   RATCHET_ASSIGN(std::vector<std::string> names, directory.List());
-  if (!RATCHET_MUTANT("manifest.no_opening_check")) RATCHET_TRY(CheckNoHigher(directory, names, open_seq));
+  if (!RATCHET_MUTANT("manifest.no_opening_check")) RATCHET_TRY(CheckNoHigher(directory, names, open_number));
   return names;
 }
 
-// Another opening, higher than that one but lower than this, may have been faster.
-Status TakeMark(io::Directory& directory, const std::string& mark) {
+// Another opening, higher than the mark's but lower than this one, may have renamed it before.
+Status RetireMark(io::Directory& directory, const std::string& mark) {
   const Status renamed = directory.Rename(mark, io::UnneededName(mark));
   if (renamed.ok() || renamed.error().code() == Code::kNotFound) return Ok();
   return renamed;
@@ -53,8 +54,8 @@ Status TakeMark(io::Directory& directory, const std::string& mark) {
 
 }  // namespace
 
-std::string ManifestName(std::uint64_t open_seq) { return fmt::format("{}{}", kManifestPrefix, open_seq); }
-std::string ServingName(std::uint64_t open_seq) { return fmt::format("{}{}", kServingPrefix, open_seq); }
+std::string ManifestName(std::uint64_t open_number) { return fmt::format("{}{}", kManifestPrefix, open_number); }
+std::string ServingName(std::uint64_t open_number) { return fmt::format("{}{}", kServingPrefix, open_number); }
 std::uint64_t ManifestNumber(std::string_view name) { return NumberAfter(kManifestPrefix, name); }
 std::uint64_t ServingNumber(std::string_view name) { return NumberAfter(kServingPrefix, name); }
 std::uint64_t OpenedNumber(std::string_view name) { return NumberAfter(kOpenedPrefix, name); }
@@ -66,19 +67,19 @@ std::uint64_t OpeningOfStoreFile(std::string_view name) {
   return NumberAfter({}, name.substr(0, dash));
 }
 
-Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint64_t open_seq) {
+Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint64_t open_number) {
   if (!RATCHET_MUTANT("region.mark_before_look")) {
-    RATCHET_ASSIGN(const std::vector<std::string> first, LookForHigher(directory, open_seq));
+    RATCHET_ASSIGN(const std::vector<std::string> first, LookForHigher(directory, open_number));
   }
-  // A leftover of this very name would be of an attempt that went no further, as its manifest would still be there
+  // An existing mark of this name is from an attempt that made no manifest, because the manifest would still exist
   // otherwise.
-  const auto made = directory.Create(ServingName(open_seq));
+  const auto made = directory.Create(ServingName(open_number));
   if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made.error();
-  RATCHET_ASSIGN(std::vector<std::string> names, LookForHigher(directory, open_seq));
+  RATCHET_ASSIGN(std::vector<std::string> names, LookForHigher(directory, open_number));
   for (const std::string& name : names) {
     const std::uint64_t lower = ServingNumber(name);
-    if (lower > 0 && lower < open_seq && !RATCHET_MUTANT("region.keep_lower_marks"))
-      RATCHET_TRY(TakeMark(directory, name));
+    if (lower > 0 && lower < open_number && !RATCHET_MUTANT("region.keep_lower_marks"))
+      RATCHET_TRY(RetireMark(directory, name));
   }
   if (!RATCHET_MUTANT("manifest.no_dir_sync")) {
     const Status synced = directory.Sync();
@@ -87,20 +88,21 @@ Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint
   return names;
 }
 
-Status CheckOwner(io::Directory& directory, std::uint64_t open_seq) {
-  RATCHET_ASSIGN(const bool there, directory.Exists(ServingName(open_seq)));
+Status CheckOwner(io::Directory& directory, std::uint64_t open_number) {
+  RATCHET_ASSIGN(const bool there, directory.Exists(ServingName(open_number)));
   if (there) return Ok();
-  // Rare, so it may cost a listing: what has taken the mark must be found, or nothing is known.
+  // This is rare, so it may cost a listing: the opening that took the mark must be found, otherwise the owner is
+  // unknown.
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
-  RATCHET_TRY(CheckNoHigher(directory, names, open_seq));
-  return Error(Code::kCorruption, fmt::format("{}: the mark {} is gone, and no higher opening is there",
-                                              directory.path(), ServingName(open_seq)));
+  RATCHET_TRY(CheckNoHigher(directory, names, open_number));
+  return Error(Code::kCorruption, fmt::format("{}: the mark {} is gone, but there is no higher opening",
+                                              directory.path(), ServingName(open_number)));
 }
 
-Status SayOpened(io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_seq) {
+Status SayOpened(io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_number) {
   const std::uint64_t before = HighestOpened(names);
-  if (before >= open_seq) return Ok();
-  const std::string name = fmt::format("{}{}", kOpenedPrefix, open_seq);
+  if (before >= open_number) return Ok();
+  const std::string name = fmt::format("{}{}", kOpenedPrefix, open_number);
   if (before > 0) {
     const Status renamed = directory.Rename(fmt::format("{}{}", kOpenedPrefix, before), name);
     if (renamed.ok() || renamed.error().code() != Code::kNotFound) return renamed;
@@ -110,20 +112,20 @@ Status SayOpened(io::Directory& directory, const std::vector<std::string>& names
 }
 
 Status CheckNothingNewer(const io::Directory& directory, const std::vector<std::string>& names, std::uint64_t newest,
-                         std::uint64_t open_seq) {
+                         std::uint64_t open_number) {
   if (RATCHET_MUTANT("region.open_over_lost_manifest")) return Ok();
-  std::uint64_t lost = 0;  // the highest one: it took over what lower ones had
+  std::uint64_t lost = 0;  // the highest one, which inherited the state of lower ones
   std::string shows;
   for (const std::string& name : names) {
     const std::uint64_t opening = std::max(OpenedNumber(name), OpeningOfStoreFile(name));
-    if (opening > std::max(newest, lost) && opening < open_seq) lost = opening, shows = name;
+    if (opening > std::max(newest, lost) && opening < open_number) lost = opening, shows = name;
   }
   if (lost == 0) return Ok();
   return Error(
       Code::kCorruption,
       fmt::format("{}: {} shows that {} had a state, but it is missing or cannot be read, and {}. The region stays "
-                  "closed and nothing of it is given up: bring the manifest back from a copy (archive/ keeps what "
-                  "was retired lately)",
+                  "closed, and none of its files is deleted: restore the manifest from a copy (archive/ has recently "
+                  "retired files)",
                   directory.path(), shows, ManifestName(lost),
                   newest == 0 ? "no other manifest is there" : "the newest readable one is " + ManifestName(newest)));
 }

@@ -1,4 +1,4 @@
-// What a read takes of each row. Plain data.
+// Selection of cells in each row of a read. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ratchet::regionserver {
 
-// Half-open [from, to), milliseconds.
+// Half-open interval [from, to), in milliseconds.
 struct TimeRange {
   std::int64_t from = 0;
   std::int64_t to = INT64_MAX;
@@ -24,16 +24,16 @@ struct TimeRange {
 // Family -> qualifiers; no qualifiers: the whole family. An empty map: all families.
 using ColumnSelection = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-// What to take of each row.
+// Selects the cells of each row.
 struct ReadSpec {
   ColumnSelection columns;
   TimeRange time_range;
-  std::map<std::string, TimeRange, std::less<>> family_time_ranges;  // instead of time_range, for these families
+  std::map<std::string, TimeRange, std::less<>> family_time_ranges;  // replaces time_range for these families
   std::uint32_t max_versions = 1;
-  std::optional<std::uint32_t> store_limit;  // cells per family and row
+  std::optional<std::uint32_t> store_limit;  // maximum cells per family and row
   std::uint32_t store_offset = 0;            // cells skipped per family and row
-  bool raw = false;                          // what is stored, markers too; whole families only
-  std::shared_ptr<ReadFilter> filter;        // null: none; of this read only
+  bool raw = false;                          // return all stored cells, including markers; whole families only
+  std::shared_ptr<ReadFilter> filter;        // null: no filter; used by this read only
 };
 
 }  // namespace ratchet::regionserver

@@ -13,10 +13,10 @@ namespace ratchet::regionserver {
 
 namespace {
 
-// Whether a file of recovered edits has the end that its begin promises.
+// Checks that a file of recovered edits has the end record that its begin record requires.
 class EditsFrame {
  public:
-  // True: the record is one of the frame, and no entry.
+  // Returns true for a begin or end record, which is not an entry.
   bool Take(const io::Record& record) {
     if (record.type == kEditsBeginRecordType && record.offset == io::kLogHeaderSize) return begun_ = true;
     if (record.type != kEditsEndRecordType || !begun_ || ended_) return false;
@@ -32,7 +32,8 @@ class EditsFrame {
 
 }  // namespace
 
-Status ReadEdits(io::Directory& directory, const std::string& region, const std::string& name, const TakeEdit& take) {
+Status ReadEdits(io::Directory& directory, const std::string& region, const std::string& name,
+                 const EditConsumer& take) {
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
   io::RecordReader::Options options;
   options.expected = {kRecoveredEditsKind, io::LogFileId(region + "/" + name)};
@@ -42,8 +43,8 @@ Status ReadEdits(io::Directory& directory, const std::string& region, const std:
   EditsFrame frame;
   while (reader.Next(&record)) {
     if (frame.Take(record)) continue;
-    const bool uncovered =
-        record.type == kUncoveredEntryRecordType;  // S56: of a line that the manifests know nothing of
+    // S56 (falling sequences are replayed): of a line that the manifests do not know
+    const bool uncovered = record.type == kUncoveredEntryRecordType;
     if (frame.ended() || (record.type != kEntryRecordType && !uncovered) || record.version != kEntryVersion)
       return Error(Code::kCorruption, fmt::format("{}/{}: record of unknown type {} version {} at offset {}",
                                                   directory.path(), name, record.type, record.version, record.offset));

@@ -1,5 +1,5 @@
-// Files of recovered edits in a region's directory: what the split of a dead server's log has left there (S25, S26).
-// Threads: any.
+// Reads the files of recovered edits in a region's directory, which splits of dead servers' logs write (S25: recovered
+// edits stay until flushed; S26: split up to the seal). Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,16 @@
 
 namespace ratchet::regionserver {
 
-// `uncovered`: the entry is of a line that the manifests know nothing of, so no sequence covers it (S56).
-using TakeEdit = std::function<void(const LogEntry& entry, bool uncovered)>;
-// Gives the entries of one file. It was published whole, so anything that is wrong with it is damage: kCorruption.
+// `uncovered`: the entry belongs to a line that the manifests do not know, so no sequence covers it (S56: falling
+// sequences are replayed).
+using EditConsumer = std::function<void(const LogEntry& entry, bool uncovered)>;
+// Passes the entries of one file to `take`. The file was published as a whole, so every error in it is damage:
+// kCorruption.
 [[nodiscard]] Status ReadEdits(io::Directory& directory, const std::string& region, const std::string& name,
-                               const TakeEdit& take);
+                               const EditConsumer& take);
 
-// The smallest sequence of the entries that `state` does not cover; UINT64_MAX: it covers all. `names`: the directory
-// as it was listed.
+// Returns the smallest sequence of the entries that `state` does not cover; UINT64_MAX: it covers all. `names` is a
+// listing of the directory.
 [[nodiscard]] Result<std::uint64_t> FirstUncovered(io::Directory& directory, const std::string& region,
                                                    const ManifestState& state, const std::vector<std::string>& names);
 

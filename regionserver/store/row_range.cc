@@ -29,7 +29,7 @@ class RangeCursor final : public CellCursor {
 
  private:
   const std::unique_ptr<CellCursor> cells_;
-  const std::string low_;  // keys, at or before every key of the row
+  const std::string low_;  // a key at or before every key of the row
   const std::string high_;
 };
 

@@ -31,7 +31,7 @@ class Sampler final : public rocksdb::TablePropertiesCollector {
 class SamplerFactory final : public rocksdb::TablePropertiesCollectorFactory {
  public:
   rocksdb::TablePropertiesCollector* CreateTablePropertiesCollector(Context /*context*/) override {
-    return new Sampler;  // its file deletes it
+    return new Sampler;  // owned by its file
   }
   [[nodiscard]] const char* Name() const override { return "ratchet.RowSampler"; }
 };
@@ -42,7 +42,7 @@ void RowSamples::Add(std::string_view row, std::size_t bytes) {
   passed_ += bytes;
   if (passed_ < step_) return;
   row = row.substr(0, kLongest);
-  if (!rows_.empty() && rows_.back() == row) return;  // the next row takes its place
+  if (!rows_.empty() && rows_.back() == row) return;  // the next row replaces it
   passed_ = 0;
   rows_.emplace_back(row);
   if (rows_.size() <= kMost) return;

@@ -1,5 +1,5 @@
-// Rows of a store file at about equal distances, noted in the file while it is written: where a split would make two
-// regions of about the same size is known without reading the file. Files of earlier versions have none.
+// Samples of a store file's rows at about equal distances, recorded in the file while it is written. They give a split
+// row that makes two regions of about the same size without reading the file. Files of earlier versions have none.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +16,26 @@ namespace ratchet::regionserver {
 
 inline constexpr std::string_view kRowSamplesProperty = "ratchet.rows";
 
-// Takes rows in order; keeps at most kMost of them, each at most kLongest bytes long (a beginning of a row is as good a
-// split key). One thread.
+// Takes rows in order; keeps at most kMost of them, each at most kLongest bytes long (a prefix of a row is a valid
+// split key, too). One thread.
 class RowSamples {
  public:
   static constexpr std::size_t kMost = 64;
   static constexpr std::size_t kLongest = 256;
-  // `bytes`: of a cell of this row.
+  // `bytes` is the size of a cell of this row.
   void Add(std::string_view row, std::size_t bytes);
   [[nodiscard]] std::string Encode() const;
 
  private:
   std::vector<std::string> rows_;
   std::size_t step_ = 1;    // bytes between two samples
-  std::size_t passed_ = 0;  // since the last one
+  std::size_t passed_ = 0;  // bytes since the last sample
 };
 
-// What Encode has made; what follows bytes that cannot be read is left out.
+// Decodes the bytes of Encode; ignores the rest after bytes that cannot be read.
 [[nodiscard]] std::vector<std::string> DecodeRowSamples(std::string_view encoded);
 
-// For files that are written with these options.
+// Returns the sampler for options with which files are written.
 [[nodiscard]] std::shared_ptr<rocksdb::TablePropertiesCollectorFactory> MakeRowSampler();
 
 }  // namespace ratchet::regionserver

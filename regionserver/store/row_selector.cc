@@ -21,10 +21,10 @@ void ExistingPuts::BeginColumn() {
   versions_ = 0;
 }
 
-bool ExistingPuts::Exists(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
+bool ExistingPuts::Exists(CellType type, std::int64_t timestamp, std::optional<std::int64_t> ttl_ms) {
   if (type != CellType::kPut && KeepsDeleted(timestamp) && !markers_.Contains(timestamp)) return false;
   switch (type) {
-    case CellType::kDeleteColumn: column_over_ = true; return false;  // all that follows is older, or as old
+    case CellType::kDeleteColumn: column_over_ = true; return false;  // all later cells are older, or as old
     case CellType::kDelete: version_deleted_ = timestamp; return false;
     case CellType::kDeleteFamily:
       family_deleted_ = std::max(family_deleted_, timestamp);
@@ -38,14 +38,14 @@ bool ExistingPuts::Exists(CellType type, std::int64_t timestamp, std::int64_t tt
   return PutExists(timestamp, ttl_ms);
 }
 
-bool ExistingPuts::PutExists(std::int64_t timestamp, std::int64_t ttl_ms) {
+bool ExistingPuts::PutExists(std::int64_t timestamp, std::optional<std::int64_t> ttl_ms) {
   if (timestamp == last_put_) return false;  // the same version again: the newest sequence came first
   last_put_ = timestamp;
   if (timestamp <= family_deleted_) column_over_ = true;
   if (column_over_) return false;
   const bool hidden = IsDeleted(timestamp);
   if (hidden && !KeepsDeleted(timestamp)) return false;
-  if (ttl_ms > 0 && Expired(timestamp, ttl_ms)) return false;
+  if (ttl_ms && Expired(timestamp, *ttl_ms)) return false;
   if (Expired(timestamp, rules_.ttl_ms) && versions_ >= rules_.min_versions) {
     column_over_ = true;
     return false;
@@ -63,7 +63,7 @@ bool ExistingPuts::KeepsDeleted(std::int64_t timestamp) const {
   return false;
 }
 
-// Markers of the whole family stand in the empty column and do not go by its versions.
+// Markers of the whole family are stored in the empty column, but do not count among its versions.
 bool ExistingPuts::KeepsMarker(CellType type, std::int64_t timestamp) const {
   if (!KeepsDeleted(timestamp)) return false;
   if (rules_.min_versions == 0 && Expired(timestamp, rules_.ttl_ms)) return false;
@@ -99,33 +99,33 @@ FamilyRules RulesOf(const FamilyDescriptor& family) {
   return rules;
 }
 
-RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& families, const ReadSpec& spec) {
-  RowWish wishes;
+RowQuery MakeRowQuery(const std::map<std::string, FamilyRules, std::less<>>& families, const ReadSpec& spec) {
+  RowQuery wishes;
   if (spec.store_limit == 0U) return wishes;
   for (const auto& [family, rules] : families) {
     const auto columns = spec.columns.find(family);
     if (!spec.columns.empty() && columns == spec.columns.end()) continue;
-    FamilyWish wish;
-    wish.family = family;
-    wish.rules = rules;
-    if (columns != spec.columns.end()) wish.qualifiers = columns->second;
-    std::sort(wish.qualifiers.begin(), wish.qualifiers.end());
-    wish.qualifiers.erase(std::unique(wish.qualifiers.begin(), wish.qualifiers.end()), wish.qualifiers.end());
+    FamilyQuery query;
+    query.family = family;
+    query.rules = rules;
+    if (columns != spec.columns.end()) query.qualifiers = columns->second;
+    std::sort(query.qualifiers.begin(), query.qualifiers.end());
+    query.qualifiers.erase(std::unique(query.qualifiers.begin(), query.qualifiers.end()), query.qualifiers.end());
     const auto own_range = spec.family_time_ranges.find(family);
-    wish.range = own_range == spec.family_time_ranges.end() ? spec.time_range : own_range->second;
-    wish.max_versions = spec.max_versions;
-    wish.limit = spec.store_limit;
-    wish.offset = spec.store_offset;
-    wish.raw = spec.raw;
-    wishes.push_back(std::move(wish));
+    query.range = own_range == spec.family_time_ranges.end() ? spec.time_range : own_range->second;
+    query.max_versions = spec.max_versions;
+    query.limit = spec.store_limit;
+    query.offset = spec.store_offset;
+    query.raw = spec.raw;
+    wishes.push_back(std::move(query));
   }
   return wishes;
 }
 
-void FamilySelector::Begin(const FamilyWish& wish, std::int64_t now_ms, ReadFilter* filter) {
+void FamilySelector::Begin(const FamilyQuery& query, std::int64_t now_ms, ReadFilter* filter) {
   filter_ = filter;
-  wish_ = &wish;
-  puts_.Begin(wish.rules, now_ms, wish.range);
+  query_ = &query;
+  puts_.Begin(query.rules, now_ms, query.range);
   next_wanted_ = 0;
   selected_ = 0;
 }
@@ -136,7 +136,7 @@ void FamilySelector::BeginColumn(std::string_view qualifier) {
   passed_ = false;
   last_raw_.reset();
   empty_column_ = qualifier.empty();
-  const std::vector<std::string>& wanted = wish_->qualifiers;
+  const std::vector<std::string>& wanted = query_->qualifiers;
   wanted_ = wanted.empty();
   if (wanted_) return;
   while (next_wanted_ < wanted.size() && wanted[next_wanted_] < qualifier) ++next_wanted_;
@@ -145,36 +145,37 @@ void FamilySelector::BeginColumn(std::string_view qualifier) {
 }
 
 const std::string* FamilySelector::NextWanted() const {
-  return next_wanted_ < wish_->qualifiers.size() ? &wish_->qualifiers[next_wanted_] : nullptr;
+  return next_wanted_ < query_->qualifiers.size() ? &query_->qualifiers[next_wanted_] : nullptr;
 }
 
-// The empty column may have markers of the whole family among its puts, until the newest that hides everything older
-// was seen.
+// The empty column may have markers of the whole family among its puts, until the newest that hides all older cells was
+// seen.
 FamilySelector::Next FamilySelector::BehindColumn() const {
   if (empty_column_ && !puts_.FamilyIsDeleted()) return Next::kCell;
-  return wish_->qualifiers.empty() ? Next::kColumn : Next::kWantedColumn;
+  return query_->qualifiers.empty() ? Next::kColumn : Next::kWantedColumn;
 }
 
 FamilySelector::Verdict FamilySelector::Take(Next next) {
-  if (++selected_ <= wish_->offset) return {false, next};
-  if (wish_->limit && selected_ - wish_->offset >= *wish_->limit) next = Next::kFamily;
+  if (++selected_ <= query_->offset) return {false, next};
+  if (query_->limit && selected_ - query_->offset >= *query_->limit) next = Next::kFamily;
   return {true, next};
 }
 
-FamilySelector::Verdict FamilySelector::LookRaw(const CellView& cell, std::int64_t ttl_ms) {
+FamilySelector::Verdict FamilySelector::LookRaw(const CellView& cell, std::optional<std::int64_t> ttl_ms) {
   const auto [type, timestamp] = std::pair(cell.type, cell.timestamp);
-  if (timestamp < wish_->range.from) return {false, Next::kColumn};
+  if (timestamp < query_->range.from) return {false, Next::kColumn};
   const std::pair<std::int64_t, CellType> here{timestamp, type};
-  if (!wish_->range.Contains(timestamp) || here == last_raw_) return {false, Next::kCell};
-  if (ttl_ms > 0 && puts_.Expired(timestamp, ttl_ms)) return {false, Next::kCell};
-  if (type == CellType::kPut && ++versions_ > wish_->max_versions) return {false, Next::kColumn};
+  if (!query_->range.Contains(timestamp) || here == last_raw_) return {false, Next::kCell};
+  if (ttl_ms && puts_.Expired(timestamp, *ttl_ms)) return {false, Next::kCell};
   last_raw_ = here;
-  return filter_ == nullptr ? Take(Next::kCell) : Ask(cell, Next::kCell);
+  if (filter_ != nullptr) return Ask(cell, Next::kCell);
+  if (type == CellType::kPut && ++versions_ > query_->max_versions) return {false, Next::kColumn};
+  return Take(Next::kCell);
 }
 
 FamilySelector::Next FamilySelector::PassColumn() {
   passed_ = true;
-  return wish_->raw ? Next::kColumn : BehindColumn();
+  return query_->raw ? Next::kColumn : BehindColumn();
 }
 
 FamilySelector::Next FamilySelector::Hinted(const CellView& cell, Next next) {
@@ -201,23 +202,25 @@ FamilySelector::Verdict FamilySelector::Ask(const CellView& cell, Next next) {
     case filters::Step::kHint: next = Hinted(cell, next); break;
   }
   if (!said.take) return {false, next};
-  if (!wish_->raw && ++versions_ > wish_->max_versions) return {false, next == Next::kFamily ? next : PassColumn()};
+  // As in HBase: the request's limit counts the versions in the answer, and after a filter it also counts the markers
+  // of a raw scan.
+  if (++versions_ > query_->max_versions) return {false, next == Next::kFamily ? next : PassColumn()};
   return Take(next);
 }
 
-FamilySelector::Verdict FamilySelector::Look(const CellView& cell, std::int64_t ttl_ms) {
-  if (wish_->raw) return LookRaw(cell, ttl_ms);
+FamilySelector::Verdict FamilySelector::Look(const CellView& cell, std::optional<std::int64_t> ttl_ms) {
+  if (query_->raw) return LookRaw(cell, ttl_ms);
   const auto [type, timestamp] = std::pair(cell.type, cell.timestamp);
   if (!wanted_ && !empty_column_) return {false, Next::kWantedColumn};
   const bool exists = puts_.Exists(type, timestamp, ttl_ms);
   if (!exists || !wanted_) return {false, puts_.ColumnIsOver() ? BehindColumn() : Next::kCell};
-  if (timestamp < wish_->range.from) return {false, BehindColumn()};
+  if (timestamp < query_->range.from) return {false, BehindColumn()};
   Next next = puts_.ColumnIsOver() ? BehindColumn() : Next::kCell;
-  if (!wish_->range.Contains(timestamp)) return {false, next};
+  if (!query_->range.Contains(timestamp)) return {false, next};
   if (passed_) return {false, BehindColumn()};
   if (filter_ != nullptr) return Ask(cell, next);
-  if (versions_ >= wish_->max_versions) return {false, BehindColumn()};
-  if (++versions_ >= wish_->max_versions) next = BehindColumn();
+  if (versions_ >= query_->max_versions) return {false, BehindColumn()};
+  if (++versions_ >= query_->max_versions) next = BehindColumn();
   return Take(next);
 }
 

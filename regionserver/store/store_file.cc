@@ -65,7 +65,7 @@ rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = *cache;
   table.block_size = kBlockBytes;
-  table.checksum = rocksdb::kXXH3;  // its CRC32C is done in software in Debian's build
+  table.checksum = rocksdb::kXXH3;  // CRC32C is computed in software in Debian's build
   rocksdb::Options options;
   options.env = env;
   options.comparator =
@@ -79,12 +79,14 @@ rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
 }  // namespace
 
 struct StoreFiles::Shared {
-  Shared(std::shared_ptr<io::Directory> the_directory, KeyOrder the_order)
+  Shared(std::shared_ptr<io::Directory> the_directory, KeyOrder the_order, OnDamagedFile the_on_damaged)
       : order(the_order),
+        on_damaged(std::move(the_on_damaged)),
         directory(std::move(the_directory)),
         env(MakeDirectoryEnv(directory)),
         options(TableOptions(env.get(), the_order.rows)) {}
   const KeyOrder order;
+  const OnDamagedFile on_damaged;
   const std::shared_ptr<io::Directory> directory;
   const std::shared_ptr<rocksdb::Env> env;
   const rocksdb::Options options;
@@ -94,12 +96,20 @@ namespace {
 
 class FileReader final : public StoreFiles::Reader {
  public:
-  FileReader(std::shared_ptr<const void> keep, const rocksdb::Options& options, StoreFileInfo info)
-      : keep_(std::move(keep)), env_(*options.env), info_(std::move(info)), table_(options) {}
+  // `keep` owns the options' environment and `on_damaged`.
+  FileReader(std::shared_ptr<const void> keep, const rocksdb::Options& options, const OnDamagedFile& on_damaged,
+             StoreFileInfo info)
+      : keep_(std::move(keep)), env_(*options.env), on_damaged_(on_damaged), info_(std::move(info)), table_(options) {}
+  // Converts a failed read to an error that names the file.
+  [[nodiscard]] Error Damaged(const rocksdb::Status& status) const {
+    Error error = FromRocks(status, info_.name);
+    if (on_damaged_) on_damaged_(info_.name, error);
+    return error;
+  }
   [[nodiscard]] Status HoldFile() const { return HoldOpen(env_, info_.name); }
   rocksdb::Status Open() { return table_.Open(info_.name); }
   [[nodiscard]] const StoreFileInfo& info() const override { return info_; }
-  // `keep`: what it reads stays in the cache of blocks.
+  // `keep`: blocks that it reads stay in the block cache.
   [[nodiscard]] rocksdb::Iterator* NewIterator(bool keep) const {
     rocksdb::ReadOptions options;
     options.fill_cache = keep;
@@ -121,8 +131,9 @@ class FileReader final : public StoreFiles::Reader {
  private:
   const std::shared_ptr<const void> keep_;  // the environment
   rocksdb::Env& env_;
+  const OnDamagedFile& on_damaged_;
   const StoreFileInfo info_;
-  mutable rocksdb::SstFileReader table_;  // its NewIterator is not declared const, but reads only
+  mutable rocksdb::SstFileReader table_;  // NewIterator is not declared const, but only reads
 };
 
 class FileCursor final : public CellCursor {
@@ -142,7 +153,7 @@ class FileCursor final : public CellCursor {
   [[nodiscard]] std::string_view value() const override { return View(at_->value()); }
   [[nodiscard]] Status status() const override {
     const rocksdb::Status status = at_->status();
-    return status.ok() ? Ok() : Status(FromRocks(status, reader_->info().name));
+    return status.ok() ? Ok() : Status(reader_->Damaged(status));
   }
 
  private:
@@ -150,12 +161,12 @@ class FileCursor final : public CellCursor {
   const std::unique_ptr<rocksdb::Iterator> at_;
 };
 
-// S80. What has an owner's mark by now is the cleaner's.
+// S80 (remove only unnamed files). A file with its owner's mark is left to the cleaner.
 void RemoveUnnamed(io::Directory& directory, const std::string& name) {
   const Status removed = directory.Unlink(name);
   if (removed.ok() || removed.error().code() == Code::kNotFound) return;
-  RATCHET_LOG(kWarn, "{}/{}, which no manifest names, stays until the master's cleaner takes it: {}", directory.path(),
-              name, removed.error().ToString());
+  RATCHET_LOG(kWarn, "cannot remove {}/{}, which no manifest names; the master's cleaner removes it: {}",
+              directory.path(), name, removed.error().ToString());
 }
 
 class FileWriter final : public StoreFiles::Writer {
@@ -170,7 +181,7 @@ class FileWriter final : public StoreFiles::Writer {
   }
   rocksdb::Status Open() {
     const rocksdb::Status opened = table_.Open(info_.name);
-    made_ = opened.ok();  // else it may be another's
+    made_ = opened.ok();  // otherwise the file may be another opening's
     return opened;
   }
   Status Add(std::string_view key, std::string_view value) override {
@@ -203,7 +214,8 @@ class FileWriter final : public StoreFiles::Writer {
 
 namespace {
 
-// S53: under this name lies the file that the manifest means, and not another one with as many cells.
+// S53 (opening starts with full state): the file under this name must be the one that the manifest describes, not
+// another one with the same number of cells.
 Status CheckIsNamed(const std::shared_ptr<const FileReader>& reader, const StoreFileInfo& info) {
   FileCursor cursor(reader, false);
   const auto key_is = [&](const std::string& expected, const char* which) -> Status {
@@ -211,7 +223,7 @@ Status CheckIsNamed(const std::shared_ptr<const FileReader>& reader, const Store
     if (cursor.Valid() && cursor.key() == expected) return Ok();
     return Error(
         Code::kCorruption,
-        fmt::format("store file {} is another one than its manifest means: its {} key differs", info.name, which));
+        fmt::format("store file {} is not the one that its manifest describes: its {} key differs", info.name, which));
   };
   cursor.Seek({});
   RATCHET_TRY(key_is(info.smallest_key, "first"));
@@ -221,22 +233,22 @@ Status CheckIsNamed(const std::shared_ptr<const FileReader>& reader, const Store
 
 }  // namespace
 
-StoreFiles::StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order)
-    : shared_(std::make_shared<const Shared>(std::move(directory), order)) {}
+StoreFiles::StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order, OnDamagedFile on_damaged)
+    : shared_(std::make_shared<const Shared>(std::move(directory), order, std::move(on_damaged))) {}
 StoreFiles::~StoreFiles() = default;
 
 Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const StoreFileInfo& info) const {
-  auto reader = std::make_shared<FileReader>(shared_, shared_->options, info);
+  auto reader = std::make_shared<FileReader>(shared_, shared_->options, shared_->on_damaged, info);
   std::uint64_t bytes = 0;
   if (const rocksdb::Status sized = shared_->env->GetFileSize(info.name, &bytes); !sized.ok())
     return FromRocks(sized, info.name);
   if (bytes != info.bytes)
     return Error(Code::kCorruption,
-                 fmt::format("store file {} has {} bytes, its manifest says {}", info.name, bytes, info.bytes));
+                 fmt::format("store file {} has {} bytes, but its manifest has {}", info.name, bytes, info.bytes));
   const rocksdb::Status opened = reader->Open();
   if (!opened.ok()) return FromRocks(opened, info.name);
   if (reader->entries() != info.cells)
-    return Error(Code::kCorruption, fmt::format("store file {} holds {} cells, its manifest says {}", info.name,
+    return Error(Code::kCorruption, fmt::format("store file {} has {} cells, but its manifest has {}", info.name,
                                                 reader->entries(), info.cells));
   if (!RATCHET_MUTANT("store.any_file")) RATCHET_TRY(CheckIsNamed(reader, info));
   return std::shared_ptr<const Reader>(std::move(reader));
@@ -245,7 +257,8 @@ Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const Sto
 Result<std::uint64_t> StoreFiles::FirstSequenceOf(const std::string& name) const {
   StoreFileInfo info;
   info.name = name;
-  const auto reader = std::make_shared<FileReader>(shared_, shared_->options, info);
+  static const OnDamagedFile kNobody;  // the file may be unfinished, so do not report damage
+  const auto reader = std::make_shared<FileReader>(shared_, shared_->options, kNobody, info);
   if (const rocksdb::Status opened = reader->Open(); !opened.ok()) return FromRocks(opened, name);
   FileCursor cursor(reader);
   cursor.Seek({});

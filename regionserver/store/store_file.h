@@ -1,10 +1,11 @@
-// Immutable sorted files of cells, in RocksDB's table format. The only files here that see RocksDB are .cc files.
+// Immutable sorted files of cells, in RocksDB's table format. Only .cc files include RocksDB's headers.
 //
 // A file is written whole, synced, and its name made durable by the caller before a manifest names it. Threads: a
 // reader may be used by many threads, each with its own cursor, and lives as long as a cursor of it.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -22,62 +23,66 @@ class Env;
 
 namespace ratchet::regionserver {
 
-// What the manifest says of a file.
+// A manifest's description of a file.
 struct StoreFileInfo {
-  std::string name;  // "<open_seq>-<n>.sst", never used twice
+  std::string name;  // "<open_number>-<n>.sst", never reused
   std::uint64_t bytes = 0;
   std::uint64_t cells = 0;
-  std::uint64_t last_sequence = 0;  // greatest one in it
+  std::uint64_t last_sequence = 0;  // greatest sequence in the file
   std::string smallest_key;
   std::string largest_key;
-  std::set<std::string, std::less<>> dead;  // families whose cells in it are gone (S49): no cursor shows them
-  // Rows from `low` on and below `high` (empty: no bound) are this region's, and no cursor shows others: the file has
-  // names in other regions too. Cut by a split, kept for life (S39).
+  // families whose cells in the file are dead (S49: re-added family is new): no cursor returns them
+  std::set<std::string, std::less<>> dead;
+  // Rows from `low` on and below `high` (empty: no bound) belong to this region, and no cursor returns others: the file
+  // has links in other regions too. Set by a split, kept for life (S39: children inherit from all parents).
   std::string low = {};
   std::string high = {};
-  std::int64_t major_ms = 0;  // when a major compaction wrote it, by the wall clock; 0: none did
+  std::int64_t major_ms = 0;  // wall clock time of the major compaction that wrote it; 0: none did
   [[nodiscard]] bool cut() const { return !low.empty() || !high.empty(); }
   bool operator==(const StoreFileInfo&) const = default;
 };
 
-// As the reader of a file names it.
+// The name that the reader of a file returns.
 [[nodiscard]] std::string_view CompressionName(FileCompression compression);
 
-// Files of one region: its directory, its order.
+// Called when a read of an open file has failed, by the thread that reads. Must not block.
+using OnDamagedFile = std::function<void(const std::string& file, const Error& error)>;
+
+// The files of one region: its directory and key order.
 class StoreFiles {
  public:
-  StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order);
+  StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order, OnDamagedFile on_damaged = {});
   ~StoreFiles();
 
   class Reader {
    public:
     virtual ~Reader() = default;
     [[nodiscard]] virtual const StoreFileInfo& info() const = 0;
-    // Rows at about equal distances, of the whole file; none in files of earlier versions.
+    // Returns rows at about equal distances in the whole file; none in files of earlier versions.
     [[nodiscard]] virtual std::vector<std::string> SampledRows() const = 0;
-    // As RocksDB names it: "LZ4", "Snappy", "Zlib", "ZSTD".
+    // RocksDB's name: "LZ4", "Snappy", "Zlib", "ZSTD".
     [[nodiscard]] virtual std::string compression() const = 0;
-    [[nodiscard]] virtual std::uint64_t raw_bytes() const = 0;  // of its cells, before they were compressed
+    [[nodiscard]] virtual std::uint64_t raw_bytes() const = 0;  // size of its cells before compression
   };
-  // kCorruption when the file is not what the manifest says or fails its checks; kNotFound when it is not there.
+  // kCorruption when the file differs from the manifest or fails its checks; kNotFound when it does not exist.
   [[nodiscard]] Result<std::shared_ptr<const Reader>> OpenFile(const StoreFileInfo& info) const;
-  // Sequence of the first cell of a finished file of which no manifest tells. kCorruption: it is no such file, as one
-  // that was never finished.
+  // Returns the sequence of the first cell of a finished file that no manifest names. kCorruption: the file is not a
+  // finished store file.
   [[nodiscard]] Result<std::uint64_t> FirstSequenceOf(const std::string& name) const;
   [[nodiscard]] static std::unique_ptr<CellCursor> NewCursor(std::shared_ptr<const Reader> reader);
 
   class Writer {
    public:
     virtual ~Writer() = default;
-    // Keys in order.
+    // Adds keys in order.
     virtual Status Add(std::string_view key, std::string_view value) = 0;
     // Syncs the file (not the directory). At least one cell was added.
     virtual Result<StoreFileInfo> Finish() = 0;
   };
-  // Created exclusively. A file that is not finished goes with its writer.
+  // Creates the file exclusively. A writer that is destroyed before Finish removes its file.
   [[nodiscard]] Result<std::unique_ptr<Writer>> Create(const std::string& name,
                                                        FileCompression compression = FileCompression::kLz4) const;
-  // S80: removes a file that this opening has finished and that no manifest can name.
+  // S80 (remove only unnamed files): removes a file that this opening has finished and that no manifest can name.
   void Remove(const StoreFileInfo& file) const;
 
  private:
@@ -85,8 +90,9 @@ class StoreFiles {
   const std::shared_ptr<const Shared> shared_;
 };
 
-// Opens the file of `reader` and keeps it open until the reader has gone: before the file gets its owner's mark and the
-// cleaner may take it. Costs a descriptor until then; not needed when no scan reads it any more. Thread-safe.
+// Opens the file of `reader` and keeps it open until the reader is destroyed. Call it before the file gets its owner's
+// mark and the cleaner may remove it. Costs a descriptor until then; not needed when no scan reads the file.
+// Thread-safe.
 [[nodiscard]] Status HoldOpen(const StoreFiles::Reader& reader);
 
 }  // namespace ratchet::regionserver

@@ -14,16 +14,16 @@ bool IsNamed(const ManifestState& state, const std::string& name) {
                      [&name](const StoreFileInfo& file) { return file.name == name; });
 }
 
-bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64_t open_seq) {
+bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64_t open_number) {
   if (const std::uint64_t opening = OpeningOfStoreFile(name); opening > 0) {
-    const bool lower = opening < open_seq || RATCHET_MUTANT("unneeded.any_opening");
+    const bool lower = opening < open_number || RATCHET_MUTANT("unneeded.any_opening");
     return lower && !IsNamed(state, name);
   }
   if (const std::uint64_t opening = std::max(ManifestNumber(name), ServingNumber(name)); opening > 0)
-    return opening < open_seq;
+    return opening < open_number;
   if (name.starts_with(kUnfinishedManifestPrefix)) {
     const std::uint64_t opening = ManifestNumber(std::string_view(name).substr(kUnfinishedManifestPrefix.size()));
-    return opening > 0 && opening < open_seq;
+    return opening > 0 && opening < open_number;
   }
   if (name.starts_with(kEditsPrefix))
     return state.consumed_edits.contains(name) || RATCHET_MUTANT("unneeded.any_edits");
@@ -33,10 +33,10 @@ bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64
 }  // namespace
 
 std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state,
-                                       std::uint64_t open_seq) {
+                                       std::uint64_t open_number) {
   std::vector<std::string> unneeded;
   for (const std::string& name : names)
-    if (IsUnneeded(name, state, open_seq)) unneeded.push_back(name);
+    if (IsUnneeded(name, state, open_number)) unneeded.push_back(name);
   return unneeded;
 }
 

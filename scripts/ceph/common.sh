@@ -1,9 +1,9 @@
-# What the scripts of this folder share. Sourced, never run.
+# Functions that the scripts of this folder share. Sourced, never run.
 #
-# A mini Ceph lives in one directory, $D: ceph.conf, data of its daemons, log/, asok/, mnt/NAME, pid/NAME. Only what is
+# A small Ceph cluster has one directory, $D: ceph.conf, data of its daemons, log/, asok/, mnt/NAME, pid/NAME. Only what is
 # recorded in pid/ is ever ended, and only while it still names $D in its command line.
 
-# Where the packages or /dev/fuse are missing, scripts end with this code and say so.
+# Scripts end with this code, and a message, if the packages or /dev/fuse are missing.
 readonly kSkipped=3
 
 need_ceph() {
@@ -34,16 +34,16 @@ until_ready() {
   done
 }
 
-# The command line of Ceph against the mini Ceph; never waits for ever.
+# Runs Ceph's command line on the small cluster, with a limit for the wait.
 ceph() { timeout -k 2 "${CEPH_LIMIT:-30}" ceph -c "$conf" --connect-timeout 10 "$@"; }
 
-# Is the process that pid/NAME records ours and alive?
+# Succeeds if the process that pid/NAME records is ours and alive.
 recorded() {
   local pid
   pid=$(cat "$D/pid/$1" 2>/dev/null) && [ -n "$pid" ] && tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline" | grep -qF -- "$D/"
 }
 
-# end NAME: ends a recorded process for good, also a stopped one.
+# end NAME: ends a recorded process with SIGKILL if needed, also a stopped one.
 end() {
   recorded "$1" || { rm -f "$D/pid/$1"; return 0; }
   local pid
@@ -55,7 +55,7 @@ end() {
   rm -f "$D/pid/$1"
 }
 
-# In the order in which they begin.
+# In the order of their start.
 readonly kDaemons=(mon osd0 osd1 mdsa mdsb)
 
 # end_daemons: all at once, because a daemon waits for the others.
@@ -75,8 +75,8 @@ start() {
   echo $! >"$D/pid/$name"
 }
 
-# group_of NAME: the group under which a client of a mini Ceph runs, so that its packets can be told from all others (cut).
+# group_of NAME: the group under which a client of a small Ceph cluster runs, which identifies its packets (cut).
 group_of() { echo $((50000 + $(printf '%s' "$D/$1" | cksum | cut -d' ' -f1) % 10000)); }
 
-# unmount DIR: takes a mount away whatever state its client is in.
+# unmount DIR: removes a mount in any state of its client.
 unmount() { ! grep -qF " $1 " /proc/mounts || umount -l "$1" 2>/dev/null || fusermount -uz "$1" 2>/dev/null || true; }

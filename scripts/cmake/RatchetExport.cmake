@@ -26,7 +26,7 @@ if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
   endforeach()
   install(FILES "${PROJECT_BINARY_DIR}/generated/procedure/record/record.pb.h" DESTINATION include/ratchet/procedure/record
           COMPONENT framework EXCLUDE_FROM_ALL)
-  file(STRINGS "${PROJECT_SOURCE_DIR}/common/base/version.h" ratchet_version_line REGEX "kVersionNumber")
+  file(STRINGS "${PROJECT_SOURCE_DIR}/common/base/version.h" ratchet_version_line REGEX "kVersionNumber = ")
   string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" ratchet_framework_version "${ratchet_version_line}")
   configure_package_config_file("${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetConfig.cmake.in" "${PROJECT_BINARY_DIR}/RatchetConfig.cmake"
                                 INSTALL_DESTINATION ${ratchet_cmake_folder})

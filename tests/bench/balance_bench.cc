@@ -1,9 +1,8 @@
-// The balancer's plans: how long they take, how many regions they move, and how good they are beside a bound.
+// Measures the balancer's plans: their time, their number of moves, and their quality compared with a bound.
 //
-// Usage: balance_bench [--servers N] [--regions N] [--tables N] [--new N] [--seed N]
-// Regions are spread evenly over the servers but the last `--new` ones, which are empty. What they are asked follows a
-// power law: a few regions have most of the requests. The bound: no plan can give its busiest server less than the mean
-// of all, or than the busiest region.
+// Usage: balance_bench [--servers N] [--regions N] [--tables N] [--new N] [--seed N] Regions are spread evenly over the
+// servers, except the last `--new` ones, which are empty. Requests follow a power law: a few regions have most of the
+// requests. The bound: in any plan the busiest server has at least the mean of all, and at least the busiest region.
 #include <algorithm>
 #include <chrono>
 #include <cmath>

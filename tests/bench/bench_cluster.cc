@@ -66,7 +66,7 @@ BenchCluster::BenchCluster(const Options& options) : dir_(std::filesystem::absol
   spec.masters = options.masters;
   spec.servers = options.servers;
   spec.master_flags = options.master_flags;
-  spec.session_timeout = Millis{10'000};  // no server is to be expired on a busy machine
+  spec.session_timeout = Millis{10'000};  // no server may be expired on a busy machine
   cluster_ = Take(chaos::ProcessCluster::Create(spec));
   Require(cluster_->StartAll(kPatience));
   client::ConnectionOptions connect;

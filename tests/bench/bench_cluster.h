@@ -1,5 +1,5 @@
-// What the programs that measure a cluster share: a cluster of processes, spreads of times, a bare append and sync to
-// compare with, and clients that tell how long a region could not be used.
+// Shared by the programs that measure a cluster: a cluster of processes, distributions of times, a bare append and sync
+// for comparison, and clients that measure how long a region was unavailable.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ namespace ratchet::bench {
 
 [[noreturn]] void EndWith(const Error& error);
 
-// A failure ends the measurement with its reason.
+// A failure ends the program with its reason.
 template <class T>
 void Require(const Result<T>& result) {
   if (!result.ok()) EndWith(result.error());
@@ -40,7 +40,7 @@ struct Spread {
   void Print(const char* what);  // p50, p90, p99, max, in ms
 };
 
-// One record of the size of a procedure's, written over zeros and synced, as the procedure store does it.
+// Writes one record of the size of a procedure's over zeros and syncs it, as the procedure store does.
 class BareAppend {
  public:
   explicit BareAppend(const std::filesystem::path& path);
@@ -59,7 +59,7 @@ class BenchCluster {
  public:
   struct Options {
     std::filesystem::path dir;
-    std::filesystem::path bin;  // empty: beside this program
+    std::filesystem::path bin;  // empty: the folder of this program
     int masters = 1;
     int servers = 2;
     std::vector<std::string> master_flags;
@@ -73,7 +73,7 @@ class BenchCluster {
   [[nodiscard]] client::Connection& connection() { return *connection_; }
   [[nodiscard]] client::Admin admin() { return client::Admin(*connection_); }
   [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
-  // Of the active master's procedure store.
+  // Number of syncs of the active master's procedure store.
   [[nodiscard]] std::uint64_t StoreSyncs();
 
  private:
@@ -82,9 +82,9 @@ class BenchCluster {
   std::unique_ptr<client::Connection> connection_;
 };
 
-// Puts and gets in turn, one thread a row, a few milliseconds apart. An operation is repeated by the client until it is
-// answered, so that its length is the time in which the region could not be used. One that is not answered in time, or
-// that is refused, ends the measurement.
+// Puts and gets in turn, one thread a row, a few milliseconds apart. The client repeats an operation until it is
+// answered, so its duration is the time in which the region was unavailable. An operation that is refused or not
+// answered in time ends the measurement.
 class Probes {
  public:
   Probes(client::Connection& connection, TableName table, const std::vector<std::string>& rows);
@@ -92,7 +92,7 @@ class Probes {
   Probes(const Probes&) = delete;
   Probes& operator=(const Probes&) = delete;
 
-  // Forgets what was until now: operations that have begun count for what follows.
+  // Discards the results so far; running operations count for the next measurement.
   void Reset();
   [[nodiscard]] double Longest();  // ms, since Reset
   [[nodiscard]] std::uint64_t operations();

@@ -1,11 +1,11 @@
 // executor_bench [--procs N] [--inflight M[,M...]] [--children C] [--workers W] [--dir PATH]: durable steps per second
-// of the executor on the real store, one run per number of procedures in flight, against what the same disk gives to a
-// bare append and sync. Each procedure (and each of C children) has three durable steps. Allocations are counted over
-// the whole process, processor time too (user and system, all threads).
+// of the executor on the real store, one run per number of procedures in flight, compared with a bare append and sync
+// on the same disk. Each procedure (and each of C children) has three durable steps. Allocations are counted over the
+// whole process, processor time too (user and system, all threads).
 //
-// A run begins with M procedures in flight: they are submitted while their type is paused (its time counts), the memory
-// that they take is looked at, and single steps of another type are timed beside them. Then the type is resumed, and as
-// they end others are submitted until N (at least M) have been.
+// A run begins with M procedures in flight: they are submitted while their type is paused (this time counts), their
+// memory is measured, and single steps of another type are timed meanwhile. Then the type is resumed, and new
+// procedures replace ended ones until N (at least M) were submitted.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -69,7 +69,7 @@ struct BenchData {
   }
 };
 
-// Three durable steps with nothing to do; the first may spawn children.
+// Three empty durable steps; the first may spawn children.
 class BenchProcedure final : public StateMachineProcedure<BenchProcedure, BenchData> {
  public:
   using StateMachineProcedure::StateMachineProcedure;
@@ -119,13 +119,13 @@ double ProcessorSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Microseconds of appends of 200 bytes, each with its sync.
+// Returns the microseconds of appends of 200 bytes, each with a sync.
 std::vector<double> BareSync(const std::string& directory) {
   const std::string path = directory + "/bare";
   const int file = ::open(path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
   const std::string bytes(200, 'x');
   if (file < 0) return {};
-  // Into a zero-filled file, as the store writes.
+  // Writes into a zero-filled file, as the store does.
   const std::string zeroes(1 << 20, '\0');
   if (::pwrite(file, zeroes.data(), zeroes.size(), 0) < 0 || ::fsync(file) != 0) return {};
   std::vector<double> times;
@@ -138,7 +138,7 @@ std::vector<double> BareSync(const std::string& directory) {
   return times;
 }
 
-// The same steps under another name: runs while the others are paused.
+// Has the steps of BenchProcedure under another name: runs while the others are paused.
 class SingleProcedure final : public StateMachineProcedure<SingleProcedure, BenchData> {
  public:
   using StateMachineProcedure::StateMachineProcedure;
@@ -164,20 +164,20 @@ std::size_t ResidentBytes() {
   return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Keeps up to `window` procedures of type P in flight until as many as were asked for have finished.
+// Keeps up to `window` procedures of type P in flight until the requested number has finished.
 template <class P>
 class Load {
  public:
   Load(Executor& executor, std::size_t window, std::string data)
       : executor_(executor), window_(window), data_(std::move(data)) {}
 
-  // Submits as many as may be in flight, and waits until they are durable.
+  // Submits the maximum number in flight, and waits until they are durable.
   void Fill() {
     Begin(window_);
     MutexLock lock(mutex_);
     while (durable_ < window_) cond_.Wait(mutex_);
   }
-  // Goes on until `total` have finished.
+  // Runs until `total` have finished.
   void Run(std::size_t total) {
     while (begun_ < total) {
       std::size_t room = 0;
@@ -208,7 +208,8 @@ class Load {
           MutexLock lock(mutex_);
           cond_.NotifyAll();
         }
-        executor_.OnFinished(*pid, [this](const ProcedureResult&) { Ended(); });  // this may be gone from here on
+        // this object may be destroyed from here on
+        executor_.OnFinished(*pid, [this](const ProcedureResult&) { Ended(); });
       });
     }
   }
@@ -257,7 +258,7 @@ struct Run {
   double steps = 0;
   double fill_seconds = 0;
   double run_seconds = 0;
-  double bytes_each = 0;  // of memory, with all in flight
+  double bytes_each = 0;  // bytes of memory per procedure, with all in flight
   std::vector<double> single_us;
   double allocations = 0;
   double processor_us = 0;
@@ -313,7 +314,7 @@ void Print(const Run& run, std::size_t children, std::size_t window, double bare
       window, rate, run.steps, run.fill_seconds, window, run.run_seconds, run.processor_us / run.steps,
       run.allocations / run.steps, run.bytes_written / run.steps, run.syncs / run.steps, run.records / run.syncs);
   fmt::print(
-      "{:>9}            {:.0f} bytes of memory each; one durable step beside them: p50 {:.0f} us, p99 {:.0f} us "
+      "{:>9}            {:.0f} bytes of memory each; one durable step meanwhile: p50 {:.0f} us, p99 {:.0f} us "
       "({:.2f} x bare)\n",
       "", run.bytes_each, single, Percentile(run.single_us, 99), single / bare_us);
   fmt::print(
@@ -350,7 +351,7 @@ int Main(int argc, char** argv) {
   if (!executor.Recover().ok()) return 1;
   executor.Start();
 
-  // Turn about, so that what else the machine does meets both alike.
+  // Alternates, so that other load of the machine affects both equally.
   std::vector<double> bare;
   std::vector<double> single;
   for (int round = 0; round < 5; ++round) {

@@ -1,8 +1,8 @@
-// What filters that jump cost against reading everything: three of them on a table of many rows, beside a full scan of
-// it and beside a filter that leaves the same but reads everything.
+// Measures filters that seek: three of them on a table of many rows, compared with a full scan and with a filter that
+// returns the same cells but reads everything.
 //
-// filter_bench [rows] [rounds]. Prints one line a case: cells left, the best round. Rows are in one file with cached
-// blocks.
+// filter_bench [rows] [rounds]. Prints one line per case: returned cells, the best round. Rows are in one file with
+// cached blocks.
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -21,7 +21,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::size_t kColumns = 20;  // of a row of the wide table
+constexpr std::size_t kColumns = 20;  // columns of a row of the wide table
 
 class CountingSink final : public ScanSink {
  public:

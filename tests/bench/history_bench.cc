@@ -1,6 +1,6 @@
-// How fast histories are checked: one key, several clients, with and without operations of unknown outcome.
+// Measures the checker of histories: one key, several clients, with and without operations of unknown outcome.
 //
-// history_bench [operations] [clients]. Prints one line a case; the seed is fixed, so that runs compare.
+// history_bench [operations] [clients]. Prints one line per case; the seed is fixed, so that runs are comparable.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
   shape.distinct_values = 0;
   Measure("one key, every answer known", shape, false);
   Measure("the same, a wrong read at the end", shape, true);
-  shape.operations = 80;  // what a register of the load "registers" lives for
+  shape.operations = 80;  // number of operations of a register in the workload "registers"
   shape.unknown_in_1000 = 30;
   Measure("80 operations, 3 % of unknown outcome", shape, false);
   Measure("the same, a wrong read at the end", shape, true);

@@ -1,6 +1,6 @@
-// move_bench: how long one region takes to move between two region servers of an idle cluster, seen by the client that
-// asked for it: from the request to the procedure's end. Beside it, in the same run and on the same disk, a bare append
-// and sync, which is what every durable step costs at least.
+// move_bench: measures the move of one region between two region servers of an idle cluster, seen by the client: from
+// the request to the procedure's end. In the same run and on the same disk it measures a bare append and sync, the
+// minimum cost of a durable step.
 //
 // Options: -moves 200 -rows 0 (puts before each move, which the closing has to flush) -dir PATH -bin PATH.
 #include <algorithm>

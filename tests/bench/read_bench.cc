@@ -1,5 +1,5 @@
-// What a region server's processor does for one row or cell that is read into a cell block, without network and disk:
-// rows from memory stores and from store files whose blocks are cached.
+// Measures a region server's processor time for one row or cell that is read into a cell block, without network and
+// disk: rows from memory stores and from store files with cached blocks.
 //
 // read_bench [rows] [rounds]. Prints one line a case: the best round, and the median. Keys and values are fixed.
 #include <algorithm>

@@ -1,8 +1,9 @@
-// What grows with the number of regions: heartbeats, the reconciler's sweep, the cleaner, placement, dispatch and boot,
-// in one process, the network left out, disks only where files are what is measured (the cleaner). Not a test.
+// Measures the work that grows with the number of regions: heartbeats, the reconciler's sweep, the cleaner, placement,
+// dispatch and boot, in one process, without a network, and with a disk only for the cleaner. Not a test.
 //
 // regions_bench [--dir DIR] [--most N] [--only WORD]. Prints a RESULT line for each case, then the table: the time with
-// 1,000, 10,000 and 100,000 regions, and by how much it grows with each tenfold. 10.0 is in proportion, 1.0 not at all.
+// 1,000, 10,000 and 100,000 regions, and the growth per factor of ten. 10.0 means linear growth, 1.0 means constant
+// time.
 #include "tests/bench/regions_bench.h"
 
 #include <algorithm>

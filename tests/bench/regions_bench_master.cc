@@ -27,7 +27,7 @@ std::vector<ServerName> TenServers() {
   return servers;
 }
 
-// A simulated cluster of one server whose rows say that it has so many regions open.
+// A simulated cluster of one server that has the given number of regions open by its rows.
 class Cluster {
  public:
   explicit Cluster(std::size_t regions) {
@@ -94,10 +94,10 @@ double DispatchBeside(std::size_t regions) {
     return std::make_shared<const master::Order>(close);
   };
   std::uint64_t pid = 0;
-  core.Add(server, order(++pid), false, TimePoint());
-  static_cast<void>(core.Take(TimePoint()));  // the rest gathers while this one is in flight
-  for (std::size_t i = 0; i < regions; ++i) core.Add(server, order(++pid), false, TimePoint());
-  return BestOf(kMasterRounds, [&] { core.Add(server, order(++pid), false, TimePoint()); });
+  core.Add(server, order(++pid), master::OrderRank::kNormal, TimePoint());
+  static_cast<void>(core.Take(TimePoint()));  // other orders gather while this one is in flight
+  for (std::size_t i = 0; i < regions; ++i) core.Add(server, order(++pid), master::OrderRank::kNormal, TimePoint());
+  return BestOf(kMasterRounds, [&] { core.Add(server, order(++pid), master::OrderRank::kNormal, TimePoint()); });
 }
 
 double SweepOf(std::size_t regions) {
@@ -123,7 +123,7 @@ double HeartbeatTaken(std::size_t regions) {
   list.number = 1;
   list.open = cluster.online;
   list.size = list.open.size();
-  for (const auto& region : list.open) list.digest += DigestOfOpenRegion(region.encoded, region.open_seq);
+  for (const auto& region : list.open) list.digest += DigestOfOpenRegion(region.encoded, region.open_number);
   RATCHET_CHECK(cluster.reconciler().OnHeartbeat(cluster.host(), list) == 1, "the list is not taken");
   list.open.clear();
   return BestOf(kMasterRounds, [&] {

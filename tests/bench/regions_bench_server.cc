@@ -56,8 +56,9 @@ ServerCosts ServerWith(std::size_t regions) {
     order.pid = ProcId(i + 10);
     order.encoded_name = info.encoded_name();
     ToProto(info, order.region);
-    order.open_seq = i + 10;
-    order.table_dir = fmt::format("default/t.{}", i / 1'000 + 1);  // as many tables, for the disk double's sake
+    order.open_number = i + 10;
+    // 1,000 regions per table, to keep the directories of the simulated disk small
+    order.table_dir = fmt::format("default/t.{}", i / 1'000 + 1);
     order.schema = schema;
     RATCHET_CHECK(process->OpenOrMake("/root/data/" + order.table_dir + "/" + order.encoded_name).ok(), "no directory");
     RATCHET_CHECK(host.Open(order).outcome == OrderOutcome::kOpened, "not opened");
@@ -74,7 +75,7 @@ ServerCosts ServerWith(std::size_t regions) {
     while (left > 0) done.Wait(mutex);
   }
   ServerCosts costs;
-  RegionReport report([&host] { return host.TakeChanges(); }, clock);
+  RegionReport report([&host] { return host.DrainChanges(); }, clock);
   const auto beat = [&report] {
     hbase::pb::RegionServerReportRequest request;
     report.Fill(request);

@@ -1,14 +1,14 @@
-// scheduler_bench: how fast procedures go into the run queue and out of it, with their locks.
+// scheduler_bench: measures adding procedures to the run queue and polling them, with their locks.
 //
 // Options, workload and output lines of HBase's MasterProcedureSchedulerPerformanceEvaluation, one or two dashes:
 // -num_ops 10000000 -ops_type both|table|region -num_table 5 -regions_per_table 10 -threads 10.
 //
 // First all threads together make -num_ops procedures and add each to the back. Then they poll until all are completed:
 // a polled procedure tries its locks (a table operation its table exclusively; a region operation its region
-// exclusively and the table shared); if one is taken, that counts a yield and the procedure goes to the back again;
-// else it has completed and releases them. A poll that finds nothing it may run counts a yield too.
+// exclusively and the table shared); if a lock is held, this counts as a yield and the procedure is added to the back
+// again; else it has completed and releases them. A poll without a runnable procedure also counts as a yield.
 //
-// What is timed is what an executor runs on: its session's lock, its scheduler, its lock manager.
+// It measures the executor's parts: its lock, its scheduler, its lock manager.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -31,7 +31,7 @@
 #include "procedure/author/state_machine_procedure.h"
 #include "procedure/engine/progress.h"
 #include "procedure/executor.h"
-#include "procedure/session/session.h"
+#include "procedure/session/executor_lock.h"
 #include "procedure/store/memory_store.h"
 #include "procedure/workers/worker_pool.h"
 
@@ -51,7 +51,7 @@ struct NoData {
   bool ParseFromArray(const char* /*data*/, int /*size*/) { return true; }
 };
 
-// What an operation works on: its name, and what a procedure on it needs, looked up once.
+// Target of an operation: its name, and the keys of a procedure on it, looked up once.
 struct Target {
   LockSet locks;
   LockPlan plan;
@@ -80,8 +80,7 @@ struct alignas(64) Operation {
   BenchProcedure procedure;
 };
 
-// A thread's operations, made one after the other in memory that was touched before (as a JVM with -XX:+AlwaysPreTouch
-// has it).
+// A thread's operations, made one after the other in pre-touched memory (as in a JVM with -XX:+AlwaysPreTouch).
 class Operations {
  public:
   explicit Operations(std::size_t capacity)
@@ -109,14 +108,12 @@ class Bench {
         core_(std::make_shared<Core>(Executor::Deps{store_, registry_, workers_, clock_, timers_, {}},
                                      Executor::Options{}, DrainReady)),
         left_(options.num_ops) {
-    Session session(*core_);
+    ExecutorLock held(*core_);
     for (std::uint64_t t = 0; t < options.num_table; ++t) {
       const std::string table = fmt::format("table-{}", t);
-      if (options.ops_type != "region")
-        AddTarget(session, LockSet{Exclusive(ResourceKey::Table(table))}, table_targets_);
+      if (options.ops_type != "region") AddTarget(held, LockSet{Exclusive(ResourceKey::Table(table))}, table_targets_);
       for (std::uint64_t r = 0; options.ops_type != "table" && r < options.regions_per_table; ++r) {
-        AddTarget(session, LockSet{Exclusive(ResourceKey::Region(table, fmt::format("region-{}", r)))},
-                  region_targets_);
+        AddTarget(held, LockSet{Exclusive(ResourceKey::Region(table, fmt::format("region-{}", r)))}, region_targets_);
       }
     }
   }
@@ -133,18 +130,18 @@ class Bench {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
   [[nodiscard]] std::uint64_t yields() const { return yields_; }
   [[nodiscard]] bool AllReleased() {
-    Session session(*core_);
-    return session->locks.List().empty() && session->scheduler.size() == 0;
+    ExecutorLock held(*core_);
+    return held->locks.List().empty() && held->scheduler.size() == 0;
   }
 
  private:
-  static void AddTarget(Session& session, LockSet locks, std::vector<std::unique_ptr<Target>>& targets) {
+  static void AddTarget(ExecutorLock& held, LockSet locks, std::vector<std::unique_ptr<Target>>& targets) {
     auto target = std::make_unique<Target>();
     target->locks = std::move(locks);
-    target->plan = session->locks.Prepare(target->locks.Expanded());
+    target->plan = held->locks.Prepare(target->locks.Expanded());
     const BenchProcedure procedure(*target);
     const SchedulingPlace place = PlaceOf(procedure);
-    session->scheduler.Bind(target->like, place.priority, place.queue, procedure.Urgent(), place.exclusive);
+    held->scheduler.Bind(target->like, place.priority, place.queue, procedure.Urgent(), place.exclusive);
     targets.push_back(std::move(target));
   }
 
@@ -157,7 +154,7 @@ class Bench {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  // A table or a region operation with equal chance, as far as the kind of run has both.
+  // Chooses a table or a region operation with equal probability, if the run has both kinds.
   Target& Choose(Prng& prng) {
     const bool table = region_targets_.empty() || (!table_targets_.empty() && prng.Next() % 2 == 0);
     auto& targets = table ? table_targets_ : region_targets_;
@@ -172,27 +169,27 @@ class Bench {
     for (std::uint64_t i = begin; i < end; ++i) {
       Target& target = Choose(prng);
       Operation& operation = mine.Make(ProcId(i + 1), target);
-      Session session(*core_);
-      session->scheduler.BindLike(operation.sched, target.like);
-      session->scheduler.AddBack(operation.sched);
+      ExecutorLock held(*core_);
+      held->scheduler.BindLike(operation.sched, target.like);
+      held->scheduler.AddBack(operation.sched);
     }
   }
 
   void Poll() {
     std::uint64_t completed = 0;
     std::uint64_t yields = 0;
-    std::vector<ProcId> granted;  // nothing waits in a line, so it stays empty
+    std::vector<ProcId> granted;  // no procedure waits in a queue, so this stays empty
     while (left_.load(std::memory_order_relaxed) > 0) {
       Operation* operation = nullptr;
       bool taken = false;
       {
-        Session session(*core_);
-        if (SchedItem* item = session->scheduler.Poll(/*urgent_only=*/false)) {
+        ExecutorLock held(*core_);
+        if (SchedItem* item = held->scheduler.Poll(/*urgent_only=*/false)) {
           operation = static_cast<Operation*>(item->owner);
-          taken = !session->locks.TryNow(operation->holder, *operation->plan);
+          taken = !held->locks.TryNow(operation->holder, *operation->plan);
           if (taken) {
-            session->scheduler.Done(*item);
-            session->scheduler.AddBack(*item);
+            held->scheduler.Done(*item);
+            held->scheduler.AddBack(*item);
           }
         }
       }
@@ -201,10 +198,10 @@ class Bench {
         if (operation == nullptr) std::this_thread::yield();
         continue;
       }
-      Session session(*core_);
-      session->locks.Release(operation->holder, granted);
-      session->scheduler.Done(operation->sched);
-      session->scheduler.Unbind(operation->sched);
+      ExecutorLock held(*core_);
+      held->locks.Release(operation->holder, granted);
+      held->scheduler.Done(operation->sched);
+      held->scheduler.Unbind(operation->sched);
       ++completed;
       left_.store(left_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     }
@@ -223,7 +220,7 @@ class Bench {
   std::vector<std::unique_ptr<Target>> table_targets_;
   std::vector<std::unique_ptr<Target>> region_targets_;
   std::vector<std::unique_ptr<Operations>> operations_;
-  alignas(64) std::atomic<std::uint64_t> left_;  // written under the session only
+  alignas(64) std::atomic<std::uint64_t> left_;  // written under the lock only
   alignas(64) std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> yields_{0};
 };

@@ -1,9 +1,10 @@
-// store_bench: how many procedures a second the store takes, beside a bare loop that writes and syncs the same bytes.
+// store_bench: measures the store's procedures per second, compared with a bare loop that writes and syncs the same
+// bytes.
 //
 // Options as HBase's ProcedureStorePerformanceEvaluation: -threads 20 -procs 1000000 -state_size 1024 -sync; also
 // -in_flight 4096 (second run, without waiting threads), -reload 1000000 (records of 200 bytes to load; 0: none), -dir
-// PATH. Each procedure is one insert and one update. Store and bare loop take turns, -rounds 20 of them, so that both
-// meet the same disk and the same load. After timing, the store is reopened and every record verified.
+// PATH. Each procedure is one insert and one update. Store and bare loop alternate, -rounds 20 times, so that both have
+// the same disk and the same load. After timing, the store is reopened and every record verified.
 #include <malloc.h>
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ SystemClock system_clock_now;
 
 double SecondsSince(TimePoint start) { return std::chrono::duration<double>(system_clock_now.Now() - start).count(); }
 
-// A failure ends the measurement with its reason.
+// A failure ends the program with its reason.
 template <class T>
 void Require(const Result<T>& result) {
   if (result.ok()) return;
@@ -152,7 +153,7 @@ class BareLoop {
       seconds_ += SecondsSince(start);
     }
   }
-  [[nodiscard]] double seconds() const { return seconds_; }  // without the filling
+  [[nodiscard]] double seconds() const { return seconds_; }  // without the time to fill the file
   [[nodiscard]] double filling() const { return filling_; }
 
  private:
@@ -268,7 +269,7 @@ void MeasureReload(const Options& options, std::uint64_t updates, bool delete_ha
     }
     store->Stop();
   }
-  malloc_trim(0);  // what is free already must not hide what is taken
+  malloc_trim(0);  // free memory must not hide the memory that the next run uses
   const auto before = static_cast<double>(ResidentBytes());
   const TimePoint start = system_clock_now.Now();
   const auto store = Open(options.dir);

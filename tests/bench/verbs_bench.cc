@@ -1,6 +1,6 @@
-// verbs_bench: what the verbs of the life cycle take, and how long a client cannot use a region meanwhile: splits and
-// merges of a table, then changes, a snapshot, a compaction, a drain, a new server and a rolling restart of a table of
-// many regions, then replication to a second cluster. Syncs: of the master's procedure store.
+// verbs_bench: measures operations of the life cycle, and how long a client cannot use a region meanwhile: splits and
+// merges of a table; changes, a snapshot, a compaction, a drain, a new server and a rolling restart with a table of
+// many regions; replication to a second cluster. Syncs are those of the master's procedure store.
 //
 // Options: -splits 50 -regions 1000 -rows 20000 -shipped 200000 -dir PATH -bin PATH -only splits|table|replication.
 #include <algorithm>
@@ -72,7 +72,7 @@ struct Measured {
   double syncs = 0;
 };
 
-// Runs `verb` beside the probes.
+// Runs `verb` while the probes run.
 Measured Measure(BenchCluster& world, Probes& probes, const std::function<void()>& verb) {
   Measured measured;
   const std::uint64_t syncs = world.StoreSyncs();
@@ -80,7 +80,7 @@ Measured Measure(BenchCluster& world, Probes& probes, const std::function<void()
   const TimePoint begin = kSteady.Now();
   verb();
   measured.time = MillisSince(begin);
-  chaos::PollPause(10);  // an operation that has begun before the end ends
+  chaos::PollPause(10);  // lets operations end that began before the end of the verb
   measured.gap = probes.Longest();
   measured.syncs = static_cast<double>(world.StoreSyncs()) - static_cast<double>(syncs);
   return measured;
@@ -134,7 +134,7 @@ std::map<std::string, std::uint64_t> Shares(client::Admin admin) {
   return shares;
 }
 
-// Until each of `servers` has 9 of 10 of its share.
+// Waits until each of `servers` has 90 % of its share.
 void AwaitShares(const Options& options, BenchCluster& world, std::uint64_t servers) {
   const std::uint64_t share = options.regions / servers * 9 / 10;
   Require(
@@ -174,9 +174,9 @@ void MeasureTable(const Options& options) {
   Require(admin.WaitOk(admin.DisableTable({"default", "clone"})));
   Require(admin.WaitOk(admin.DeleteTable({"default", "clone"})));
   const ServerName drained = Take(admin.Regions(kTable)).front().server;
-  verb("drain of one server of three", [&] { return client::Drain(world.connection(), admin, drained, false); });
+  verb("drain of one server of three", [&] { return client::Drain(admin, drained, false); });
   Print("the server is taken back and has its share", Measure(world, probes, [&] {
-          Require(admin.WaitOk(client::Undrain(world.connection(), admin, drained, {})));
+          Require(admin.WaitOk(client::Undrain(admin, drained, {})));
           AwaitShares(options, world, 3);
         }));
   Print("a new server has its share", Measure(world, probes, [&] {

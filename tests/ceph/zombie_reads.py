@@ -91,7 +91,7 @@ def main(binaries, directory, scripts):
     def names():
         with zookeeper() as zk:
             return [name for name in zk.children("/hbase/rs") or [] if name.split(",")[1] == str(port)]
-    # The one server is started again under a group of its own. What it was before may stand in ZooKeeper until that session ends.
+    # The one server is started again under a group of its own. ZooKeeper may have its earlier name until that session ends.
     before = names()
     if known[victim][2] != 0:
         run(os.path.join(binaries, "ratchet-cluster"), "--dir", directory, "kill", victim)

@@ -3,7 +3,7 @@
 
 say() { echo "$program: $((SECONDS))s $*"; }
 
-# What in_reach runs just now; the trap of the caller ends it.
+# The process that in_reach is running; the trap of the caller ends it.
 child=
 
 # in_reach COMMAND...: the command in the background and waited for, so that a signal is acted on at once.
@@ -29,14 +29,14 @@ classpath() {
   local pom=$1 file=$2 log
   command -v mvn >/dev/null && command -v javac >/dev/null || { echo "$program: there is no Maven or no JDK"; return 3; }
   log=build/logs/clients-maven-$(basename "$(dirname "$pom")").log
-  # Made from this POM by an earlier run, and the jars are still there.
+  # An earlier run has collected the jars of this POM, and they still exist.
   if [ -s "$file" ] && [ "$file" -nt "$pom" ] && tr ':' '\n' <"$file" | xargs -d '\n' ls >/dev/null 2>&1; then return 0; fi
   rm -f "$file"
   local plugin=org.apache.maven.plugins:maven-dependency-plugin:2.8
   local flags=(-B -q -f "$pom" "$plugin:build-classpath" "-Dmdep.outputFile=$(realpath -m "$file")" -Dmdep.regenerateFile=true)
   # Offline first: repositories are asked only for what the machine does not have.
   if in_reach timeout -k 5 120 mvn -o "${flags[@]}" >"$log" 2>&1 || in_reach timeout -k 5 240 mvn -U "${flags[@]}" >"$log" 2>&1; then return 0; fi
-  # An artifact that no repository has is skipped like no repository at all: which of the two it is, the log tells.
+  # A missing artifact is skipped in the same way as a missing repository; the log shows which of the two it is.
   head -n 3 "$log"
   return 3
 }

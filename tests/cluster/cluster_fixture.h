@@ -1,4 +1,4 @@
-// A real cluster for one test, a writer that goes on meanwhile, and what must hold at the end of every test.
+// A real cluster for one test, with a writer that runs meanwhile, and the checks at the end of every test.
 #pragma once
 
 #include <filesystem>
@@ -22,15 +22,15 @@ namespace ratchet::chaos {
     ASSERT_TRUE(assert_ok_result.ok()) << #expression << ": " << assert_ok_result.error().ToString(); \
   } while (false)
 
-// A process that others have given up learns it in several parts at once, and the first of them decides its exit code:
-// the lost session, a successor's mark, or (a region server) the master's refusal.
+// A process that was given up detects this in several parts at once, and the first part decides its exit code: the lost
+// session, a successor's mark, or (in a region server) the master's refusal.
 inline bool LearnedThatItWasGivenUp(int code) {
   return code == exit_code::kSessionExpired || code == exit_code::kFenced || code == exit_code::kRefusedByMaster;
 }
 
 class ClusterTest : public ::testing::Test {
  protected:
-  // Starts ZooKeeper, masters and servers, and connects. Fails the test when the cluster does not come up.
+  // Starts ZooKeeper, masters and servers, and connects. Fails the test if the cluster does not start.
   void Boot(int masters = 2, int servers = 3, ClusterSpec spec = {});
   // A fresh cluster whose first master dies at `fault` while it starts; a second one must finish the start.
   void BootInterrupted(const std::string& fault);
@@ -40,17 +40,17 @@ class ClusterTest : public ::testing::Test {
   // Waits until the writer has had `more` further acknowledgements.
   void WaitForWrites(std::size_t more);
   // The end of every test: settles, stops the writer, compares every acknowledged row by value, one owner per region,
-  // ZooKeeper's tree. Called by TearDown unless the test has failed or says that its cluster is gone.
+  // ZooKeeper's tree. Called by TearDown, unless the test has failed or has called SkipVerification.
   void Verify();
   void TearDown() override;
-  // ZooKeeper runs, no master and no server yet; for what must be there before them.
+  // Hook for preparations: called when ZooKeeper runs, before masters and servers start.
   virtual void BeforeServers() {}
 
   ProcessCluster& cluster() { return *cluster_; }
   client::Connection& connection() { return *connection_; }
   client::Admin admin() { return client::Admin(*connection_); }
   client::Table table() { return client::Table(*connection_, TableName("default", writer_table_)); }
-  // "rs-2" -> its ServerName.
+  // Returns the ServerName of a process such as "rs-2".
   [[nodiscard]] ServerName ServerNameOf(const std::string& process);
   void SkipVerification() { verify_ = false; }
 

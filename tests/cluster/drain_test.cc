@@ -1,4 +1,5 @@
-// A server is drained under writes while its master dies, gets no region until it is taken back, and is told to stop.
+// A server is drained under writes while the master dies, gets no region until it is undrained, and is stopped by the
+// drain.
 #include <set>
 
 #include "common/client/drain.h"
@@ -26,11 +27,11 @@ class DrainTest : public ClusterTest {
   }
   Result<std::uint64_t> Drain(const ServerName& server, bool and_stop = false) {
     client::Admin asks = admin();
-    return client::Drain(connection(), asks, server, and_stop);
+    return client::Drain(asks, server, and_stop);
   }
   Result<std::uint64_t> Undrain(const ServerName& server, const std::vector<std::string>& regions = {}) {
     client::Admin asks = admin();
-    return client::Undrain(connection(), asks, server, regions);
+    return client::Undrain(asks, server, regions);
   }
 };
 
@@ -41,7 +42,7 @@ TEST_F(DrainTest, ADrainUnderWritesOutlivesItsMaster) {
   if (HasFatalFailure()) return;
   StartWriter("t");
   WaitForWrites(100);
-  const auto holder = cluster().MetaHolder();  // the hardest one: hbase:meta has to move, too
+  const auto holder = cluster().MetaHolder();  // the hardest case, because hbase:meta must move too
   ASSERT_OK(holder);
   const ServerName drained = ServerNameOf(*holder);
   const std::vector<std::string> before = RegionsOn(drained);
@@ -64,7 +65,7 @@ TEST_F(DrainTest, ADrainUnderWritesOutlivesItsMaster) {
   MakeTable("u", 12);
   EXPECT_TRUE(RegionsOn(drained).empty()) << "it is decommissioned";
 
-  // The mark is of the address, and is there for the next server and the next master.
+  // The mark belongs to the address: it applies to the next server and under the next master.
   ASSERT_OK(cluster().Restart(*holder));
   ASSERT_OK(cluster().Start(*active));
   ASSERT_OK(cluster().WaitServing(kPatience));

@@ -1,4 +1,4 @@
-// ratchet-chaos as a process: ended by hand it heals what it broke, and leaves no mess.
+// ratchet-chaos as a process: when it is interrupted, it heals its faults and leaves no processes behind.
 #include <signal.h>
 #include <unistd.h>
 
@@ -52,7 +52,7 @@ class DriverTest : public ::testing::Test {
     EXPECT_TRUE(waited.ok()) << Output();
     return ended ? ended->code : std::nullopt;
   }
-  // Command lines of processes that have to do with the cluster's directory.
+  // Returns the command lines of processes that use the cluster's directory.
   [[nodiscard]] std::vector<std::string> LeftBehind() const {
     std::vector<std::string> left;
     std::error_code gone;
@@ -73,7 +73,7 @@ TEST_F(DriverTest, InterruptedWhileAServerIsPausedItHealsAndSaysInconclusive) {
   Launch({"--faults", "pause-server-briefly", "--session-ms", "60000", "--duration", "10min", "--period", "100ms",
           "--workloads", "registers,bank", "--min-traffic", "1", "--servers", "2", "--masters", "1"});
   if (HasFatalFailure()) return;
-  // With a session of a minute the pause lasts for 6 to 36 s.
+  // With a session time-out of a minute the pause lasts for 6 to 36 s.
   ASSERT_TRUE(WaitUntil("a fault", kPatience, [&] { return Said("is stopped"); }).ok()) << Output();
   ASSERT_TRUE(Signal(driver_, SIGINT).ok());
   EXPECT_EQ(AwaitEnd(), exit_code::kInconclusive) << Output();
@@ -92,7 +92,7 @@ TEST_F(DriverTest, InterruptedBeforeItHasBegunItLeavesNothing) {
   EXPECT_THAT(LeftBehind(), ::testing::IsEmpty());
 }
 
-// Also of a run that passes, for checkers from outside.
+// A run that passes also writes its histories, for external checkers.
 TEST_F(DriverTest, ItKeepsTheHistoryOfAnyRun) {
   const auto history = dir_ / "history";
   Launch({"--faults", "kill-standby", "--duration", "3s", "--workloads", "registers,bank", "--min-traffic", "1",

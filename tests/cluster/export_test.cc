@@ -1,4 +1,4 @@
-// Snapshots that leave a cluster of real processes as files, and come back.
+// Snapshots of real processes are exported to files and imported again.
 #include <fstream>
 #include <map>
 
@@ -51,7 +51,7 @@ class ExportTest : public ClusterTest {
   std::map<std::string, std::string> rows_;
 };
 
-// The table and its snapshot are gone, and the master that exported it is dead.
+// The table and its snapshot are deleted, and the master that exported it is dead.
 TEST_F(ExportTest, WhatWasExportedIsThereAgainAfterEverythingElseIsGone) {
   ASSERT_OK(admin().WaitOk(snapshots().Export("s", place())));
   const TableName table("default", "t");
@@ -91,7 +91,7 @@ TEST_F(ExportTest, ADamagedExportIsRefusedAndLeavesNothing) {
   const auto all = snapshots().List();
   ASSERT_OK(all);
   EXPECT_EQ(all->size(), 1U);
-  // A new export to the same place puts it right.
+  // A new export to the same place repairs it.
   ASSERT_OK(admin().WaitOk(snapshots().Export("s", place())));
   ASSERT_OK(admin().WaitOk(snapshots().Import(place(), "again")));
   ASSERT_OK(admin().WaitOk(snapshots().PutBack("again", TableName("default", "c"))));

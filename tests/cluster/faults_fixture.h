@@ -1,4 +1,4 @@
-// A cluster to be broken fault by fault, with a writer that goes on meanwhile. At the end nothing acknowledged is
+// A cluster for injecting fault after fault, with a writer that runs meanwhile. At the end no acknowledged write may be
 // missing.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace ratchet::chaos {
 class FaultsTest : public ::testing::Test {
  protected:
   static constexpr Millis kPatience{60'000};
-  static constexpr Millis kLongest{200'000};  // of one test; some forty seconds on a busy machine are usual
+  static constexpr Millis kLongest{200'000};  // limit of one test; about forty seconds on a busy machine are usual
 
   void SetUp() override {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -49,9 +49,9 @@ class FaultsTest : public ::testing::Test {
   void TearDown() override {
     watch_.At("the end");
     if (writer_ != nullptr) writer_->Stop();
-    // What does not serve cannot be read either; it would only be waited for again.
+    // Skips the check after a fatal failure, because reads of an unserved region would only wait again.
     if (writer_ != nullptr && !HasFatalFailure()) {
-      const auto account = writer_->TakeAccount();
+      const auto account = writer_->CollectAccount();
       EXPECT_FALSE(account.acknowledged.empty());
       for (const auto& finding : CheckRows(*connection_, kTable, {}, account)) {
         EXPECT_TRUE(finding.good) << finding.text;
@@ -87,7 +87,7 @@ class FaultsTest : public ::testing::Test {
     writer_ = std::make_unique<Writer>(*connection_, kTable, 2, seed_);
   }
 
-  // Injects, waits as long as a driver would, heals.
+  // Injects the fault, waits as long as a driver would, then heals it.
   void BreakAndHeal(std::string_view kind) {
     SCOPED_TRACE(kind);
     watch_.At(std::string(kind));
@@ -111,7 +111,7 @@ class FaultsTest : public ::testing::Test {
     const std::size_t enough = writer_->acknowledged() + 20;
     const Status writes = WaitUntil("writes", kPatience, [&] { return writer_->acknowledged() >= enough; });
     ASSERT_TRUE(writes.ok()) << writes.error().ToString();
-    deaths_ = target_->TakeDeaths();
+    deaths_ = target_->CollectDeaths();
     for (const auto& death : deaths_) {
       EXPECT_TRUE(death.expected) << death.name << " ended with exit code " << death.exit_code;
     }

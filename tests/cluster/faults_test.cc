@@ -1,7 +1,7 @@
-// Each fault of processes and links on a real cluster: it shows that it happened, and the cluster serves again
-// afterwards.
+// Each fault of processes and links on a real cluster: it records evidence, and the cluster serves again afterwards.
 #include <set>
 
+#include "chaos/report/phases.h"
 #include "tests/cluster/faults_fixture.h"
 
 namespace ratchet::chaos {
@@ -17,6 +17,15 @@ TEST_F(FaultsTest, OfProceduresAndSessionsTakeEffectAndTheClusterServesAgain) {
   BreakAndHealEach({"kill-splitter", "kill-open-target", "kill-builder", "expire-session"});
 }
 
+TEST_F(FaultsTest, OfTheRootAreRefusedAndLoseNothing) {
+  BreakAndHealEach({"lose-piece:procedures-away", "lose-piece:procedures-older", "lose-piece:logs-away",
+                    "lose-piece:region-away", "lose-piece:region-older", "lose-piece:mark-away", "flip-bytes"});
+}
+
+TEST_F(FaultsTest, OfCallsAndOperatorsTakeEffectAndTheClusterServesAgain) {
+  BreakAndHealEach({"call-storm", "operator", "zookeeper-back"});
+}
+
 TEST_F(FaultsTest, OfLinksTakeEffectAndTheClusterServesAgain) {
   BreakAndHealEach({"partition-server-from-zookeeper", "partition-master-from-zookeeper",
                     "partition-master-from-server", "partition-master-from-server-one-way",
@@ -28,7 +37,8 @@ class EnsembleFaultsTest : public FaultsTest {
  protected:
   void Configure(ClusterSpec& spec, LocalTargetOptions& options) override {
     spec.zookeepers = 3;
-    spec.session_timeout = Millis(3'000);  // a third of it is what is left to find another member on a busy machine
+    // a third of it is left for the connection to another member, enough on a busy machine
+    spec.session_timeout = Millis(3'000);
     options.shims = false;
   }
 };
@@ -47,6 +57,16 @@ TEST_F(EnsembleFaultsTest, WithoutAMajorityNothingIsLost) {
   BreakAndHealEach({"kill-zookeeper-majority", "zookeeper-outage-brief", "zookeeper-outage",
                     "partition-server-from-zookeeper", "isolate-server", "expire-session"});
 }
+
+class PhaseFaultsTest : public FaultsTest {
+ protected:
+  void Configure(ClusterSpec& spec, LocalTargetOptions& options) override {
+    spec.environment = ArmedWith(HoldPhases(200));
+    options.shims = false;
+  }
+};
+
+TEST_F(PhaseFaultsTest, ASecondFaultStrikesInAPhase) { BreakAndHealEach({"in-phase", "in-phase", "in-phase"}); }
 
 TEST(FaultKinds, AreListedOnceAndCanBeMade) {
   std::set<std::string_view> seen;

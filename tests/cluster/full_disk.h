@@ -9,7 +9,7 @@
 
 namespace ratchet::chaos {
 
-// `Base`: a fixture derived from ClusterTest. Skipped where there is no loop device, or no right to one.
+// `Base`: a fixture derived from ClusterTest. Skipped without a loop device, or without the permission to use one.
 template <class Base>
 class OnLoopDisk : public Base {
  protected:
@@ -19,7 +19,7 @@ class OnLoopDisk : public Base {
     disk_ = std::move(*disk);
   }
   void TearDown() override {
-    this->cluster().KillAll();  // what uses the disk
+    this->cluster().KillAll();  // these processes use the disk
     disk_.reset();
     Base::TearDown();
   }

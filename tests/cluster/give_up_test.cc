@@ -1,6 +1,6 @@
-// Files of a stopped table are damaged, lost or added by hand, on real processes: what cannot be opened is shown with
-// the verb that leads out, a region is given up with its files in quarantine, and the other regions' rows are there
-// (S84, S85).
+// Files of a stopped table are damaged, lost or added by hand, on real processes. Regions that cannot be opened are
+// shown with the command that resolves this, a region is given up with its files in quarantine, and the rows of the
+// other regions remain (S84: give up a region by name; S85: move unnamed directories only if rows are complete).
 #include <filesystem>
 #include <fstream>
 
@@ -18,7 +18,7 @@ class GiveUpTest : public ClusterTest {
  protected:
   static constexpr int kRegions = 3;
 
-  // A disabled table with a row in each region, and all that in files.
+  // Makes a disabled table with a row in each region, flushed to files.
   void GivenDisabledTable() {
     Boot(1, 2);
     if (HasFatalFailure()) return;
@@ -41,7 +41,7 @@ class GiveUpTest : public ClusterTest {
     ASSERT_TRUE(fs::exists(DirectoryOf(1)));
   }
   fs::path DirectoryOf(std::size_t region) const { return table_directory_ / encoded_[region]; }
-  // The files that hold bytes: manifests and store files.
+  // Damages manifests and store files that are not empty.
   static void FlipAByteInEachManifest(const fs::path& directory) {
     int flipped = 0;
     for (const auto& entry : fs::directory_iterator(directory)) {
@@ -67,7 +67,7 @@ class GiveUpTest : public ClusterTest {
                        [&](const std::string& each) { return each.find(text) != std::string::npos; });
   }
   void LookNow() { (void)admin().Call(methods::kReconcile, pb::ReconcileRequest()); }
-  // An opening of the region has been refused, with this reason.
+  // Waits until an opening of the region was refused with this reason.
   void WaitForRefusal(const std::string& why) {
     ASSERT_OK(ProcessCluster::WaitUntil("a refused opening", kPatience, [&] {
       const auto all = admin().Call(methods::kListProcedures, pb::ListProceduresRequest());
@@ -82,7 +82,7 @@ class GiveUpTest : public ClusterTest {
     if (!ended.ok()) return ended.error().ToString();
     return ended->error ? ended->error->ToString() : ended->result;
   }
-  // Every row is there but that of region `lost`, and each region takes writes.
+  // Checks that every row exists except the row of region `lost`, and that each region accepts writes.
   void ExpectRowsBut(std::optional<std::size_t> lost) {
     client::Table t(connection(), kTable);
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -124,7 +124,8 @@ TEST_F(GiveUpTest, ARegionWithADamagedManifestIsGivenUpAndItsTableIsEnabled) {
   EXPECT_EQ(regions->size(), static_cast<std::size_t>(kRegions));
 }
 
-// Also where not a single file of the directory is left: an opening finds nothing, and the master knows better.
+// An empty directory has the same result: an opening finds no files, but the master knows that the region was open
+// before.
 TEST_F(GiveUpTest, ARegionThatHasLostItsFilesOpensWhenTheyAreBack) {
   GivenDisabledTable();
   if (HasFatalFailure()) return;
@@ -133,10 +134,10 @@ TEST_F(GiveUpTest, ARegionThatHasLostItsFilesOpensWhenTheyAreBack) {
   fs::create_directory(DirectoryOf(1));
   const auto enabling = admin().EnableTable(kTable);
   ASSERT_OK(enabling);
-  WaitForRefusal("the region has been open");
+  WaitForRefusal("recorded an opening of the region");
   if (HasFatalFailure()) return;
   fs::rename(DirectoryOf(1),
-             cluster().root() / "emptied");  // at once: a server that tries to open it makes files there
+             cluster().root() / "emptied");  // atomically, because a server that tries to open it makes files there
   ASSERT_OK(ProcessCluster::WaitUntil("the missing directory to be shown", kPatience, [&] {
     LookNow();
     return IsShown("ratchet give-up " + encoded_[1]);

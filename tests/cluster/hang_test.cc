@@ -1,4 +1,4 @@
-// A cluster that was stopped as a whole comes back by itself; a server whose storage hangs gives its regions up.
+// A cluster that was stopped as a whole restarts itself; a server whose storage hangs gives its regions up.
 #include "chaos/shim/process_shims.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/faults_fixture.h"
@@ -10,7 +10,7 @@ class HangTest : public FaultsTest {
  protected:
   void Configure(ClusterSpec& spec, LocalTargetOptions& options) override {
     options.links = false;
-    // Of a run without coming again, to see that the fault notices.
+    // Runs one test without automatic restarts, to check that the fault detects this.
     if (::testing::UnitTest::GetInstance()->current_test_info()->name() ==
         std::string("AClusterThatStaysDownIsNoticed")) {
       spec.environment["RATCHET_START_AGAIN"] = "false";
@@ -22,7 +22,7 @@ class HangTest : public FaultsTest {
     if (control.ok()) (*control)->sync_delay_ms = hang ? 3'600'000 : 0;
     return control.ok();
   }
-  // What the active master calls a problem.
+  // Returns the problems that the active master shows.
   std::string Problems() {
     const auto active = target_->ActiveMaster();
     if (!active.ok()) return "";
@@ -43,7 +43,7 @@ TEST_F(HangTest, AClusterThatWasStoppedComesBackByItself) {
     for (const auto& name : target_->Names(role)) again += target_->CameAgain(name);
   }
   EXPECT_GT(again, 0U) << "none had lost its session: the pause was too short to show anything";
-  // It is shown how often, and why.
+  // `status` shows the number and the cause of the restarts.
   client::Admin admin(*connection_);
   const auto servers = admin.Call(methods::kListServers, pb::ListServersRequest());
   ASSERT_TRUE(servers.ok()) << servers.error().ToString();
@@ -66,7 +66,7 @@ TEST_F(HangTest, AClusterThatStaysDownIsNoticed) {
   const Status healed = (*fault)->Heal(*target_);
   ASSERT_FALSE(healed.ok()) << "everybody had ended";
   EXPECT_NE(healed.error().message().find("ended for good"), std::string::npos) << healed.error().ToString();
-  ASSERT_TRUE(target_->WaitServing(kPatience).ok());  // which starts them
+  ASSERT_TRUE(target_->WaitServing(kPatience).ok());  // starts processes that have ended
 }
 
 TEST_F(HangTest, AServerWhoseStorageHangsIsShownAndGivesItsRegionsUp) {
@@ -80,7 +80,7 @@ TEST_F(HangTest, AServerWhoseStorageHangsIsShownAndGivesItsRegionsUp) {
   EXPECT_TRUE(shown.ok()) << Problems();
   const Status left = WaitUntil("its withdrawal", kPatience, [&] { return target_->CameAgain(*holder) > 0; });
   ASSERT_TRUE(left.ok()) << left.error().ToString();
-  // It still hangs, and everything is served by the others.
+  // The server still hangs, and the other servers serve all regions.
   const std::size_t enough = writer_->acknowledged() + 200;
   const Status writes = WaitUntil("writes without it", kPatience, [&] { return writer_->acknowledged() >= enough; });
   EXPECT_TRUE(writes.ok()) << writes.error().ToString();
@@ -95,7 +95,7 @@ TEST_F(HangTest, AMasterWhoseStorageHangsMakesRoomForAnother) {
   BreakAndHeal("hung-sync-master");
 }
 
-// It hangs in its activation, before any server reports to it.
+// The master hangs in its activation, before any server reports to it.
 TEST_F(HangTest, AMasterWhoseStorageHangsWhenItIsElectedMakesRoomForAnother) {
   if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
   const auto active = target_->ActiveMaster();
@@ -122,7 +122,7 @@ TEST_F(HangTest, AMasterWhoseStorageHangsWhenItIsElectedMakesRoomForAnother) {
   EXPECT_TRUE(serving.ok()) << serving.error().ToString();
 }
 
-TEST_F(HangTest, WhereAllHangNobodyWithdraws) {
+TEST_F(HangTest, NoServerWithdrawsIfAllHang) {
   if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
   BreakAndHeal("hung-sync-everywhere");
 }

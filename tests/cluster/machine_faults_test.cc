@@ -16,7 +16,7 @@ class MachineFaultsTest : public FaultsTest {
   }
 };
 
-// Each in several of its forms: of masters and region servers, before a start and later, within the limits and beyond.
+// Several forms of each fault: on masters and region servers, before a start and later, within and beyond the limits.
 TEST_F(MachineFaultsTest, OfClocks) {
   if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
   BreakAndHealEach(
@@ -33,11 +33,16 @@ TEST_F(MachineFaultsTest, OfReadsAndListings) {
   BreakAndHealEach({"list-error", "read-error", "list-error", "read-error"});
 }
 
+TEST_F(MachineFaultsTest, OfWritesCallsAndNames) {
+  if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
+  BreakAndHealEach({"read-only-root", "no-inodes", "nth-call", "nth-call", "nth-call", "no-dns"});
+}
+
 TEST_F(MachineFaultsTest, OfDescriptorsMemoryAndConnections) {
   BreakAndHealEach({"few-descriptors", "connection-flood", "hostile-client", "little-memory", "few-descriptors"});
 }
 
-// The cluster runs on as it was: a second master that claims the procedure store deposes the first.
+// The cluster continues unchanged; a second master that claimed the procedure store would depose the first.
 TEST_F(MachineFaultsTest, OfWrongSettings) {
   std::map<std::string, std::string> names;
   for (const auto& info : target_->processes()->Processes()) names[info.name] = info.serving_as;
@@ -58,8 +63,8 @@ TEST_F(MachineFaultsTest, OfTheDisk) {
   BreakAndHealEach({"full-disk", "disk-nearly-full", "power-failure", "power-failure"});
 }
 
-// No byte is left, something dies and is started again, and only 64 MiB become free: everything is served again without
-// help.
+// The disk is full, a process dies and is restarted, and only 64 MiB become free: all regions are served again without
+// an operator.
 TEST_F(MachineFaultsTest, OfAFullDiskOfWhich64MiBBecomeFree) {
   if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
   Prng prng(seed_);
@@ -72,7 +77,7 @@ TEST_F(MachineFaultsTest, OfAFullDiskOfWhich64MiBBecomeFree) {
     SCOPED_TRACE(dead);
     watch_.At(dead);
     for (const auto& name : *victims) ASSERT_TRUE(target_->Kill(name).ok());
-    // Their crash procedures are found wanting space, or wait for a master.
+    // Their crash procedures fail for lack of space, or wait for a master.
     const auto until = SystemClock().Now() + 3 * target_->session_timeout();
     for (int round = 0; SystemClock().Now() < until; ++round) PollPause(round);
     for (const auto& name : *victims) ASSERT_TRUE(target_->Start(name).ok());
@@ -97,7 +102,7 @@ TEST_F(MachineFaultsTest, AtNamedPoints) {
                     "step:SplitWal:ACQUIRE_SPLIT_WAL_WORKER", "step:RegisterServer:RECORD"});
 }
 
-// Which point and which step, the seed decides.
+// The seed chooses the point and the step.
 TEST_F(MachineFaultsTest, AtRandomPoints) {
   BreakAndHealEach({"fault-point", "kill-at-step", "fault-point", "kill-at-step"});
 }

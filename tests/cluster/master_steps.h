@@ -1,4 +1,4 @@
-// The steps of a master's procedures, and which test of the sweep on real processes kills a master at which of them.
+// The steps of a master's procedures, and the test of the sweep on real processes that kills a master at each of them.
 #pragma once
 
 #include <array>
@@ -38,18 +38,17 @@ inline std::vector<Step> ListSteps() {
   return steps;
 }
 
-// Steps that need a race which real processes cannot be steered into; the in-process sweep (tests/crash) reaches them.
+// Steps that need a race that real processes cannot be forced into; the in-process sweep (tests/crash) reaches them.
 inline bool SweptInProcessOnly(const Step& step) {
   static const std::set<std::string> steps = {
-      "OpenRegion:DISPATCH_FAIL",  // the target vanishes between its choice and the dispatch
+      "OpenRegion:DISPATCH_FAIL",  // the target dies between its choice and the dispatch
       "CloseRegion:DISPATCH_FAIL", "SplitWalRemote:DISPATCH_FAIL",
-      "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is between two states: its enabling stands still, and lets
-                                                // go
+      "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is ENABLING, and its procedure is paused without the lock
       "DeleteTable:MARK_REGIONS_OFFLINE",
       // A parent's server dies while it closes the region.
       "SplitTableRegion:GIVE_UP", "SplitTableRegion:REMOVE_DAUGHTER_REGIONS", "MergeTableRegions:GIVE_UP",
       "MergeTableRegions:REMOVE_MERGED_REGION", "TruncateRegion:GIVE_UP", "TruncateRegion:REMOVE_NEW_REGION",
-      // They need another cluster: tests/cluster/replication_test.cc.
+      // These steps need another cluster: tests/cluster/replication_test.cc.
       "ClaimReplicationQueues:CLAIM", "ClaimReplicationQueues:SHOW", "RetireReplicationQueue:ARCHIVE_LOGS",
       "RetireReplicationQueue:REMOVE_QUEUE", "RetireReplicationQueue:SHOW",
       "SplitWalRemote:SERVER_CRASH",  // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
@@ -57,7 +56,7 @@ inline bool SweptInProcessOnly(const Step& step) {
   return steps.count(step.Detail()) != 0;
 }
 
-// Which test sweeps which types.
+// Procedure types that each test sweeps.
 inline const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
       {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TruncateTable", "MendTable"}},

@@ -4,7 +4,7 @@
 //
 // In each round the master that will become active is armed (executor.before_commit or executor.after_commit at one
 // step), the other one hands over in order, the trigger starts the procedure, the armed master dies at the step, and
-// the standby must finish. The client that waits sees one result and no error.
+// the standby must finish. The waiting client sees one result and no error.
 #include <functional>
 #include <set>
 
@@ -24,7 +24,7 @@ namespace {
 
 class MasterSweepTest : public ClusterTest {
  protected:
-  // Returns a wait for the end of what it started.
+  // Returns a function that waits for the end of the started work.
   using Waiter = std::function<Status()>;
   using Trigger = std::function<Waiter()>;
 
@@ -61,7 +61,7 @@ class MasterSweepTest : public ClusterTest {
     RestartServers();
   }
 
-  // Makes an armed master the active one, with a clean standby behind it.
+  // Makes an armed master active, with a clean standby.
   void Arm(const std::string& fault) {
     const auto active = cluster().WaitActiveMaster(kPatience);
     ASSERT_OK(active);
@@ -125,7 +125,7 @@ class MasterSweepTest : public ClusterTest {
     return [=, this] { return Crash(meta); };
   }
 
-  // The janitor comes by itself.
+  // The janitor runs periodically.
   Trigger ReshapeOf(const TableName& table, const std::string& type) {
     Make(table, false);
     const auto regions = admin().Regions(table);
@@ -139,7 +139,7 @@ class MasterSweepTest : public ClusterTest {
     return [=, this] { return Waits(admin().MergeRegions({first.encoded_name(), second})); };
   }
 
-  // A server with regions is drained and taken back.
+  // A server with regions is drained and undrained.
   Trigger DrainOf(const TableName& table, const Step& step) {
     Make(table, false);
     std::vector<std::string> regions;
@@ -150,24 +150,24 @@ class MasterSweepTest : public ClusterTest {
     client::Admin asks = admin();
     const auto back = [=, this] {
       client::Admin again = admin();
-      return admin().WaitOk(client::Undrain(connection(), again, server, regions));
+      return admin().WaitOk(client::Undrain(again, server, regions));
     };
     if (step.type == "DrainServer") {
-      const Status filled = admin().WaitOk(client::Undrain(connection(), asks, server, regions));
+      const Status filled = admin().WaitOk(client::Undrain(asks, server, regions));
       if (!filled.ok()) return [=]() -> Waiter { return [=] { return filled; }; };
       return [=, this]() -> Waiter {
         client::Admin drains = admin();
-        const auto pid = client::Drain(connection(), drains, server, step.name == "STOP_SERVER");
+        const auto pid = client::Drain(drains, server, step.name == "STOP_SERVER");
         return [=, this]() -> Status {
           RATCHET_TRY(admin().WaitOk(pid));
           return back();
         };
       };
     }
-    const Status drained = admin().WaitOk(client::Drain(connection(), asks, server, false));
+    const Status drained = admin().WaitOk(client::Drain(asks, server, false));
     return [=, this]() -> Waiter {
       client::Admin takes_back = admin();
-      const auto pid = client::Undrain(connection(), takes_back, server, regions);
+      const auto pid = client::Undrain(takes_back, server, regions);
       return [=, this]() -> Status {
         RATCHET_TRY(drained);
         return admin().WaitOk(pid);
@@ -219,7 +219,7 @@ class MasterSweepTest : public ClusterTest {
     };
   }
 
-  // Of an enabled table, or of a disabled one; into a new table, or into the disabled one.
+  // Snapshots of an enabled or a disabled table, and restores into a new table or into the disabled one.
   Trigger SnapshotOf(const TableName& table, const Step& step) {
     const bool restore = step.type == "RestoreSnapshot";
     Make(table, restore || step.name == "SNAPSHOT_CLOSED_REGIONS");
@@ -256,7 +256,7 @@ class MasterSweepTest : public ClusterTest {
     return [this] { return cluster().WaitServing(kPatience); };
   }
 
-  // A user region, its process, and another one.
+  // A user region, the process that has it, and another process.
   struct Place {
     std::string region;
     std::string source;
@@ -281,7 +281,7 @@ class MasterSweepTest : public ClusterTest {
     IgnoreResult(admin().Move(place.region, ServerNameOf(place.target)), "the master may die before it answers");
     return Settles();
   }
-  // The server sleeps when the order arrives, and dies.
+  // The server is stopped when the order arrives, and then killed.
   Waiter CrashInTransition(bool opening) {
     const Place place = FindPlace();
     const ServerName target = ServerNameOf(place.target);

@@ -1,4 +1,5 @@
-// The active master dies, sleeps, or is deposed: procedures go on elsewhere, and the old master changes nothing.
+// The active master dies, is stopped, or is deposed: procedures continue at another master, and the old master changes
+// nothing.
 #include <csignal>
 #include <fstream>
 #include <iterator>
@@ -47,8 +48,8 @@ TEST_F(MasterTest, KilledWhileTablesAreMade) {
   WaitForWrites(50);
 }
 
-// The command line as it is typed: what it follows goes on at the next master, and Ctrl-C ends it.
-TEST_F(MasterTest, WhoFollowsTheEventsFollowsTheNextMasterToo) {
+// Runs the command line: the event stream continues at the next master, and Ctrl-C ends it.
+TEST_F(MasterTest, EventFollowerContinuesWithTheNextMaster) {
   Boot();
   if (HasFatalFailure()) return;
   MakeTable("t", 2);
@@ -58,7 +59,10 @@ TEST_F(MasterTest, WhoFollowsTheEventsFollowsTheNextMasterToo) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet";
   const std::vector<std::string> words = {
       program.string(), "--zookeeper", cluster().zookeeper(), "events", "--follow", "-n", "4096"};
-  const auto follower = Launch({words, {}, output, {}});
+  LaunchSpec spec;
+  spec.arguments = words;
+  spec.output = output;
+  const auto follower = Launch(spec);
   ASSERT_OK(follower);
   const auto followed = [&output](const std::string& what) {
     std::ifstream file(output);
@@ -87,7 +91,7 @@ TEST_F(MasterTest, PausedAndDeposedItChangesNothingAndExits) {
   StartWriter("t");
   const auto sleeper = cluster().ActiveMaster();
   ASSERT_OK(sleeper);
-  // In the middle of something: its orders must not take effect after it was deposed.
+  // The master is stopped with orders in progress, which must have no effect after it was deposed.
   const auto pid = admin().CreateTable(Descriptor("through-a-pause"), {"4", "8"});
   ASSERT_OK(pid);
   ASSERT_OK(cluster().Pause(*sleeper));
@@ -105,7 +109,7 @@ TEST_F(MasterTest, PausedAndDeposedItChangesNothingAndExits) {
   WaitForWrites(50);
 }
 
-// Everything else may be back long before a step that has backed off far tries again.
+// The rest of the cluster may work long before a step with a long backoff retries.
 TEST_F(MasterTest, NoStepPausesForLongerThanItIsAllowed) {
   ClusterSpec spec;
   spec.master_flags = {"--retry-max-ms", "300"};
@@ -127,8 +131,8 @@ TEST_F(MasterTest, NoStepPausesForLongerThanItIsAllowed) {
   EXPECT_TRUE(admin().WaitOk(created).ok());
 }
 
-// The client's first question may have been answered into a dead connection: asked again, with the same nonce, of the
-// next master, it is still one procedure.
+// The answer to the client's first request may be lost with the connection. Repeated with the same nonce at the next
+// master, the request is still one procedure.
 TEST_F(MasterTest, TheSameNonceGetsTheSamePidFromTheNextMaster) {
   Boot(2, 2);
   if (HasFatalFailure()) return;

@@ -1,6 +1,6 @@
-// What no client should do: a write to hbase:meta in the active master's name, but without its knowledge.
+// Writes to hbase:meta in the active master's name without its knowledge.
 //
-// For tests of what notices it. Blocks; one thread.
+// For tests of the detection. Blocks; one thread.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace ratchet::chaos {
 
-// Writes what `change` makes of the row of region `encoded`. `root`: the cluster's, whose key the write shows (S77).
-// kNotFound: hbase:meta has no such row.
+// Applies `change` to the row of region `encoded` and writes it. `root`: the cluster's root, whose key the write
+// presents (S77: members only). kNotFound: hbase:meta has no such row.
 [[nodiscard]] Status ChangeRowBehind(client::Admin admin, const std::filesystem::path& root, const std::string& encoded,
                                      const std::function<void(master::MetaEdit&)>& change);
 

@@ -1,4 +1,4 @@
-// Programs that start with few descriptors: however few, each either serves or ends with a cause and a code of its own,
+// Programs that start with few file descriptors: each either serves or ends with a cause and a specific exit code,
 // never by abort.
 #include <fstream>
 #include <iterator>
@@ -19,9 +19,11 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr int kFewest = 5;  // fewer do not even let a program load its libraries
+constexpr int kFewest = 5;  // with fewer a program cannot load its libraries
 constexpr int kMost = 200;
 constexpr const char* kTriesAgain = "Start: not registered yet: UNAVAILABLE: not connected";
+// The server has no descriptor for a connection of the master; `ratchet status` shows this.
+constexpr const char* kNotReached = "the master cannot reach this server";
 
 std::string WholeFile(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -32,10 +34,10 @@ class NoDescriptorsTest : public ClusterTest {
  protected:
   void SetUp() override {
     Boot(1, 1);
-    SkipVerification();  // servers come and go here, and no row is written
+    SkipVerification();  // servers start and stop here, and no row is written
   }
 
-  // What the running process was started with, on another port.
+  // Returns the arguments of the running process, with another port.
   std::vector<std::string> ArgumentsOf(const std::string& name) {
     const ProcessInfo info = cluster().Info(name);
     const std::string all = WholeFile(fmt::format("/proc/{}/cmdline", info.id.pid));
@@ -59,8 +61,8 @@ class NoDescriptorsTest : public ClusterTest {
     return at == std::string::npos ? "" : std::string(all.c_str() + at + name.size());
   }
 
-  // Starts it with `limit` descriptors and waits until it has ended, or has said `serves` or that it tries again: then
-  // it is ended here, and nullopt returned.
+  // Starts the program with `limit` descriptors and waits until it has ended or has logged `serves`, a retry, or that
+  // the master cannot reach it. In the latter cases ends the program and returns nullopt.
   std::optional<int> RunWith(int limit, std::vector<std::string> arguments, const std::string& serves) {
     LaunchSpec launch;
     launch.arguments = {"prlimit", fmt::format("--nofile={}:{}", limit, limit)};
@@ -75,7 +77,7 @@ class NoDescriptorsTest : public ClusterTest {
     const Status ended = WaitUntil("it ends or serves", kPatience, [&] {
       const auto end = CheckEnded(*id);
       if (end.has_value()) code = end->code;
-      return end.has_value() || Says(serves) || Says(kTriesAgain);
+      return end.has_value() || Says(serves) || Says(kTriesAgain) || Says(kNotReached);
     });
     EXPECT_TRUE(ended.ok()) << "limit " << limit << ": " << WholeFile(output_);
     if (!code.has_value()) {
@@ -90,14 +92,14 @@ class NoDescriptorsTest : public ClusterTest {
     return !text.empty() && Said().find(text) != std::string::npos;
   }
 
-  // With one descriptor more each time, until it serves.
+  // Adds one descriptor each time, until the server serves.
   void Server(const std::string& like, const std::string& serves) {
     auto arguments = ArgumentsOf(like);
     for (const char* flag : {"--zk-connect-timeout-ms", "1000"}) arguments.emplace_back(flag);
     std::map<int, int> codes;
     for (int limit = kFewest; limit <= kMost && !HasFailure(); ++limit) {
       const auto code = RunWith(limit, arguments, serves);
-      if (!code.has_value() && !Says(serves)) continue;  // it goes on trying
+      if (!code.has_value() && !Says(serves)) continue;  // it keeps retrying
       if (!code.has_value()) {
         std::printf("%s serves with %d descriptors; before, code and times:", like.c_str(), limit);
         for (const auto& [ended_with, times] : codes) std::printf(" %d %d", ended_with, times);
@@ -126,7 +128,8 @@ TEST_F(NoDescriptorsTest, ARegionServerThatStarts) { Server("rs-1", "Start: serv
 
 TEST_F(NoDescriptorsTest, AMasterThatStarts) { Server("master-1", "Active master: 127"); }
 
-// S87: idle clients hold every connection that the master takes; a region server registers and serves all the same.
+// S87 (reserved connections for members): idle clients hold every connection that the master accepts; a region server
+// registers and serves anyway.
 TEST_F(NoDescriptorsTest, AMemberConnectsWhereClientsHoldEveryConnection) {
   const ProcessInfo master = cluster().Info("master-1");
   rlimit before{};
@@ -144,7 +147,7 @@ TEST_F(NoDescriptorsTest, AMemberConnectsWhereClientsHoldEveryConnection) {
     ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
     idle.push_back(std::move(client));
   }
-  const auto closing = cluster().WaitLog("master-1", "no room for connections but those", kPatience);
+  const auto closing = cluster().WaitLog("master-1", "connection limit reached, cluster members only", kPatience);
   ASSERT_OK(closing);
   const auto added = cluster().AddServer();
   ASSERT_OK(added);

@@ -1,4 +1,4 @@
-// A cluster whose processes are asked by HTTP.
+// A cluster whose processes are queried by HTTP.
 #pragma once
 
 #include <charconv>
@@ -22,7 +22,7 @@ struct HttpAnswer {
 
 class PageTest : public ClusterTest {
  protected:
-  // As the process's log tells it; 0 when it has not told within the patience.
+  // Returns the port from the process's log; 0 if the log does not have it in time.
   std::uint16_t PagePort(const std::string& process) {
     const std::string mark = "Start: page at http://127.0.0.1:";
     const auto line = cluster().WaitLog(process, mark, kPatience);
@@ -43,7 +43,7 @@ class PageTest : public ClusterTest {
     if (answer.head.size() > 12) answer.status = std::atoi(answer.head.c_str() + 9);
     return answer;
   }
-  // The envelope of a view; an empty object when it is refused.
+  // Returns the envelope of a view; an empty object if it is refused.
   rapidjson::Document View(const std::string& process, const std::string& path) {
     const HttpAnswer answer = Get(process, "/api/v1/" + path);
     EXPECT_EQ(answer.status, 200) << path << ": " << answer.body;
@@ -53,7 +53,7 @@ class PageTest : public ClusterTest {
     if (!document.IsObject()) document.SetObject();
     return document;
   }
-  // Checked against the format and its conventions.
+  // Scrapes the metrics and checks their format and conventions.
   metrics::ParsedMetrics Scrape(const std::string& process) {
     const HttpAnswer answer = Get(process, "/metrics");
     EXPECT_EQ(answer.status, 200);

@@ -1,4 +1,4 @@
-// What processes show by HTTP: metrics, JSON views, the files of the page.
+// HTTP output of processes: metrics, JSON views, the files of the page.
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -78,7 +78,7 @@ TEST_F(PageTest, ClientsLearnThePortsAndOffIsOff) {
                                                  hbase::pb::GetServerInfoRequest());
   ASSERT_OK(info);
   EXPECT_EQ(info->message.server_info().webui_port(), PagePort("rs-1"));
-  ASSERT_OK(ProcessCluster::WaitUntil("the reports to tell the ports", kPatience, [&] {
+  ASSERT_OK(ProcessCluster::WaitUntil("the reports to show the ports", kPatience, [&] {
     const auto servers = admin().Call(methods::kListServers, pb::ListServersRequest());
     if (!servers.ok()) return false;
     std::set<std::uint32_t> ports;
@@ -101,7 +101,7 @@ TEST_F(PageTest, AProcessWhosePortIsTakenGoesOnWithoutAPage) {
   const std::string taken = std::to_string(PagePort("master-1"));
   const auto name = cluster().AddServer({}, {"--info-port", taken});
   ASSERT_OK(name);
-  const auto line = cluster().WaitLog(*name, "goes on without its page", kPatience);
+  const auto line = cluster().WaitLog(*name, "continues without its page", kPatience);
   ASSERT_OK(line);
   EXPECT_NE(line->find("127.0.0.1:" + taken), std::string::npos) << *line;
   EXPECT_NE(line->find("Address already in use"), std::string::npos) << *line;
@@ -119,7 +119,7 @@ TEST_F(PageTest, AStandbyShowsTheClusterAndItself) {
   EXPECT_EQ(shown["data"]["live_servers"].Size(), 1U);
   EXPECT_STREQ(View(standby, "master")["data"]["role"].GetString(), "standby");
   EXPECT_EQ(Get(standby, "/").status, 200);
-  // After a failover its page goes on, as the active one's.
+  // After a failover the standby's page continues as the active master's.
   ASSERT_OK(cluster().Kill9(active));
   ASSERT_OK(ProcessCluster::WaitUntil("the standby to be active", kPatience, [&] {
     const HttpAnswer answer = Get(standby, "/api/v1/cluster");
@@ -128,7 +128,7 @@ TEST_F(PageTest, AStandbyShowsTheClusterAndItself) {
   ASSERT_OK(cluster().Start(active));
 }
 
-// While hbase:meta is away and no server lives, the page answers from what the master knows.
+// While hbase:meta is offline and no server lives, the page answers from the master's memory.
 TEST_F(PageTest, ADegradedClusterIsShown) {
   Boot(1, 1);
   if (HasFatalFailure()) return;
@@ -146,7 +146,7 @@ TEST_F(PageTest, ADegradedClusterIsShown) {
   }
   ASSERT_OK(ProcessCluster::WaitUntil("hbase:meta to be away", kPatience,
                                       [&] { return Scrape("master-1").Value("ratchet_meta_online") == 0; }));
-  // A master that is starting, and cannot get on.
+  // A starting master that makes no progress.
   ASSERT_OK(cluster().Restart("master-1"));
   ASSERT_OK(ProcessCluster::WaitUntil("the starting master to show itself", kPatience, [&] {
     const HttpAnswer answer = Get("master-1", "/api/v1/cluster");
@@ -168,7 +168,7 @@ TEST_F(PageTest, WrongRequestsAreRefusedByNameAndNothingSecretIsShown) {
   };
   refused("nosuch", 404, "no such view");
   refused("procedure/999999", 404, "999999");
-  refused("procedure/x", 400, "whole number");
+  refused("procedure/x", 400, "must be an integer");
   refused("procedures?limit=0", 400, "limit");
   refused("procedures?offset=-1", 400, "offset");
   refused("table/nosuch", 404, "nosuch");
@@ -194,7 +194,7 @@ TEST_F(PageTest, WrongRequestsAreRefusedByNameAndNothingSecretIsShown) {
   EXPECT_NE(Get("master-1", "/api/v1/settings").body.find("\"name\":\"info-port\",\"value\":\"0\""), std::string::npos);
 }
 
-// Which fields an answer has, down to the first row of each list: "data[].pid".
+// Collects the fields of an answer, down to the first row of each list, such as "data[].pid".
 void CollectFields(const rapidjson::Value& value, const std::string& path, std::set<std::string>& fields) {
   if (value.IsObject()) {
     for (const auto& member : value.GetObject()) {
@@ -207,14 +207,14 @@ void CollectFields(const rapidjson::Value& value, const std::string& path, std::
   }
 }
 
-// Every example of docs/http-api.md: the path answers with the fields that are shown. Lists that are empty in one of
-// the two say nothing.
+// For every example of docs/http-api.md, the path answers with the fields of the example. Lists that are empty on
+// either side are not compared.
 TEST_F(PageTest, TheExamplesOfTheDocumentationAreWhatIsAnswered) {
   Boot(1, 1);
   if (HasFatalFailure()) return;
   MakeTable("t", 3);
   if (HasFatalFailure()) return;
-  ASSERT_OK(ProcessCluster::WaitUntil("the server to tell its page", kPatience, [&] {
+  ASSERT_OK(ProcessCluster::WaitUntil("the server to log its page", kPatience, [&] {
     const auto servers = View("master-1", "servers");
     return servers.HasMember("data") && servers["data"][0]["page"].IsString();
   }));
@@ -246,8 +246,8 @@ TEST_F(PageTest, TheExamplesOfTheDocumentationAreWhatIsAnswered) {
   EXPECT_GE(examples, 10U) << "run from the root of the project";
 }
 
-// Readers that read nothing, that do not end their request, and that speak another protocol, at a master and at a
-// region server: their memory is bounded, and the cluster's own work goes on.
+// Readers that never read, never end their request, or use another protocol, at a master and at a region server: their
+// memory is bounded, and the cluster keeps working.
 TEST_F(PageTest, SlowAndHostileReadersHoldNothingUp) {
   Boot(1, 1);
   if (HasFatalFailure()) return;
@@ -263,7 +263,7 @@ TEST_F(PageTest, SlowAndHostileReadersHoldNothingUp) {
       "GET /api/v1/history?newest=100000 HTTP/1.1\r\n\r\n",
   };
   constexpr double kMostAnswers = 64 << 20;  // HttpOptions::max_unsent_bytes
-  constexpr double kSlack = 64 << 20;        // of the allocator and of what the process does meanwhile
+  constexpr double kSlack = 64 << 20;        // for the allocator and for other work of the process
   for (const std::string process : {"master-1", "rs-1"}) {
     const std::uint16_t port = PagePort(process);
     const double before = Scrape(process).Value("process_resident_memory_bytes");

@@ -1,5 +1,5 @@
-// Pauses on real processes: what runs late goes by what it finds at its turn, and a server that starts meanwhile waits
-// (S69).
+// Pauses on real processes: a delayed procedure uses the state at its lock grant, and a server that starts meanwhile
+// waits (S69: lock-grant order decides).
 #include <fmt/format.h>
 
 #include "common/model/codec.h"
@@ -40,7 +40,7 @@ class PausedTest : public ClusterTest {
     const auto answer = admin().Call(methods::kListPauses, pb::ListPausesRequest());
     return answer.ok() ? static_cast<std::size_t>(answer->pause_size()) : 0;
   }
-  // A server that starts while nothing runs asks again and again, and does not exit. What it asked for counts on
+  // A server that starts while everything is paused keeps retrying and does not exit. Its registration proceeds on
   // resume.
   void AServerStartsAndWaits() {
     const auto name = cluster().AddServer();
@@ -54,7 +54,7 @@ class PausedTest : public ClusterTest {
   }
 };
 
-TEST_F(PausedTest, ALateDropGoesByWhatItFinds) {
+TEST_F(PausedTest, LateDropUsesTheCurrentTable) {
   Boot(1, 3);
   if (HasFatalFailure()) return;
   MakeTable("t", 3);
@@ -84,7 +84,7 @@ TEST_F(PausedTest, ALateDropGoesByWhatItFinds) {
   const auto tables = admin().ListTables();
   ASSERT_OK(tables);
   EXPECT_EQ(tables->size(), 1U);
-  MakeTable("u", 2);  // nothing of it is in the way
+  MakeTable("u", 2);  // a leftover would prevent this
   const auto fresh = rows.Get({"800000", {}, 1, {}});
   ASSERT_OK(fresh);
   EXPECT_TRUE(fresh->cells.empty());

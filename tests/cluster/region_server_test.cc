@@ -1,4 +1,4 @@
-// Region servers die, one, several and all, or sleep beyond their session: nothing acknowledged is lost.
+// One, several or all region servers die, or are stopped beyond their session: no acknowledged write is lost.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -47,7 +47,7 @@ TEST_F(RegionServerTest, KilledWithoutMeta) {
   ASSERT_OK(cluster().Start(victim));
 }
 
-// A server that cannot hold another region says so, and the regions open elsewhere.
+// A server that cannot open another region refuses it, and the regions open elsewhere.
 TEST_F(RegionServerTest, OneWithoutDescriptorsOpensNothing) {
   Boot(1, 2);
   if (HasFatalFailure()) return;
@@ -116,7 +116,7 @@ TEST_F(RegionServerTest, AllKilledAtOnceAndRestarted) {
   WaitForWrites(200);
 }
 
-TEST_F(RegionServerTest, EverythingKilledAndOneServerNeverComesBack) {
+TEST_F(RegionServerTest, EverythingIsKilledAndOneServerNeverReturns) {
   BootWithTraffic();
   if (HasFatalFailure()) return;
   const std::string lost = Bystander();
@@ -143,8 +143,8 @@ TEST_F(RegionServerTest, MasterAndMetaServerKilledTogether) {
   WaitForWrites(200);
 }
 
-// Each of the others dies when it has replayed the edits of a region of the dead one, before it may serve it. The same
-// edits are there for the server that opens the region in the end.
+// Each other server dies after it has replayed the edits of a dead server's region, before it may serve the region. The
+// server that finally opens the region replays the same edits.
 TEST_F(RegionServerTest, KilledAgainWhileRecoveredEditsAreReplayed) {
   BootWithTraffic();
   if (HasFatalFailure()) return;
@@ -167,13 +167,13 @@ TEST_F(RegionServerTest, KilledAgainWhileRecoveredEditsAreReplayed) {
   for (const auto& name : openers) {
     const auto code = cluster().WaitExit(name, kPatience);
     ASSERT_OK(code);
-    ASSERT_EQ(*code, kFaultExitCode) << name << " did not die where it was told to";
+    ASSERT_EQ(*code, kFaultExitCode) << name << " did not die at its fault point";
   }
   for (const auto& name : openers) ASSERT_OK(cluster().Start(name));
   WaitForWrites(200);
 }
 
-// Regions are closed and opened elsewhere all the time, with writes on their way to each of them.
+// Regions move continuously, with writes in flight to each of them.
 TEST_F(RegionServerTest, RegionsMoveUnderWrites) {
   BootWithTraffic();
   if (HasFatalFailure()) return;
@@ -203,8 +203,8 @@ TEST_F(RegionServerTest, RestartedOnTheSamePortBeforeItsSessionEnds) {
   WaitForWrites(200);
 }
 
-// Stopped beyond its session with reads in flight; the new owner acknowledges newer values before it goes on. Whatever
-// the sleeper answers afterwards, it is no stale value; it finds its fence and exits by itself.
+// A server is stopped beyond its session with reads in flight, and the new owner acknowledges newer values before it
+// resumes. Afterwards it answers no stale value; it finds its fence and exits.
 TEST_F(RegionServerTest, PausedBeyondItsSessionServesNothingStaleAndExits) {
   BootWithTraffic();
   if (HasFatalFailure()) return;
@@ -237,11 +237,11 @@ TEST_F(RegionServerTest, PausedBeyondItsSessionServesNothingStaleAndExits) {
       --outstanding;
     });
   };
-  // Of these some may be stopped between their CHECK and the wire. They leave late, with the value of when they were
-  // asked for.
+  // Some of these may be stopped between their CHECK and the socket. They are sent late, with the value at the time of
+  // the request.
   for (int i = 0; i < 200; ++i) send(false);
   ASSERT_OK(cluster().Pause(sleeper));
-  // These are looked at after the stop, and so is the fence.
+  // The server evaluates these after the stop, and then finds the fence.
   for (int i = 0; i < 200; ++i) send(true);
   ASSERT_OK(reader.Mutate(client::Mutation::Put(row).Set("u", "v", "new")));
   newer_acknowledged = true;

@@ -1,4 +1,4 @@
-// Two clusters on real processes, and a table "t" in both that the first one ships.
+// Two clusters of real processes, with a table "t" in both that the first cluster replicates.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@
 namespace ratchet::chaos {
 
 inline constexpr const char* kPeer = "other";
-// Logs roll often, so that sources go from one to the next.
+// Logs roll often, so that sources move from one log to the next.
 inline ClusterSpec SmallLogs() {
   ClusterSpec spec;
   spec.server_flags = {"--log-roll-bytes", "64KiB", "--memstore-flush-bytes", "64KiB"};
@@ -27,7 +27,7 @@ inline ClusterSpec SmallLogs() {
 
 class ReplicationTest : public ClusterTest {
  protected:
-  // The first cluster's processes are mutants where one is named.
+  // `mutant`: mutant of the first cluster's processes; empty: none.
   explicit ReplicationTest(std::string mutant = "") : mutant_(std::move(mutant)) {}
 
   void SetUp() override {
@@ -35,7 +35,7 @@ class ReplicationTest : public ClusterTest {
     if (!mutant_.empty()) spec.environment.emplace("RATCHET_MUTANT", mutant_);
     Boot(1, 3, spec);
     if (HasFatalFailure()) return;
-    SkipVerification();  // that one is about the fixture's writer
+    SkipVerification();  // the verification uses the fixture's writer
     StartOther();
     if (HasFatalFailure()) return;
     MakeShipped(connection(), "t", 4);

@@ -1,4 +1,5 @@
-// Two clusters and the link between them: what is shown while it is cut, and the load "replication" of ratchet-chaos.
+// Two clusters and the link between them: the views while the link is cut, and the workload "replication" of
+// ratchet-chaos.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -24,7 +25,7 @@ class ReplicationLinkTest : public PageTest {
     ClusterTest::TearDown();
     if (!HasFailure() && !second_dir_.empty()) std::filesystem::remove_all(second_dir_);
   }
-  // The first cluster's servers are mutants where one is named.
+  // `mutant`: mutant of the first cluster's servers; empty: none.
   void BootBoth(const std::string& mutant = "") {
     seed_ = RandomSeed();
     std::puts(fmt::format("seed {}", seed_).c_str());
@@ -32,7 +33,7 @@ class ReplicationLinkTest : public PageTest {
     if (!mutant.empty()) spec.environment.emplace("RATCHET_MUTANT", mutant);
     Boot(1, 2, spec);
     if (HasFatalFailure()) return;
-    SkipVerification();  // that one is about the fixture's writer
+    SkipVerification();  // the verification uses the fixture's writer
     SecondClusterSpec second;
     second_dir_ = std::filesystem::temp_directory_path() / fmt::format("ratchet-second-{:x}", seed_ & 0xffffffU);
     second.dir = second_dir_;
@@ -46,7 +47,7 @@ class ReplicationLinkTest : public PageTest {
     second_ = std::move(*made);
   }
 
-  // A table on both, shipped from the first to the second.
+  // Makes a table in both clusters, replicated from the first to the second.
   void ShipTable() {
     for (client::Connection* each : {&connection(), &second_->connection()}) {
       TableDescriptor descriptor;
@@ -84,7 +85,7 @@ class ReplicationLinkTest : public PageTest {
     }));
   }
 
-  // What each place shows of the peer: the longest lag of all servers.
+  // The longest lag of all servers, in each view of the peer.
   struct Shown {
     std::uint64_t command_ms = 0;  // ratchet peers
     bool command_error = false;
@@ -190,7 +191,8 @@ TEST_F(ReplicationLinkTest, TheLagOfACutLinkGrowsIsShownAndGoes) {
   }));
 }
 
-// Processes of both clusters die, the peer is disabled and the link is cut, and both have the same rows at the end.
+// Processes of both clusters die, the peer is disabled and the link is cut; both clusters have the same rows at the
+// end.
 TEST_F(ReplicationLinkTest, TheLoadFindsNothingWrongThroughFailovers) {
   BootBoth();
   if (HasFatalFailure()) return;
@@ -212,15 +214,15 @@ TEST_F(ReplicationLinkTest, TheLoadFindsNothingWrongThroughFailovers) {
   EXPECT_TRUE(BadOnes(workload_->Check()).empty());
 }
 
-// The mutant moves on without the peer's answer: what a cut link has swallowed is never shipped.
+// The mutant advances its position without the peer's answer, so entries lost in a cut link are never shipped.
 TEST_F(ReplicationLinkTest, TheLoadFindsAPositionThatMovesFirst) {
   BootBoth("replication.move_first");
   if (HasFatalFailure()) return;
-  workload_ = MakeLoad(Millis(20'000));  // what is lost does not come, however long one waits
+  workload_ = MakeLoad(Millis(20'000));  // lost entries never arrive, so a long wait is useless
   ASSERT_OK(workload_->Prepare());
   workload_->Start();
   client::Admin asks = admin();
-  // The load's own first cut is long enough for that.
+  // The first cut of the workload is long enough for that.
   ASSERT_OK(ProcessCluster::WaitUntil("a delivery that fails", kPatience, [&] {
     const auto progress = client::ReplicationProgress(asks, "");
     if (!progress.ok()) return false;

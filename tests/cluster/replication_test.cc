@@ -1,5 +1,6 @@
-// Two clusters on real processes: what is written to one is in the other, through everything that breaks between.
+// Two clusters of real processes: writes to one appear in the other, despite failures.
 #include "tests/cluster/replication_fixture.h"
+#include "tests/support/tcp_forwarder.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -11,7 +12,7 @@ TEST_F(ReplicationTest, WhatIsWrittenIsInBoth) {
   EXPECT_TRUE(RowsOf(*other_connection_, "local").empty()) << "a family without a scope";
 }
 
-// The peer is away, a server dies that has not shipped what it was given, and its logs are shipped by another one.
+// The peer is down, a server dies with unshipped writes, and another server ships its logs.
 TEST_F(ReplicationTest, NothingIsLostWhenThePeerIsAwayAndAServerDies) {
   AddPeer(connection(), KeyOf(*other_));
   Write(connection(), "a", 50);
@@ -44,7 +45,7 @@ TEST_F(ReplicationTest, ADisabledPeerGetsEverythingWhenItIsEnabled) {
                                       [&] { return QueuesAreEmpty() && KeptLogs() == 0; }));
 }
 
-// Each ships to the other: what comes back is not shipped again, and both come to rest with the same rows.
+// Both clusters replicate to each other: replicated writes are not shipped back, and both end with the same rows.
 TEST_F(ReplicationTest, LoopsEnd) {
   AddPeer(connection(), KeyOf(*other_));
   AddPeer(*other_connection_, KeyOf(cluster()));
@@ -59,12 +60,47 @@ TEST_F(ReplicationTest, LoopsEnd) {
       for (const auto& source : progress->source()) all += source.progress().shipped();
     return all;
   };
-  // Each side delivers its own cells once, 100 puts and 14 deletes, and nothing of what came back.
+  // Each side ships its own cells once, 100 puts and 14 deletes, and none of the other side's.
   ASSERT_OK(ProcessCluster::WaitUntil("the end of the first", kPatience, [&] { return shipped(connection()) >= 114; }));
   Write(connection(), "c", 1);
   ExpectTheSame();
   ASSERT_OK(ProcessCluster::WaitUntil("the end of the last", kPatience, [&] { return shipped(connection()) >= 115; }));
   EXPECT_EQ(shipped(connection()), 115U);
+}
+
+// The peer dies, and its address leads to the sending cluster: no write is replicated in a cycle. Then it leads to the
+// peer again.
+TEST_F(ReplicationTest, APeerWhoseAddressLeadsBackGetsNothing) {
+  const auto port_of = [](const std::string& zookeeper) {
+    return static_cast<std::uint16_t>(std::stoi(zookeeper.substr(zookeeper.rfind(':') + 1)));
+  };
+  testing_support::TcpForwarder address;
+  address.LeadTo(port_of(other_->zookeeper()));
+  AddPeer(connection(), fmt::format("127.0.0.1:{}:/hbase", address.port()));
+  Write(connection(), "a", 50);
+  ExpectTheSame();
+  address.LeadTo(port_of(cluster().zookeeper()));
+  for (const Role role : {Role::kMaster, Role::kRegionServer})
+    for (const auto& name : other_->Names(role)) ASSERT_OK(other_->Kill9(name));
+  Write(connection(), "b", 50);
+  const auto rows = RowsOf(connection(), "u");
+  const auto error = [&] {
+    client::Admin asks = admin();
+    const auto progress = client::ReplicationProgress(asks, kPeer);
+    std::string all;
+    if (progress.ok())
+      for (const auto& each : progress->source()) all += each.progress().error();
+    return all;
+  };
+  ASSERT_OK(ProcessCluster::WaitUntil("the circle is noticed", kPatience,
+                                      [&] { return error().find("this cluster itself") != std::string::npos; }));
+  Write(connection(), "c", 50);
+
+  address.LeadTo(port_of(other_->zookeeper()));
+  for (const Role role : {Role::kMaster, Role::kRegionServer})
+    for (const auto& name : other_->Names(role)) ASSERT_OK(other_->Start(name));
+  ExpectTheSame();
+  EXPECT_GE(RowsOf(connection(), "u").size(), rows.size());
 }
 
 }  // namespace

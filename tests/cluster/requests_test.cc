@@ -1,5 +1,5 @@
-// Bad requests through a whole cluster: each is refused with the exception that HBase's clients know, and nothing else
-// happens.
+// Bad requests through a whole cluster: each is refused with the exception that HBase's clients know, without other
+// effects.
 #include <algorithm>
 
 #include "common/model/proto/ratchet.pb.h"
@@ -56,7 +56,7 @@ TEST_F(RequestsTest, AreRefusedByName) {
   EXPECT_REFUSED(t_rows.Mutate(client::Mutation::Put("r").Set("nofamily", "q", "v")), ex::kNoSuchColumnFamily);
   EXPECT_REFUSED(t_rows.Get({"r", {{"nofamily", std::nullopt}}, 1, {}}), ex::kNoSuchColumnFamily);
   EXPECT_REFUSED(client::Table(connection(), missing).Get({"r", {}, 1, {}}), ex::kTableNotFound);
-  // And all is as it was.
+  // The tables still work.
   ASSERT_OK(t_rows.Mutate(client::Mutation::Put("r").Set("u", "q", "v")));
   const auto row = t_rows.Get({"r", {}, 1, {}});
   ASSERT_OK(row);
@@ -99,7 +99,7 @@ TEST_F(RequestsTest, TheDataOperationsWorkThroughTheWholePath) {
   ASSERT_OK(row);
   EXPECT_EQ(row->Value("u", "b"), "4");
   EXPECT_FALSE(row->Value("u", "n").has_value());
-  // Rows on both sides of every region's edge, forwards and backwards.
+  // Reads rows on both sides of every region's edge, forwards and backwards.
   std::vector<client::Mutation> puts;
   for (int i = 0; i < 0x20000; i += 997)
     puts.push_back(client::Mutation::Put(fmt::format("{:06X}", i)).Set("u", "k", "v"));
@@ -149,7 +149,7 @@ TEST_F(RequestsTest, TheReconcilerIsAskedToLookAndShowsWhatItDid) {
     return std::any_of(findings.begin(), findings.end(),
                        [&](const auto& finding) { return finding.encoded_name() == region.encoded_name(); });
   };
-  // A picture that is younger than a second is not judged, so the first looks may say nothing.
+  // State that changed within the last second is not judged, so the first checks may find nothing.
   bool doubted = false;
   ASSERT_OK(WaitUntil("the repair", kPatience, [&] {
     const auto answer = reconcile(true);

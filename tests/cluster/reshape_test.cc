@@ -1,4 +1,4 @@
-// Splits and merges as clients see them: a pause and nothing else (docs/lifecycle.md).
+// Clients see splits and merges only as a pause (docs/lifecycle.md).
 #include <fmt/format.h>
 
 #include "tests/cluster/cluster_fixture.h"

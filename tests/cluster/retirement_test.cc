@@ -1,5 +1,5 @@
-// Files that are not needed any more leave the logs' and the regions' directories for the archive, and then vanish,
-// while servers are written to, killed and stopped: nothing that was acknowledged goes with them (S32).
+// Unneeded files of log and region directories are archived and then deleted, while servers are written to, killed and
+// stopped; no acknowledged write is lost (S32: two-stage cleaner).
 #include <filesystem>
 #include <map>
 #include <set>
@@ -27,7 +27,7 @@ class RetirementTest : public ClusterTest {
     if (HasFatalFailure()) return;
     StartWriter("t");
   }
-  // Rows large enough to roll logs and fill memory stores quickly; remembered when they are acknowledged.
+  // Writes rows that are large enough to roll logs and fill memory stores quickly, and records the acknowledged ones.
   void WriteLargeRows(int count) {
     client::Table target(connection(), TableName("default", "large"));
     for (int i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ class RetirementTest : public ClusterTest {
   }
   static std::set<std::string> FilesBelow(const fs::path& top) {
     std::set<std::string> files;
-    std::error_code error;  // what goes away in the middle of the walk is not there
+    std::error_code error;  // ignores files that are removed during the walk
     for (fs::recursive_directory_iterator it(top, fs::directory_options::skip_permission_denied, error), end;
          !error && it != end; it.increment(error)) {
       if (it->is_regular_file(error)) files.insert(fs::relative(it->path(), top, error));
@@ -55,7 +55,7 @@ class RetirementTest : public ClusterTest {
     return files;
   }
   fs::path Root() { return cluster().root(); }
-  // Numbers of the logs that are still in a server's own directory.
+  // Returns the numbers of the logs that are still in a server's own directory.
   std::set<std::uint64_t> LogsOf(const ServerName& server) {
     std::set<std::uint64_t> numbers;
     for (const auto& name : FilesBelow(Root() / "wals" / server.ToString())) {
@@ -104,7 +104,7 @@ TEST_F(RetirementTest, LogsAndStoreFilesGoAndNothingIsMissed) {
   ExpectToVanish(log);
   ExpectToVanish(file);
 
-  // Killed in the middle of it: what is left of its log is split, what is gone is in files.
+  // The server is killed meanwhile: the remaining logs are split, and the removed ones are covered by store files.
   WriteLargeRows(40);
   if (HasFatalFailure()) return;
   ASSERT_OK(cluster().Kill9(victim));
@@ -118,14 +118,14 @@ TEST_F(RetirementTest, LogsAndStoreFilesGoAndNothingIsMissed) {
   ExpectToVanish(edits);
   CheckLargeRows();
 
-  // Both at once, so that every region is opened from what the cleaner has left.
+  // Kills both at once, so that every region is opened from the remaining files.
   for (const auto& name : cluster().Names(Role::kRegionServer)) ASSERT_OK(cluster().Kill9(name));
   for (const auto& name : cluster().Names(Role::kRegionServer)) ASSERT_OK(cluster().Start(name));
   WaitForWrites(50);
   CheckLargeRows();
 }
 
-// Logs do not pile up, however much is written.
+// The number of logs stays bounded under any number of writes.
 TEST_F(RetirementTest, ALiveServerKeepsFewLogs) {
   BootSmall();
   if (HasFatalFailure()) return;
@@ -136,7 +136,7 @@ TEST_F(RetirementTest, ALiveServerKeepsFewLogs) {
   };
   while (newest() < 12 && !HasFatalFailure()) WriteLargeRows(20);
   if (HasFatalFailure()) return;
-  // Two that wait for flushes (--max-logs), the current one, the prepared one.
+  // At most four logs: two that wait for flushes (--max-logs), the current log and the prepared one.
   ASSERT_OK(ProcessCluster::WaitUntil("retirement", kPatience, [&] { return LogsOf(server).size() <= 4; }));
   CheckLargeRows();
 }
@@ -148,7 +148,7 @@ TEST_F(RetirementTest, AStoppedServerLeavesNoUnusedSpace) {
   if (HasFatalFailure()) return;
   const ServerName stopped = ServerNameOf("rs-2");
   ASSERT_OK(
-      cluster().Kill9("master-1"));  // so that what is left can be looked at, and no region is opened elsewhere before
+      cluster().Kill9("master-1"));  // so that the remaining files can be checked before a region is opened elsewhere
   ASSERT_OK(cluster().Stop("rs-2", kPatience));
   const auto logs = LogsOf(stopped);
   ASSERT_FALSE(logs.empty());

@@ -40,7 +40,7 @@ TEST_F(RollingRestartTest, EveryProcessIsAnotherOneAndNoOperationFails) {
   WaitForWrites(100);
 }
 
-// The reason is told, and what was not begun is left alone.
+// It prints the reason and does not touch the remaining servers.
 TEST_F(RollingRestartTest, ItStopsAtTheFirstProblem) {
   Boot(1, 1);
   if (HasFatalFailure()) return;
@@ -55,7 +55,7 @@ TEST_F(RollingRestartTest, ItStopsAtTheFirstProblem) {
   ASSERT_OK(cluster().WaitServing(kPatience));
   client::Admin asks = admin();
   const ServerName drained = ServerNameOf(*added);
-  ASSERT_OK(admin().WaitOk(client::Drain(connection(), asks, drained, false)));
+  ASSERT_OK(admin().WaitOk(client::Drain(asks, drained, false)));
   const std::int64_t pid = cluster().Info("rs-1").id.pid;
   const auto broken = RollingRestart(cluster(), {kPatience, {}});
   ASSERT_FALSE(broken.ok());
@@ -63,7 +63,7 @@ TEST_F(RollingRestartTest, ItStopsAtTheFirstProblem) {
       << broken.error().message();
   EXPECT_NE(broken.error().message().find("is the last one that can have regions"), std::string::npos);
   EXPECT_EQ(cluster().Info("rs-1").id.pid, pid);
-  ASSERT_OK(admin().WaitOk(client::Undrain(connection(), asks, drained, {})));
+  ASSERT_OK(admin().WaitOk(client::Undrain(asks, drained, {})));
 }
 
 }  // namespace

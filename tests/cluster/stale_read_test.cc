@@ -1,5 +1,6 @@
-// A region server sleeps with reads between their evaluation and their CHECK; when it wakes up, another owns the region
-// and has acknowledged a newer value. None of those reads may be answered (S24), and without the CHECK they would be.
+// A region server is stopped with reads between their evaluation and their CHECK. When it resumes, another server owns
+// the region and has acknowledged a newer value. None of those reads may be answered (S24: visible after sync); without
+// the CHECK they would be.
 #include <atomic>
 
 #include "common/model/codec.h"
@@ -14,7 +15,7 @@ class StaleReadTest : public ClusterTest {
  protected:
   static constexpr Millis kHold{4'000};  // long enough to stop the server in between, on a busy machine too
 
-  // How many of the held reads were answered with the old value after the newer one was acknowledged.
+  // Counts the held reads that were answered with the old value after the newer one was acknowledged.
   void HoldReadsThroughAFailover(const Environment& of_the_sleeper, int* stale_answers) {
     Boot(1, 2);
     if (HasFatalFailure()) return;
@@ -25,7 +26,8 @@ class StaleReadTest : public ClusterTest {
     auto regions = admin().Regions(TableName("default", "s"));
     ASSERT_OK(regions);
     const RegionInfo region = regions->front().region;
-    // Its reads are held, from now on; a report must not find the fence before they go on.
+    // From now on a fault point holds the reads of this server. A report must not find the fence before the reads
+    // continue.
     const auto holder = cluster().MetaHolder();
     ASSERT_OK(holder);
     const std::string sleeper = *holder == "rs-1" ? "rs-2" : "rs-1";
@@ -65,7 +67,7 @@ class StaleReadTest : public ClusterTest {
     ASSERT_EQ(outstanding, 8) << "the reads were answered before the server was stopped";
     ASSERT_OK(table.Mutate(client::Mutation::Put("row").Set("u", "v", "new")));
     newer_acknowledged = true;
-    // They go on at once when it wakes up, before anything there can notice that it has slept.
+    // The reads continue at once when the server resumes, before another part can detect the stop.
     ASSERT_OK(ProcessCluster::WaitUntil("the end of the hold", kPatience, [&] { return clock.Now() > held + kHold; }));
     ASSERT_OK(cluster().Resume(sleeper));
     const auto code = cluster().WaitExit(sleeper, kPatience);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kMostFrames = 48;
 
-// Addresses; `addr2line -Cfipe <program> <+offset>` turns them into lines.
+// Prints addresses; `addr2line -Cfipe <program> <+offset>` converts them to lines.
 void ShowStack(int /*signal*/) {
   void* frames[kMostFrames];
   backtrace_symbols_fd(frames, backtrace(frames, kMostFrames), STDERR_FILENO);
@@ -26,7 +26,7 @@ void ShowStack(int /*signal*/) {
 
 void ShowThreads() {
   void* one[1];
-  backtrace(one, 1);  // loads what the handler must not load
+  backtrace(one, 1);  // loads libraries that the handler must not load
   struct sigaction show {};
   show.sa_handler = ShowStack;
   show.sa_flags = SA_RESTART;
@@ -41,7 +41,7 @@ void ShowThreads() {
     std::getline(std::ifstream(entry->path() / "comm"), name);
     std::fprintf(stderr, "\nthread %d %s\n", thread, name.c_str());
     std::fflush(stderr);
-    if (syscall(SYS_tgkill, getpid(), thread, SIGUSR2) == 0) poll(nullptr, 0, 200);  // it writes for itself
+    if (syscall(SYS_tgkill, getpid(), thread, SIGUSR2) == 0) poll(nullptr, 0, 200);  // the thread prints its own stack
   }
 }
 

@@ -1,5 +1,5 @@
-// Makes a failure of a standstill: a test that takes longer than it may ends its process, after a word on where every
-// thread is.
+// Turns a hang into a failure: a test that exceeds its time limit ends its process, after it has printed the stack of
+// every thread.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ratchet::chaos {
 
-// From its construction to its destruction. One at a time in a process: it uses SIGUSR2.
+// Active from construction to destruction. Only one at a time in a process, because it uses SIGUSR2.
 class StandstillWatch {
  public:
   explicit StandstillWatch(Millis limit);
@@ -18,7 +18,7 @@ class StandstillWatch {
   StandstillWatch(const StandstillWatch&) = delete;
   StandstillWatch& operator=(const StandstillWatch&) = delete;
 
-  // What the test is at; named if it stands still. Thread-safe.
+  // Sets the current action of the test, which is printed after a hang. Thread-safe.
   void At(std::string what);
 
  private:

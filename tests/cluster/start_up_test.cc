@@ -1,4 +1,4 @@
-// What a server refuses to start with: a clear sentence, the documented exit code, and no other process notices.
+// Refused starts of servers: a clear message, the documented exit code, and no effect on other processes.
 #include <algorithm>
 #include <fstream>
 #include <map>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 class StartUpTest : public ClusterTest {
  protected:
-  // Starts `name` with further flags; it must end by itself with `code` and say `text`.
+  // Starts `name` with further flags; it must end with `code` and log `text`.
   void ExpectRefused(const std::string& name, const std::vector<std::string>& flags, int code,
                      const std::string& text) {
     SCOPED_TRACE(fmt::format("{} {}", name, fmt::join(flags, " ")));
@@ -29,16 +29,17 @@ class StartUpTest : public ClusterTest {
     EXPECT_EQ(*ended, code);
     EXPECT_FALSE(cluster().LogLines(name, text).empty()) << "its log does not say: " << text;
   }
-  // Another cluster's directory, as a wrong --root would be.
+  // Makes the root of another cluster, for a wrong --root.
   fs::path AnotherRoot() {
     const fs::path root = cluster().spec().dir / "another-root";
     fs::create_directories(root / "wals");
     std::ofstream(root / "cluster.id") << kAnotherId << "\n";
     return root;
   }
-  // A region server that is not running, to start as one likes.
+  // Adds a region server that is not running.
   std::string SpareServer() {
-    const auto name = cluster().AddServer({}, {"--zk-session-ms", "1"});  // refused at once: below its range
+    // refused at once, because the value is below the range
+    const auto name = cluster().AddServer({}, {"--zk-session-ms", "1"});
     EXPECT_TRUE(name.ok());
     const auto code = cluster().WaitExit(*name, kPatience);
     EXPECT_TRUE(code.ok() && *code == exit_code::kUsage);
@@ -73,7 +74,7 @@ TEST_F(StartUpTest, WrongClusterPortTakenUnusableRootNoZooKeeper) {
   const fs::path blocked = cluster().spec().dir / "blocked-root";
   fs::create_directories(blocked);
   std::ofstream(blocked / "cluster.id") << kAnotherId << "\n";
-  std::ofstream(blocked / "wals") << "a file where a directory is to be\n";
+  std::ofstream(blocked / "wals") << "a file where a directory must be\n";
   ExpectRefused(server, {"--root", blocked}, exit_code::kRootUnusable, blocked / "wals");
   const std::string below_a_file = blocked / "wals" / "root";
   ExpectRefused(master, {"--root", below_a_file}, exit_code::kRootUnusable, below_a_file);
@@ -92,10 +93,10 @@ TEST_F(StartUpTest, WrongClusterPortTakenUnusableRootNoZooKeeper) {
   }
 
   ASSERT_OK(cluster().Start(master));
-  MakeTable("t", 2);  // and all is well
+  MakeTable("t", 2);  // the cluster works
 }
 
-// An ordinary user, or root made one: without the right to write, whatever the file system.
+// Runs without write permission on any file system: as an ordinary user, or as root that drops its rights.
 TEST_F(StartUpTest, RootThatMayNotBeWritten) {
   Boot(1, 1);
   if (HasFatalFailure()) return;
@@ -130,7 +131,7 @@ TEST_F(StartUpTest, RootThatMayNotBeWritten) {
 
 TEST_F(StartUpTest, ZooKeeperThatComesBeforeTheDeadlineIsFound) {
   ClusterSpec spec;
-  spec.session_timeout = Millis{10'000};  // those that run already do not lose theirs
+  spec.session_timeout = Millis{10'000};  // running processes keep their sessions
   Boot(1, 1, spec);
   if (HasFatalFailure()) return;
   const std::string server = SpareServer();
@@ -142,8 +143,8 @@ TEST_F(StartUpTest, ZooKeeperThatComesBeforeTheDeadlineIsFound) {
   ASSERT_OK(cluster().WaitLog(server, "registered with the master", kPatience));
 }
 
-// Every server lives an hour ahead, then all of them are restarted with the right clock: their names still rise (S5),
-// and what is acknowledged now is not hidden by what was written "in the future" (S27).
+// Every server runs an hour ahead, then all are restarted with the right clock: their start codes still rise (S5:
+// rising start code), and new writes are not hidden by writes "in the future" (S27: rising timestamps).
 TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   ClusterSpec spec;
   spec.session_timeout =
@@ -164,7 +165,8 @@ TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   std::map<std::string, std::uint64_t> start_codes;
   for (const auto& name : names) start_codes[name] = ServerNameOf(name).start_code;
   for (const auto& name : names) ASSERT_OK(cluster().Kill9(name));
-  ASSERT_OK(cluster().Restart("master-1", {{"RATCHET_CLOCK_OFFSET_MS", "0"}}));  // else it would refuse their clocks
+  // otherwise it would refuse their clocks
+  ASSERT_OK(cluster().Restart("master-1", {{"RATCHET_CLOCK_OFFSET_MS", "0"}}));
   for (const auto& name : names) ASSERT_OK(cluster().Start(name, {{"RATCHET_CLOCK_OFFSET_MS", "0"}}));
   for (const auto& name : names) {
     ASSERT_OK(ProcessCluster::WaitUntil("the new incarnation of " + name, kPatience,
@@ -180,8 +182,7 @@ TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   EXPECT_TRUE(gone->empty());
 }
 
-// A region goes from a server whose clock is an hour ahead to one whose clock is right: what is put there is not
-// hidden.
+// A region moves from a server whose clock is an hour ahead to one with the right clock: new puts are not hidden.
 TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
   ClusterSpec spec;
   spec.master_flags = {"--max-clock-skew-ms", "7200000"};  // as if its clock had jumped while it ran
@@ -219,9 +220,9 @@ TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
     ASSERT_OK(after);
     EXPECT_EQ(after->Value("u", "v"), std::string("behind ") + round);
   }
-  // rs-1 is shown as a problem, and so is the region: its timestamps stay ahead for good.
+  // rs-1 is shown as a problem, and so is the region, because its timestamps stay ahead permanently.
   EXPECT_FALSE(cluster().LogLines("rs-2", "ms ahead of this server's clock").empty());
-  ASSERT_OK(ProcessCluster::WaitUntil("the region says so", kPatience, [&] {
+  ASSERT_OK(ProcessCluster::WaitUntil("the region is shown", kPatience, [&] {
     const auto status = cluster().StatusOf("master-1");
     return status.ok() &&
            std::any_of(status->problem().begin(), status->problem().end(), [&](const std::string& problem) {
@@ -231,7 +232,7 @@ TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
   }));
 }
 
-// S74: a clock that is far off is refused before its server serves anything; one that is less far off is shown.
+// S74 (clock skew limit): a server with a large clock skew is refused before it serves; a smaller skew is shown.
 TEST_F(StartUpTest, AServerWhoseClockIsFarOff) {
   Boot(1, 2);
   if (HasFatalFailure()) return;

@@ -1,4 +1,5 @@
-// A requested stop of a region server (S73): its regions are open elsewhere before it ends, and no log is split.
+// A requested stop of a region server (S73: orderly stop): its regions are open elsewhere before it
+// ends, and no log is split.
 #include <algorithm>
 #include <csignal>
 
@@ -15,8 +16,8 @@ class StopTest : public ClusterTest {
     return std::chrono::duration_cast<Millis>(SystemClock().Now().time_since_epoch()).count();
   }
 
-  // SIGTERM to `name`, and a put to one region after the other until it has ended: none fails. The longest of them, in
-  // ms.
+  // Sends SIGTERM to `name`, and puts to one region after the other until the server has ended; no put may fail.
+  // Returns the longest put, in ms.
   std::int64_t StopUnderPuts(const std::string& name, const std::string& table, int regions) {
     client::Table rows(connection(), TableName("default", table));
     std::int64_t longest = 0;
@@ -44,7 +45,7 @@ TEST_F(StopTest, RegionsAreElsewhereBeforeTheServerEndsAndNoLogIsSplit) {
   if (HasFatalFailure()) return;
   StartWriter("t");
   WaitForWrites(100);
-  const auto holder = cluster().MetaHolder();  // the hardest one: hbase:meta has to move, too
+  const auto holder = cluster().MetaHolder();  // the hardest case, because hbase:meta must move too
   ASSERT_OK(holder);
   const ServerName leaving = ServerNameOf(*holder);
   const std::uint64_t from = cluster().LogSize("master-1");
@@ -55,21 +56,21 @@ TEST_F(StopTest, RegionsAreElsewhereBeforeTheServerEndsAndNoLogIsSplit) {
   const auto code = cluster().WaitExit(*holder, kPatience);
   ASSERT_OK(code);
   EXPECT_EQ(*code, 0);
-  EXPECT_FALSE(cluster().LogLines(*holder, "the master lets this server go").empty());
+  EXPECT_FALSE(cluster().LogLines(*holder, "the master allows the end").empty());
   EXPECT_FALSE(cluster().LogLines(*holder, ", with 0 regions").empty());
-  // What a crash procedure still does is to put the server's directory away.
+  // The crash procedure only archives the server's directory.
   ASSERT_OK(cluster().WaitLog("master-1", "sealed 0 logs of " + leaving.ToString(), kPatience, from));
   ASSERT_OK(cluster().WaitLog("master-1", leaving.ToString() + " had 0 regions", kPatience, from));
   ASSERT_OK(cluster().WaitServing(kPatience));
   EXPECT_TRUE(cluster().LogLines("master-1", "SplitWal", from).empty());
-  // And it says so: nothing was assigned either.
-  ASSERT_OK(cluster().WaitLog("master-1", leaving.ToString() + ": left after a requested stop: no region, no log split",
-                              kPatience, from));
+  // The log confirms that no region was assigned.
+  ASSERT_OK(cluster().WaitLog(
+      "master-1", leaving.ToString() + ": ended after a requested stop: no region, no log split", kPatience, from));
   WaitForWrites(100);
   ASSERT_OK(cluster().Start(*holder));
 }
 
-// The next master hears of it with the next heartbeat.
+// The next master learns of the stop with the next heartbeat.
 TEST_F(StopTest, AFailoverMeanwhileKeepsIt) {
   Boot(2, 3);
   if (HasFatalFailure()) return;
@@ -81,19 +82,19 @@ TEST_F(StopTest, AFailoverMeanwhileKeepsIt) {
   const auto holder = cluster().MetaHolder();
   ASSERT_OK(holder);
   ASSERT_OK(Signal(cluster().Info(*holder).id, SIGTERM));
-  ASSERT_OK(cluster().WaitLog(*holder, "regions are to be opened elsewhere", kPatience));
+  ASSERT_OK(cluster().WaitLog(*holder, "regions must be opened elsewhere", kPatience));
   ASSERT_OK(cluster().Kill9(*master));
   const auto code = cluster().WaitExit(*holder, kPatience);
   ASSERT_OK(code);
   EXPECT_EQ(*code, 0);
-  EXPECT_FALSE(cluster().LogLines(*holder, "the master lets this server go").empty());
+  EXPECT_FALSE(cluster().LogLines(*holder, "the master allows the end").empty());
   EXPECT_FALSE(cluster().LogLines(*holder, ", with 0 regions").empty());
   ASSERT_OK(cluster().Start(*master));
   ASSERT_OK(cluster().Start(*holder));
   WaitForWrites(50);
 }
 
-// All at once, as by the stop of a whole cluster: no server waits for another one.
+// All servers stop at once, as in a cluster shutdown: no server waits for another.
 TEST_F(StopTest, StoppingEveryServerIsQuick) {
   Boot(1, 3);
   if (HasFatalFailure()) return;
@@ -111,7 +112,7 @@ TEST_F(StopTest, StoppingEveryServerIsQuick) {
   for (const auto& name : names) ASSERT_OK(cluster().Start(name));
 }
 
-// What is paused does not move: the server ends in time, and its regions wait for the crash procedure.
+// Paused moves do not run: the server ends at its time limit, and its regions wait for the crash procedure.
 TEST_F(StopTest, MovesThatArePausedHoldItBackForABoundedTime) {
   ClusterSpec spec;
   spec.server_flags = {"--drain-timeout-ms", "1500"};

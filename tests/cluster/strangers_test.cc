@@ -1,5 +1,5 @@
-// What only masters and region servers may say, said by a client to a real cluster: refused, and the cluster goes on
-// (S77).
+// A client sends requests that are reserved for masters and region servers to a real cluster: they are refused, and the
+// cluster keeps working (S77: members only).
 #include <filesystem>
 
 #include "common/model/attributes.h"
@@ -37,7 +37,8 @@ class StrangersTest : public ClusterTest {
   }
 
   void LieToMaster(const std::string& master, const ServerName& server, const RegionInfo& region) {
-    hpb::RegionServerReportRequest heartbeat;  // it lists nothing: the master would open its regions again
+    // an empty list, after which the master would open the server's regions elsewhere
+    hpb::RegionServerReportRequest heartbeat;
     ToProto(server, *heartbeat.mutable_server());
     ExpectDenied(master, methods::kRegionServerReport, heartbeat);
     hpb::ReportRegionStateTransitionRequest transition;
@@ -77,7 +78,7 @@ class StrangersTest : public ClusterTest {
     auto& opened = *open.add_open_region()->add_open_info();
     ToProto(region, *opened.mutable_region());
     opened.set_open_proc_id(INT64_MAX);
-    opened.set_open_seq(kMost);
+    opened.set_open_number(kMost);
     opened.set_attempt(1);
     for (const auto& order : {close, floor, open}) {
       ExpectDenied(server, methods::kExecuteProcedures, order);
@@ -111,13 +112,13 @@ TEST_F(StrangersTest, AreRefusedAndTheClusterGoesOn) {
   WaitForWrites(20);
   ASSERT_OK(admin().Move(region.encoded_name(), std::nullopt));
   for (const std::string& process : {std::string("master-1"), std::string("rs-1"), std::string("rs-2")}) {
-    ASSERT_OK(cluster().Kill9(process));  // whatever was taken would show itself in what is durable
+    ASSERT_OK(cluster().Kill9(process));  // an accepted request would show in the durable state
     ASSERT_OK(cluster().Start(process));
   }
   WaitForWrites(20);
 }
 
-// The file is gone, and no living master remembers what was in it.
+// The file is gone, and no living master has its content.
 TEST_F(StrangersTest, ALostKeyIsMadeAnewAndTheServersTakeIt) {
   ClusterSpec spec;
   spec.environment["RATCHET_START_AGAIN"] = "true";
@@ -132,7 +133,7 @@ TEST_F(StrangersTest, ALostKeyIsMadeAnewAndTheServersTakeIt) {
   ASSERT_OK(cluster().Kill9("master-1"));
   ASSERT_OK(cluster().Start("master-1"));
   ASSERT_OK(ProcessCluster::WaitUntil("a new key", kPatience, [&] { return std::filesystem::exists(key); }));
-  // The servers come again one after the other, and a region is refused while it is in transition because of that.
+  // The servers restart one after the other. A move is refused while such a restart has the region in transition.
   ASSERT_OK(ProcessCluster::WaitUntil("a region moves", kPatience, [&] {
     const auto regions = admin().Regions(TableName("default", "t"));
     return regions.ok() && !regions->empty() && admin().Move(regions->front().region.encoded_name(), std::nullopt).ok();

@@ -1,5 +1,5 @@
-// What the master does by itself, and what it remembers: the balancer, splits by size, switches and namespaces, on real
-// processes.
+// Automatic work and stored settings of the master on real processes: the balancer, splits by size, switches and
+// namespaces.
 #include <map>
 
 #include "common/base/prng.h"
@@ -62,7 +62,7 @@ TEST_F(UpkeepTest, WhatHasGrownIsSplitWithoutLosingARow) {
   ASSERT_OK(admin().WaitOk(admin().CreateTable(big, {})));
   client::Table table(connection(), big.name);
   constexpr int kRows = 300;
-  Prng prng(1);  // store files are compressed: what repeats takes no room
+  Prng prng(1);  // store files are compressed, so repeated data would take no space
   for (int i = 0; i < kRows; ++i) {
     client::Mutation put = client::Mutation::Put(fmt::format("row{:05}", i));
     std::string value(16'384, '\0');
@@ -75,7 +75,7 @@ TEST_F(UpkeepTest, WhatHasGrownIsSplitWithoutLosingARow) {
     const auto regions = admin().Regions(big.name);
     return regions.ok() && regions->size() >= 3;
   }));
-  // Off: what is there stays so, once those that have begun have ended.
+  // With the switch off, the number of regions stays the same after running splits have ended.
   hbase::pb::SetSplitOrMergeEnabledRequest off;
   off.set_enabled(false);
   off.set_synchronous(true);

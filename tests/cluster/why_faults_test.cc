@@ -1,4 +1,4 @@
-// Stuck situations that a fault makes: a full disk, an undo that fails, a splitter that dies, a damaged file, a limit.
+// Stuck situations caused by a fault: a full disk, a failing undo, a dead splitter, a damaged file, a limit.
 #include <csignal>
 
 #include "tests/cluster/full_disk.h"
@@ -45,7 +45,8 @@ TEST_F(WhyFaultsTest, AnUndoThatFails) {
   if (HasFatalFailure()) return;
   SkipVerification();
   ASSERT_OK(cluster().Kill9("master-1"));
-  // There is time to abort it behind the step whose undo archives the directory, and no archive can be made.
+  // The procedure is delayed after the step whose undo archives the directory, so that it can be aborted; the archive
+  // cannot be made.
   ASSERT_OK(cluster().Start("master-1", ArmedWith("executor.after_commit~CreateTable:WRITE_FS_LAYOUT=delay:10000;"
                                                   "io.create~/archive/=failx1000000")));
   ASSERT_OK(cluster().WaitServing(kPatience));
@@ -110,7 +111,7 @@ TEST_F(WhyFaultsTest, ADamagedDescriptor) {
   ExpectWhy(13, {}, "DAMAGED_FILE");
 }
 
-// 14: a limit that is reached, since a step of the table does not come to its end.
+// 14: a limit that is reached, because a step of the table does not end.
 TEST_F(WhyFaultsTest, ALimitThatIsReached) {
   Boot(1, 1);
   if (HasFatalFailure()) return;
@@ -125,6 +126,35 @@ TEST_F(WhyFaultsTest, ALimitThatIsReached) {
   ExpectWhy(14, {"t"}, "LIMIT", {"procedure-steps-per-table"});
   ASSERT_OK(cluster().Restart("master-1"));
   ASSERT_OK(admin().WaitOk(Result<std::uint64_t>(*creating)));
+}
+
+// 21: actions on files that hang, as on a storage that does not answer under one directory. There are more of them than
+// workers, and hbase:meta's recovery and other tables continue.
+TEST_F(WhyFaultsTest, FileActionsThatHang) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  SkipVerification();
+  ASSERT_OK(cluster().Kill9("master-1"));
+  ASSERT_OK(cluster().Start("master-1", ArmedWith("master.file_action~making data/default/hangs=pausex3"),
+                            {"--procedure-threads", "1"}));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  std::vector<Result<std::uint64_t>> hang;
+  for (const char* name : {"hangs1", "hangs2", "hangs3"}) hang.push_back(Create(name));
+  for (const auto& pid : hang) {
+    ASSERT_OK(pid);
+    ExpectWhy(21, Pid(pid), "OUTSIDE", {"making data/default/hangs", "look at the storage"});
+  }
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  const auto holder = cluster().MetaHolder();
+  ASSERT_OK(holder);
+  ASSERT_OK(cluster().Kill9(*holder));
+  MakeTable("later", 1);  // after hbase:meta's recovery
+  if (HasFatalFailure()) return;
+  ASSERT_OK(cluster().Kill9("master-1"));
+  ASSERT_OK(cluster().Start("master-1"));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  for (const auto& pid : hang) ASSERT_OK(admin().WaitOk(pid));
 }
 
 }  // namespace

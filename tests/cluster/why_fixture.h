@@ -1,5 +1,5 @@
-// `ratchet why` as an operator types it, against a real cluster in a stuck situation. Every answer is printed as it
-// came: docs/stuck.md shows them.
+// Runs `ratchet why` against a real cluster in a stuck situation. Every answer is printed unchanged: docs/stuck.md
+// shows them.
 #pragma once
 
 #include <cstdio>
@@ -40,12 +40,12 @@ class WhyClusterTest : public ClusterTest {
     std::ifstream file(launch.output);
     return {ended->code.value_or(-1), {std::istreambuf_iterator<char>(file), {}}};
   }
-  // With ZooKeeper's address before it.
+  // Runs the command with ZooKeeper's address.
   Told RunHere(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--zookeeper", cluster().zookeeper()});
     return Run(std::move(arguments));
   }
-  // Asks until the answer names `cause` with each of `texts`, and ends with 6.
+  // Repeats the command until the answer names `cause` with each of `texts`, and its exit code is 6.
   void ExpectWhy(int situation, std::vector<std::string> subject, const std::string& cause,
                  const std::vector<std::string>& texts = {}, const std::vector<std::string>& place = {}) {
     SCOPED_TRACE(fmt::format("situation {}", situation));
@@ -64,7 +64,8 @@ class WhyClusterTest : public ClusterTest {
     fmt::print("==== situation {}: ratchet why {}\n{}", situation, fmt::join(subject, " "), told.text);
     std::fflush(stdout);
   }
-  // One bit of each file below the tables' directories whose name begins with `prefix`. How many files that were.
+  // Flips one bit of each file below the tables' directories whose name begins with `prefix`. Returns the number of
+  // files.
   [[nodiscard]] int DamageFiles(const std::string& prefix) {
     int damaged = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(cluster().root() / "data" / "default")) {
@@ -86,7 +87,7 @@ class WhyClusterTest : public ClusterTest {
     });
     EXPECT_TRUE(answered.ok()) << told.code << "\n" << told.text;
   }
-  // A command that goes on, as `ratchet lock` does.
+  // Starts a command that keeps running, such as `ratchet lock`.
   Result<ProcessId> Begin(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--zookeeper", cluster().zookeeper()});
     return Launch(SpecOf(std::move(arguments)));

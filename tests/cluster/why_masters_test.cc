@@ -1,4 +1,4 @@
-// Stuck situations in which servers, masters or ZooKeeper are gone: something answers `ratchet why` all the same.
+// Stuck situations without servers, masters or ZooKeeper: `ratchet why` still gives an answer.
 #include "tests/cluster/why_fixture.h"
 
 namespace ratchet::chaos {
@@ -20,7 +20,7 @@ TEST_F(WhyMastersTest, NoServerAndNoMaster) {
   const auto active = cluster().ActiveMaster();
   ASSERT_OK(active);
   const std::string standby = *active == "master-1" ? "master-2" : "master-1";
-  // A standby says which master is active, and what that one answers.
+  // A standby returns the active master and its answer.
   ASSERT_EQ(Run([&] {
               auto words = At(standby);
               words.emplace_back("why");
@@ -47,7 +47,7 @@ TEST_F(WhyMastersTest, NoServerAndNoMaster) {
   ASSERT_OK(cluster().Start(*active, {}, {"--start-paused"}));
   ExpectWhy(10, {}, "PAUSED", {"started with --start-paused", "ratchet resume everything"});
 
-  // Nothing answers: ZooKeeper and the network are asked from here.
+  // No master answers: the command itself checks ZooKeeper and the network.
   ASSERT_OK(cluster().Kill9(*active));
   ExpectWhy(0, {}, "NO_ACTIVE_MASTER", {"no master is registered as active"});
   ExpectWhy(0, {}, "CONNECTION", {"Connection refused"}, At(*active));

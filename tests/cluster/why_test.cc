@@ -33,7 +33,7 @@ TEST_F(WhyTest, ProceduresThatOperatorsHold) {
   ASSERT_OK(holder);
   ASSERT_OK(ProcessCluster::WaitUntil("the lock", kPatience,
                                       [this] { return RunHere({"locks"}).text.find("table t") != std::string::npos; }));
-  ExpectNothingWaits();  // a lock that holds nothing up is no wait
+  ExpectNothingWaits();  // a lock that blocks no procedure is not a wait
   const auto disabling = admin().DisableTable(kTable);
   ASSERT_OK(disabling);
   ExpectWhy(6, Pid(disabling), "HELD_LOCK", {"lock table t", "nightly backup", "ratchet unlock"});
@@ -74,7 +74,7 @@ TEST_F(WhyTest, ProceduresThatOperatorsHold) {
   EXPECT_EQ(RunHere({"why", "nothing-of-this-name"}).code, cli::kExitNotFound);
 }
 
-// 11: a server that lives and does not answer: its close stands still at a fault point.
+// 11: a server that lives and does not answer: its close is blocked at a fault point.
 TEST_F(WhyTest, AServerThatLivesAndDoesNotAnswer) {
   ClusterSpec spec;
   spec.environment = ArmedWith("regionserver.before_close=pause");
@@ -97,7 +97,7 @@ TEST_F(WhyTest, AServerThatLivesAndDoesNotAnswer) {
 // 1: a server that is stopped.
 TEST_F(WhyTest, AServerThatIsStopped) {
   ClusterSpec spec;
-  // A paused one stays in its place for the whole test.
+  // A paused server keeps its session for the whole test.
   spec.server_flags = {"--zk-session-ms", "60000"};
   spec.master_flags = {"--remote-dispatcher-expire-after-ms", "60000"};
   Boot(1, 2, spec);
@@ -113,13 +113,13 @@ TEST_F(WhyTest, AServerThatIsStopped) {
   const auto moving = admin().Transit(client::RegionVerb::kUnassign, regions->front().region.encoded_name());
   ASSERT_OK(moving);
   ExpectWhy(1, Pid(moving), "SILENT_SERVER", {regions->front().server.ToString(), "has sent no heartbeat for"});
-  ExpectWhy(1, {fmt::format("{}:{}", regions->front().server.host, regions->front().server.port)}, "SILENT_SERVER");
+  ExpectWhy(1, {regions->front().server.Address()}, "SILENT_SERVER");
   ASSERT_OK(cluster().Resume(victim));
   ASSERT_OK(admin().WaitOk(moving));
   ExpectNothingWaits();
 }
 
-// 16: no server can open the region, and each says why; 13 is the file that is damaged.
+// 16: no server can open the region, and each reports why; 13: the damaged file.
 TEST_F(WhyTest, ARegionThatNoServerCanOpen) {
   Boot(1, 2);
   if (HasFatalFailure()) return;

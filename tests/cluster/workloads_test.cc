@@ -1,4 +1,5 @@
-// The loads of ratchet-chaos on a real cluster: they find nothing wrong where nothing is, and they find a planted loss.
+// The workloads of ratchet-chaos on a real cluster: they report no error without a loss, and they detect a planted
+// loss.
 #include <algorithm>
 
 #include "chaos/verdict/cluster_checks.h"
@@ -29,7 +30,7 @@ class WorkloadsTest : public ClusterTest {
     ASSERT_OK(ProcessCluster::WaitUntil(std::string(workload.name()) + "'s answers", kPatience,
                                         [&] { return workload.counters().ok >= target; }));
   }
-  // How many answers of it tell enough; ddl, huge-rows and splits give few in a second.
+  // Returns the required number of answers of a workload; ddl, huge-rows and splits make few per second.
   static std::uint64_t Enough(const Workload& workload, std::uint64_t of_fast_ones) {
     if (workload.name() == "huge-rows") return 4;
     for (const char* slow : {"splits", "snapshots", "drain", "balance"}) {
@@ -42,19 +43,19 @@ class WorkloadsTest : public ClusterTest {
     request.set_on(on);
     ASSERT_OK(admin().Call(methods::kSetBalancerRunning, request));
   }
-  // It has drained one of the servers at least, and taken it back.
+  // Returns true if the workload has drained and undrained a server.
   bool FindsAMark(Workload& drain) {
     bool found = false;
     for (const char* process : {"rs-1", "rs-2"}) {
       const ServerName server = ServerNameOf(process);
       client::Admin asks = admin();
-      EXPECT_TRUE(asks.WaitOk(client::Drain(connection(), asks, server, false)).ok());
+      EXPECT_TRUE(asks.WaitOk(client::Drain(asks, server, false)).ok());
       found = !BadOnes(drain.Check()).empty() || found;
-      EXPECT_TRUE(asks.WaitOk(client::Undrain(connection(), asks, server, {})).ok());
+      EXPECT_TRUE(asks.WaitOk(client::Undrain(asks, server, {})).ok());
     }
     return found;
   }
-  // A table whose middle region is not in hbase:meta, until the master has looked there twice and writes it again.
+  // Makes a table whose middle region has no row in hbase:meta, until the master rewrites it after two checks.
   void MakeHole(const std::string& name) {
     MakeTable(name, 3);
     if (HasFatalFailure()) return;
@@ -111,11 +112,11 @@ TEST_F(WorkloadsTest, FindNothingWrongWhenAServerIsKilled) {
   EXPECT_TRUE(BadOnes(bounded).empty());
 }
 
-// Behind each load's back something is lost or changed; each must notice.
+// Data of each workload is lost or changed outside of the workload; each must detect it.
 TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   Boot(1, 2);
   if (HasFatalFailure()) return;
-  // Orphan files, before splits and merges leave some of their own behind for a while.
+  // Makes orphan files before splits and merges temporarily leave some too.
   const auto ghost = cluster().root() / "data" / "default" / "ghost.77";
   EXPECT_TRUE(BadOnes({CheckFiles(connection(), cluster().root())}).empty());
   std::filesystem::create_directories(ghost);
@@ -130,7 +131,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   for (auto& workload : workloads) WaitForOk(*workload, Enough(*workload, 500));
   for (auto& workload : workloads) workload->AskToStop();
   for (auto& workload : workloads) workload->Stop();
-  for (const char* name : {"test_registers", "test_lists", "test_snapshots", "test_alter"}) {
+  for (const char* name : {"test_registers", "test_lists", "test_snapshots", "test_alter", "test_scans"}) {
     client::Table rows(connection(), TableName("default", name));
     auto scanner = rows.Scan({});
     const auto row = scanner.Next();
@@ -140,7 +141,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   }
   client::Table huge(connection(), TableName("default", "test_huge"));
   auto huge_rows = huge.Scan({});
-  for (;;) {  // all: a row of appends is no loss
+  for (;;) {  // removes all, because a missing row of appends is not detected as a loss
     const auto row = huge_rows.Next();
     ASSERT_OK(row);
     if (!row->has_value()) break;
@@ -148,7 +149,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   }
   client::Table bank(connection(), TableName("default", "test_bank"));
   ASSERT_OK(bank.Mutate(client::Mutation::Increment("0000-b0").Add("f", "a0", 1)));
-  // A table's state is not what its client left.
+  // A table's state differs from the state that the client set.
   const TableName table("default", "test_ddl_0");
   const auto state = admin().State(table);
   if (!state.ok()) {
@@ -160,7 +161,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
     const bool enabled = *state == TableState::kEnabled;
     ASSERT_OK(admin().WaitOk(enabled ? admin().DisableTable(table) : admin().EnableTable(table)));
   }
-  // Splits come last: "drain" and "balance" would meet a region without a row.
+  // Splits come last, because "drain" and "balance" would find a region without a row.
   std::stable_partition(workloads.begin(), workloads.end(), [](const auto& each) { return each->name() != "splits"; });
   for (auto& workload : workloads) {
     if (workload->name() == "splits") MakeHole("test_holed");
@@ -171,7 +172,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
       EXPECT_FALSE(BadOnes(workload->Check()).empty()) << workload->name();
     }
   }
-  // The end of every test wants the hole filled; the master need not wait for its own next look.
+  // The verification needs the missing row, so the test requests a check of the master.
   pb::ReconcileRequest look;
   look.set_look_now(true);
   ASSERT_OK(ProcessCluster::WaitUntil("the row's return", kPatience, [&] {

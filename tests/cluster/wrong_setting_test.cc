@@ -1,6 +1,6 @@
-// One mistyped setting (S72): a second master or region server with a wrong root, ensemble or parent refuses to start,
-// with both ids in its last words, before it claims, fences or registers anything; the cluster that runs notices
-// nothing.
+// One mistyped setting (S72: root and ZooKeeper node belong together): a second master or region server with a wrong
+// root, ensemble or parent refuses to start, with both ids in its error, before it claims, fences or registers; the
+// running cluster is not affected.
 #include <fstream>
 #include <set>
 
@@ -30,8 +30,8 @@ class WrongSettingTest : public ClusterTest {
     if (!scratch_.empty()) fs::remove_all(scratch_);
   }
 
-  // What a healthy cluster must not notice: its processes, its claims, its fences.
-  std::string Picture() {
+  // Returns the state that must not change: processes, claims, fences.
+  std::string RootState() {
     std::string text;
     for (const auto& info : cluster().Processes()) {
       if (info.id.pid != 0) text += fmt::format("{} {} {}\n", info.name, info.id.pid, info.serving_as);
@@ -49,7 +49,7 @@ class WrongSettingTest : public ClusterTest {
 
   void ExpectRefused(const std::string& name, const std::vector<std::string>& flags, const std::set<std::string>& ids) {
     SCOPED_TRACE(fmt::format("{} {}", name, fmt::join(flags, " ")));
-    const std::string before = Picture();
+    const std::string before = RootState();
     ASSERT_OK(cluster().Start(name, {}, flags));
     const auto ended = cluster().WaitExit(name, kPatience);
     ASSERT_OK(ended);
@@ -57,7 +57,7 @@ class WrongSettingTest : public ClusterTest {
     const auto said = cluster().LogLines(name, "do not belong together");
     ASSERT_FALSE(said.empty());
     for (const auto& id : ids) EXPECT_NE(said.front().find(id), std::string::npos) << said.front();
-    EXPECT_EQ(Picture(), before);
+    EXPECT_EQ(RootState(), before);
   }
 
   static void Plant(const std::string& zookeeper, const std::string& parent) {
@@ -66,10 +66,10 @@ class WrongSettingTest : public ClusterTest {
     ASSERT_OK((*session)->WaitConnected(kPatience));
     zk::ZkPaths paths;
     paths.parent = parent;
-    ASSERT_OK(zk::TakePlace(**session, paths, {kOtherId, false}, false));
+    ASSERT_OK(zk::ClaimPlace(**session, paths, {kOtherId, false}, false));
   }
 
-  // Another ensemble, empty so far.
+  // Starts another, empty ensemble.
   std::string SecondZooKeeper() {
     ZooKeeperSpec spec;
     scratch_ = fs::path(testing::TempDir()) / fmt::format("ratchet-second-zookeeper-{}", ::getpid());
@@ -114,7 +114,7 @@ TEST_F(WrongSettingTest, EveryWrongPairIsRefusedBeforeItTouchesAnything) {
   ASSERT_OK(cluster().Stop(master, kPatience));
   ASSERT_OK(cluster().Stop("rs-2", kPatience));
   ASSERT_OK(ProcessCluster::WaitUntil("rs-2's logs are retired", kPatience, [&] {
-    return Picture().find("-splitting") == std::string::npos && cluster().WaitServing(Millis(0)).ok();
+    return RootState().find("-splitting") == std::string::npos && cluster().WaitServing(Millis(0)).ok();
   }));
   const std::string ours = OurId();
   const std::string used_root = RootWithHistory("used-root", true);
@@ -131,7 +131,7 @@ TEST_F(WrongSettingTest, EveryWrongPairIsRefusedBeforeItTouchesAnything) {
     ExpectRefused(name, {"--root", used_root, "--zookeeper", empty}, {kOtherId, "none"});
     ExpectRefused(name, {"--root", used_root, "--zk-parent", "/unused"}, {kOtherId, "none"});
   };
-  try_all(master);  // a standby beside the active one; at another place it would be the only one
+  try_all(master);  // a standby of the active master; at another place it would be the only master
   try_all("rs-2");
   Plant(empty, "/hbase");
   ExpectRefused(master, {"--zookeeper", empty}, {kOtherId, ours});
@@ -145,7 +145,7 @@ TEST_F(WrongSettingTest, EveryWrongPairIsRefusedBeforeItTouchesAnything) {
   ASSERT_OK(cluster().Start("rs-2"));
 }
 
-// No other master is there that could notice, and no region server is registered at the wrong place.
+// No other master could detect the error, and no region server is registered at the wrong place.
 TEST_F(WrongSettingTest, ALoneMasterAtAWrongPlaceFencesNoServer) {
   Boot(1, 2);
   if (HasFatalFailure()) return;
@@ -190,7 +190,7 @@ TEST_F(WrongSettingTest, WhatAnotherClientWritesOverTheNodesIsPutRight) {
   if (HasFatalFailure()) return;
   const auto active = cluster().ActiveMaster();
   ASSERT_OK(active);
-  const std::string before = Picture();
+  const std::string before = RootState();
   auto session = zk::ZkSession::Open({cluster().zookeeper(), Millis{5'000}});
   ASSERT_OK(session);
   ASSERT_OK((*session)->WaitConnected(kPatience));
@@ -201,11 +201,11 @@ TEST_F(WrongSettingTest, WhatAnotherClientWritesOverTheNodesIsPutRight) {
     return now.ok() && *now == *active;
   }));
   ASSERT_OK((*session)->Delete(paths.ClusterId()));
-  ASSERT_OK(ProcessCluster::WaitUntil("the cluster's id is there again", kPatience, [&] {
+  ASSERT_OK(ProcessCluster::WaitUntil("the cluster's id exists again", kPatience, [&] {
     const auto place = zk::ReadPlace(**session, paths);
     return place.ok() && place->cluster_id == OurId();
   }));
-  EXPECT_EQ(Picture(), before);
+  EXPECT_EQ(RootState(), before);
 }
 
 }  // namespace

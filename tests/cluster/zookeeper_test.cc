@@ -1,4 +1,6 @@
 // ZooKeeper restarts, or is gone for longer than every session: no data is lost and the cluster comes back.
+#include "common/zk/zk_paths.h"
+#include "common/zk/zk_session.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -24,7 +26,7 @@ TEST_F(ZooKeeperTest, RestartedWhileAllIsWellNothingFailsOver) {
   ASSERT_OK(now);
   EXPECT_EQ(*now, *active);
   for (const auto& name : cluster().Names(Role::kRegionServer)) EXPECT_TRUE(cluster().Running(name)) << name;
-  // Elections go on.
+  // Elections still work.
   ASSERT_OK(cluster().Kill9(*active));
   ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
 }
@@ -60,12 +62,28 @@ TEST_F(ZooKeeperTest, TheLeaderOfTheEnsembleDiesAndNothingFailsOver) {
   ASSERT_OK(now);
   EXPECT_EQ(*now, *active);
   for (const auto& name : cluster().Names(Role::kRegionServer)) EXPECT_TRUE(cluster().Running(name)) << name;
-  // Elections go on with one member missing, and it comes back.
+  // Elections work with one member missing, and the member returns.
   ASSERT_OK(cluster().Kill9(*active));
   ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
   ASSERT_OK(cluster().Start(first));
   ASSERT_OK(cluster().WaitServing(kPatience));
   EXPECT_EQ(cluster().ZooKeeperStateOf(first).mode, "follower");
+}
+
+// A master without --publish-client-znodes removes the node of an earlier master, because clients would follow it to a
+// server that no longer has hbase:meta. Stored settings reach a restarted process.
+TEST_F(ZooKeeperTest, TheNodeForClientsIsThereOnlyWhileAMasterKeepsIt) {
+  Boot(1, 1);
+  if (HasFatalFailure()) return;
+  auto session = zk::ZkSession::Open({cluster().zookeeper(), Millis{5'000}});
+  ASSERT_OK(session);
+  ASSERT_OK((*session)->WaitConnected(kPatience));
+  const auto is_there = [&] { return (*session)->Get(zk::ZkPaths().MetaServer()).ok(); };
+  ASSERT_OK(cluster().KeepSettings({{"RATCHET_PUBLISH_CLIENT_ZNODES", "true"}}));
+  ASSERT_OK(cluster().Restart("master-1"));
+  ASSERT_OK(ProcessCluster::WaitUntil("the node is there", kPatience, is_there));
+  ASSERT_OK(cluster().Restart("master-1", {{"RATCHET_PUBLISH_CLIENT_ZNODES", "false"}}));
+  ASSERT_OK(ProcessCluster::WaitUntil("the node is gone", kPatience, [&] { return !is_there(); }));
 }
 
 TEST_F(ZooKeeperTest, GoneForLongerThanEverySession) {
@@ -76,10 +94,10 @@ TEST_F(ZooKeeperTest, GoneForLongerThanEverySession) {
   StartWriter("t");
   WaitForWrites(50);
   ASSERT_OK(cluster().Kill9("zookeeper"));
-  // Disconnected is no reason to stop serving: the fence guards the data.
+  // A disconnected server keeps serving, because the fence protects the data.
   WaitForWrites(200);
   ASSERT_OK(cluster().Start("zookeeper"));
-  // A server whose session did not survive the restart leaves; start what left.
+  // A server whose session expired during the restart ends; restart it.
   ASSERT_OK(ProcessCluster::WaitUntil("a settled cluster", kPatience, [&] {
     for (const auto role : {Role::kMaster, Role::kRegionServer}) {
       for (const auto& name : cluster().Names(role)) {

@@ -1,10 +1,23 @@
-# What the checks of containers share. Sourced, never run: `compose` and $COMPOSE_PROJECT_NAME are the check's own.
+# Shared functions of the container checks. Sourced, never run: `compose` and $COMPOSE_PROJECT_NAME are the check's own.
 
 say() { echo "compose: $((SECONDS))s $*"; }
 in_cluster() { compose exec -T client "$@"; }
-container() { echo "${COMPOSE_PROJECT_NAME}_$1"; }
+# container SERVICE_NUMBER: id of the container, e.g. of regionserver_2. The names of containers differ between versions
+# of Compose.
+container() {
+  docker ps --all --quiet --filter "label=com.docker.compose.project=$COMPOSE_PROJECT_NAME" \
+    --filter "label=com.docker.compose.service=${1%_*}" --filter "label=com.docker.compose.container-number=${1##*_}"
+}
+# use_compose COMMAND...: Compose, as the plugin if it is installed, else Debian's docker-compose; RATCHET_COMPOSE
+# chooses.
+use_compose() {
+  if [ -z "${RATCHET_COMPOSE:-}" ]; then
+    if docker compose version >/dev/null 2>&1; then RATCHET_COMPOSE="docker compose"; else RATCHET_COMPOSE=docker-compose; fi
+  fi
+  $RATCHET_COMPOSE "$@"
+}
 
-# Starts a private container engine where none answers; ends with 0, and says so, where that is not possible.
+# Starts a private container engine if none answers; exits with 0 and a message if that is not possible.
 engine=
 find_engine() {
   if ! docker info >/dev/null 2>&1; then
@@ -12,19 +25,19 @@ find_engine() {
     mkdir -p build/logs
     if ! environment=$(scripts/container-engine start --dir "$engine" 2>build/logs/engine.log); then
       echo "compose: skipped: no container engine answers here, and none can be started: $(tail -n 1 build/logs/engine.log)"
-      exit 0
+      exit 77
     fi
     eval "$environment"
   fi
   trap stop_engine EXIT
-  if ! command -v docker-compose >/dev/null; then
+  if ! use_compose version >/dev/null 2>&1; then
     echo "compose: skipped: docker-compose is not installed"
-    exit 0
+    exit 77
   fi
 }
 stop_engine() { [ -z "$engine" ] || scripts/container-engine stop --dir "$engine" 2>>build/logs/engine.log || true; }
 
-# At the end: logs of all containers of a failed check, then nothing is left of it.
+# At the end: prints the logs of all containers if the check has failed, then removes everything that it made.
 finish() {
   local code=$?
   if [ $code -ne 0 ]; then
@@ -52,8 +65,8 @@ await() {
 
 healthy() { [ "$(docker inspect -f '{{.State.Health.Status}}' "$(container client_1)")" = healthy ]; }
 status() { in_cluster ratchet --json --timeout-ms 5000 status; }
-# serving N: N live servers, nothing in transition, no crash procedure unfinished. The servers are asked for first: a server that is
-# given up between the two questions then shows in the second, by its crash procedure.
+# serving N: N live servers, nothing in transition, no crash procedure unfinished. The servers are asked for first: a
+# server that is given up between the two questions then shows in the second, by its crash procedure.
 serving() {
   local text
   [ "$(in_cluster ratchet --json --timeout-ms 5000 servers | grep -o '"state":"ONLINE"' | wc -l)" -eq "$1" ] || return 1

@@ -1,4 +1,4 @@
-// The crash sweep of draining a server and taking it back.
+// The crash sweep of draining and undraining a server.
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::vector<std::string> OpenOn(const sim::SimServer& server) {
   return open;
 }
 
-// The server has hbase:meta too, and ends when it is told to.
+// The server also has hbase:meta, and stops when the drain requests it.
 TEST(MasterCrash, DrainServer) {
   const auto drained = std::make_shared<ServerName>();
   Sweep({"drain",

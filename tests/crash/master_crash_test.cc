@@ -102,7 +102,7 @@ TEST(MasterCrash, TruncateTableWithoutSpace) {
          [](Rig& rig) { rig.cluster.storage().next_layout_error = Error(Code::kNoSpace, "full"); }, nullptr});
 }
 
-// Dropped while its creation, which has opened its regions, is kept from its last step by a pause.
+// The table is dropped while a pause delays the last step of its creation, after its regions were opened.
 TEST(MasterCrash, DeleteTableThatIsBeingCreated) {
   const auto creation = procedure::PauseScope::Type("CreateTable");
   Sweep({"delete while enabling",
@@ -126,7 +126,7 @@ TEST(MasterCrash, DeleteTableThatIsBeingCreated) {
            if (!master.ready() || !rig.happened["made"] || !rig.cluster.meta().tables().empty()) return;
            if (!rig.Once(fmt::format("resumed in epoch {}", master.epoch()))) return;
            master.executor().Resume(creation, {"me", "sweep"},
-                                    [](const Status&) {});  // may be dead, then the next one does it
+                                    [](const Status&) {});  // may be dead; then the next master does it
          },
          nullptr});
 }
@@ -169,7 +169,7 @@ TEST(MasterCrash, ServerWithMetaCrashes) {
          CrashDealtWith});
 }
 
-// The server that is opening the region dies, then, with another region, the one that is closing it.
+// The server that is opening a region dies; then the server that is closing another region dies.
 TEST(MasterCrash, ServerCrashesDuringATransition) {
   Sweep({"crash during transitions",
          [](Rig& rig) {
@@ -195,7 +195,7 @@ TEST(MasterCrash, ServerCrashesDuringATransition) {
          CrashDealtWith});
 }
 
-// The log of a dead server is refused by its first splitter, whose next one dies.
+// The first splitter of a dead server's log refuses it, and the second one dies.
 TEST(MasterCrash, SplitterRefusesAndDies) {
   Sweep({"splitter trouble",
          [](Rig& rig) {
@@ -211,7 +211,7 @@ TEST(MasterCrash, SplitterRefusesAndDies) {
              if (split->description.find("worker=" + server->name().ToString()) == std::string::npos ||
                  server->fenced())
                continue;
-             if (server->refuse_splits > 0) continue;  // it has something to say first
+             if (server->refuse_splits > 0) continue;  // it must refuse first
              if (!rig.Once("splitter")) return;
              rig.happened["victim " + server->name().ToString()] = true;
              rig.cluster.Kill(*server);
@@ -242,7 +242,7 @@ TEST(MasterCrash, ModifyTable) {
          }});
 }
 
-// The flush meets a region whose server dies before it answers.
+// The server of a region dies before it answers the flush.
 TEST(MasterCrash, FlushTable) {
   Sweep({"flush", [](Rig& rig) { Prepare(rig, 3); },
          [](Rig& rig, procedure::Nonce nonce, Done done) {
@@ -254,7 +254,7 @@ TEST(MasterCrash, FlushTable) {
          [](Rig& rig) { return CrashDealtWith(rig); }});
 }
 
-// Likewise while files are merged.
+// The server of a region dies before it answers the compaction.
 TEST(MasterCrash, CompactTable) {
   Sweep({"compact", [](Rig& rig) { Prepare(rig, 3); },
          [](Rig& rig, procedure::Nonce nonce, Done done) {
@@ -266,7 +266,7 @@ TEST(MasterCrash, CompactTable) {
          [](Rig& rig) { return CrashDealtWith(rig); }});
 }
 
-// While regions are opened again, a server dies that has one of them.
+// A server dies while its region is being reopened.
 TEST(MasterCrash, ModifyTableMeetsACrash) {
   Sweep({"modify and crash", [](Rig& rig) { Prepare(rig, 3); },
          [](Rig& rig, procedure::Nonce nonce, Done done) {

@@ -29,7 +29,7 @@ std::optional<procedure::ProcedureInfo> Rig::At(const std::string& type, const s
 
 namespace {
 
-// Remembers which step's commit is the last one that was handed in.
+// Records the step of the last submitted commit.
 class StepWatch {
  public:
   StepWatch() {
@@ -68,7 +68,7 @@ std::string Outcome(Rig& rig) {
   return result.finished() ? "success" : "unfinished";
 }
 
-// Under one master: until all is at rest (true), or it is dead (false).
+// Runs under one master until all work has ended (returns true) or the master is dead (returns false).
 bool Live(Rig& rig, const Scenario& scenario) {
   bool asked = !scenario.request;
   const bool rested = rig.cluster.RunUntil([&] {
@@ -130,7 +130,7 @@ SweepResult SweepMaster(const Scenario& scenario) {
       return life == 0 ? CrashPlan{0, n} : CrashPlan{};
     });
     if ((!before && !after) || result.failures.size() > 3) break;
-    // The next master dies too: while it takes up the work, or goes on undoing.
+    // The next master dies too, while it resumes the work or continues the undo.
     const std::uint64_t m = 1 + n % 4;
     one(fmt::format("after commit {}, then before commit {} of the next life", n, m), [n, m](std::size_t life) {
       return life == 0 ? CrashPlan{0, n} : life == 1 ? CrashPlan{m, 0} : CrashPlan{};

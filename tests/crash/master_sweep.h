@@ -1,6 +1,7 @@
 // The crash sweep of a master's procedures: the active master dies before and after each commit of a scenario, also
-// while the next one recovers, takes up the work or goes on undoing; and every master dies after each step, so that
-// every step runs twice. Whatever happens, the cluster comes to the same end, and the client hears the same.
+// while the next one recovers, resumes the work or continues the undo. In another run every master dies after each
+// step, so that every step runs twice. In all cases the cluster reaches the same final state, and the client gets the
+// same result.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,9 @@ namespace ratchet::crash {
 // One run of one scenario.
 struct Rig {
   sim::SimCluster cluster;
-  std::optional<Result<ProcId>> pid;     // answer to the client's request, by the present master
+  std::optional<Result<ProcId>> pid;     // answer of the current master to the client's request
   std::map<std::string, bool> happened;  // the scenario's own events
-  // True the first time only.
+  // Returns true only the first time.
   bool Once(const std::string& event) { return !std::exchange(happened[event], true); }
   // An unfinished procedure of `type` in the state `step`; its description contains `with`.
   [[nodiscard]] std::optional<procedure::ProcedureInfo> At(const std::string& type, const std::string& step,
@@ -29,16 +30,16 @@ struct Rig {
 
 struct Scenario {
   std::string name;
-  // Under a master that does not die. Empty: nothing, not even servers.
+  // Prepares the cluster under a master that does not die. If empty, there are no servers either.
   std::function<void(Rig&)> prepare;
-  // The client's request; asked again, with its nonce, of every new master. May be empty.
+  // Sends the client's request; repeated, with its nonce, at every new master. May be empty.
   std::function<void(Rig&, procedure::Nonce, std::function<void(Result<ProcId>)>)> request;
-  // Called before every step and timer: what else happens, once, or whenever something is seen.
+  // Called before every step and timer, for other events of the scenario.
   std::function<void(Rig&)> poke;
-  // Has what must happen happened? Empty: yes.
+  // Returns true if all required events have happened; empty means true.
   std::function<bool(Rig&)> complete;
-  // So many commits more than a few each of those masters gets that all die: a region that no server opens is tried
-  // again by each of them, and one with a handful of commits spends them all on that.
+  // Additional commits for each master in runs where every master dies. Each master retries a region that no server
+  // opens, and would otherwise spend its few commits on that.
   std::uint64_t breath = 0;
 };
 
@@ -53,8 +54,8 @@ struct Swept {
 [[nodiscard]] Swept& AllSwept();
 
 struct SweepResult {
-  std::string calm;           // the end without a crash
-  std::uint64_t commits = 0;  // of the run without a crash
+  std::string calm;           // final state without a crash
+  std::uint64_t commits = 0;  // number of commits without a crash
   std::vector<std::string> failures;
 };
 [[nodiscard]] SweepResult SweepMaster(const Scenario& scenario);

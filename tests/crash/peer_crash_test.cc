@@ -14,7 +14,7 @@ namespace {
 using master::PeerChange;
 
 master::PeerAdmin& PeersOf(Rig& rig) { return rig.cluster.master().logic().peer_admin(); }
-master::PeerDirectory& PicturesOf(Rig& rig) { return rig.cluster.master().logic().peers(); }
+master::PeerDirectory& DirectoryOf(Rig& rig) { return rig.cluster.master().logic().peers(); }
 
 hbase::pb::ReplicationPeer ConfigTo(const char* key) {
   hbase::pb::ReplicationPeer config;
@@ -32,11 +32,11 @@ void PreparePeer(Rig& rig, bool enabled, int regions = 0) {
 }
 
 bool IsEnabled(Rig& rig) {
-  const auto peer = PicturesOf(rig).Get("p");
+  const auto peer = DirectoryOf(rig).Get("p");
   return peer && peer->state().state() == hbase::pb::ReplicationState::ENABLED;
 }
 
-// Every server that lives has been told of what there is; one that came back later is told by heartbeats.
+// Returns true if every live server has the current list; a server that restarted later gets it by heartbeats.
 bool AreTold(Rig& rig, int peers) {
   const auto alive = rig.cluster.Alive();
   return std::all_of(alive.begin(), alive.end(),
@@ -58,7 +58,7 @@ TEST(MasterCrash, UpdatePeerConfig) {
            config.set_bandwidth(7);
            PeersOf(rig).Update("p", config, {"me", nonce}, std::move(done));
          },
-         nullptr, [](Rig& rig) { return PicturesOf(rig).Get("p")->config().bandwidth() == 7 && AreTold(rig, 1); }});
+         nullptr, [](Rig& rig) { return DirectoryOf(rig).Get("p")->config().bandwidth() == 7 && AreTold(rig, 1); }});
 }
 
 TEST(MasterCrash, DisablePeer) {
@@ -82,7 +82,7 @@ TEST(MasterCrash, RemovePeer) {
          [](Rig& rig, procedure::Nonce nonce, Done done) {
            PeersOf(rig).Change(PeerChange::kRemove, "p", {"me", nonce}, std::move(done));
          },
-         nullptr, [](Rig& rig) { return PicturesOf(rig).size() == 0 && AreTold(rig, 0); }});
+         nullptr, [](Rig& rig) { return DirectoryOf(rig).size() == 0 && AreTold(rig, 0); }});
 }
 
 // The dead server's logs are claimed by one that lives, and kept.
@@ -90,7 +90,7 @@ TEST(MasterCrash, ServerCrashWithPeers) {
   Sweep({"crash with peers", [](Rig& rig) { PreparePeer(rig, true, 3); }, nullptr,
          [](Rig& rig) { KillOnce(rig, Spare); },
          [](Rig& rig) {
-           const auto queues = PicturesOf(rig).Queues();
+           const auto queues = DirectoryOf(rig).Queues();
            const auto kept = rig.cluster.storage().archived;
            return CrashDealtWith(rig) && queues.size() == 1 && !queues.front().claimer().empty() &&
                   kept.contains("oldWALs/" + queues.front().server());
@@ -103,11 +103,11 @@ TEST(MasterCrash, RetireReplicationQueue) {
            PreparePeer(rig, true, 3);
            rig.cluster.Kill(*Spare(rig));
            RATCHET_CHECK(
-               rig.cluster.RunUntil([&rig] { return PicturesOf(rig).Queues().size() == 1; }) && rig.cluster.Settle(),
+               rig.cluster.RunUntil([&rig] { return DirectoryOf(rig).Queues().size() == 1; }) && rig.cluster.Settle(),
                "not prepared");
          },
          [](Rig& rig, procedure::Nonce nonce, Done done) {
-           const auto queues = PicturesOf(rig).Queues();
+           const auto queues = DirectoryOf(rig).Queues();
            const std::string dead = queues.empty() ? "gone,1,1" : queues.front().server();
            master::SubmitAsked(rig.cluster.master().logic().env(), master::RetireReplicationQueue::Make(dead),
                                {"me", nonce}, {}, std::move(done));
@@ -115,7 +115,7 @@ TEST(MasterCrash, RetireReplicationQueue) {
          nullptr,
          [](Rig& rig) {
            const auto& archived = rig.cluster.storage().archived;
-           return PicturesOf(rig).Queues().empty() &&
+           return DirectoryOf(rig).Queues().empty() &&
                   std::none_of(archived.begin(), archived.end(),
                                [](const std::string& path) { return path.starts_with("oldWALs/"); });
          }});

@@ -1,4 +1,4 @@
-// The crash sweep of splits, merges and of what they leave over.
+// The crash sweep of splits and merges, and of the removal of their leftovers.
 #include <algorithm>
 #include <map>
 
@@ -20,7 +20,7 @@ void AbortBeforeClose(Rig& rig, const std::string& type) {
   }
 }
 
-// The janitor comes whenever nothing else is left to be done.
+// Runs the janitor when no other work is left.
 void CallJanitor(Rig& rig) {
   if (rig.cluster.master().ready() && rig.cluster.master().Unfinished().empty())
     rig.cluster.master().logic().reconciler().Sweep();

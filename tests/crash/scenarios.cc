@@ -61,7 +61,7 @@ bool CrashDealtWith(Rig& rig) {
 }
 void AbortAt(Rig& rig, const std::string& type, const std::string& step) {
   if (const auto info = rig.At(type, step);
-      info && info->waiting.kind == procedure::WaitingOn::Kind::kOnce && !info->failing) {
+      info && info->waiting.kind == procedure::WaitingOn::Kind::kAsync && !info->failing) {
     rig.cluster.master().executor().Abort(info->pid, {"operator", "the sweep"}, [](const Status&) {});  // may be dead
   }
 }

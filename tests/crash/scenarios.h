@@ -1,4 +1,4 @@
-// What the scenarios of the crash sweep share: a cluster with a table, victims, and the run itself.
+// Shared by the scenarios of the crash sweep: a cluster with a table, victims, and the run.
 #pragma once
 
 #include <functional>

@@ -13,7 +13,7 @@ const std::string kSnapshotName = "s";
 
 master::SnapshotAdmin& Snapshots(Rig& rig) { return rig.cluster.master().logic().snapshot_admin(); }
 
-void TakeOne(Rig& rig, procedure::Nonce nonce, Done done) {
+void SnapshotOnce(Rig& rig, procedure::Nonce nonce, Done done) {
   hbase::pb::SnapshotDescription description;
   description.set_name(kSnapshotName);
   description.set_table("t");
@@ -25,10 +25,10 @@ void PutBackInto(Rig& rig, const TableName& table, procedure::Nonce nonce, Done 
   Snapshots(rig).PutBack(kSnapshotName, table, {"me", nonce}, std::move(done));
 }
 
-// A table with a snapshot of it, written to since.
+// Makes a table with a snapshot, and writes to the table afterwards.
 void PrepareTaken(Rig& rig) {
   Prepare(rig, 2);
-  TakeOne(rig, {}, [](const Result<ProcId>&) {});
+  SnapshotOnce(rig, {}, [](const Result<ProcId>&) {});
   RATCHET_CHECK(rig.cluster.Settle(), "not prepared");
   rig.cluster.WriteEverywhere();
 }
@@ -48,20 +48,20 @@ void AbortTaking(Rig& rig) {
 }
 
 TEST(MasterCrash, Snapshot) {
-  Sweep({"snapshot", [](Rig& rig) { Prepare(rig, 2); }, TakeOne, nullptr, nullptr});
+  Sweep({"snapshot", [](Rig& rig) { Prepare(rig, 2); }, SnapshotOnce, nullptr, nullptr});
 }
 
 TEST(MasterCrash, SnapshotOfADisabledTable) {
-  Sweep({"snapshot of a disabled table", PrepareDisabled, TakeOne, nullptr, nullptr});
+  Sweep({"snapshot of a disabled table", PrepareDisabled, SnapshotOnce, nullptr, nullptr});
 }
 
 TEST(MasterCrash, SnapshotAborted) {
-  Sweep({"aborted snapshot", [](Rig& rig) { Prepare(rig, 2); }, TakeOne, AbortTaking, nullptr});
+  Sweep({"aborted snapshot", [](Rig& rig) { Prepare(rig, 2); }, SnapshotOnce, AbortTaking, nullptr});
 }
 
-// A server dies that has not answered yet.
+// A server dies before it answers.
 TEST(MasterCrash, SnapshotMeetsACrash) {
-  Sweep({"snapshot and crash", [](Rig& rig) { Prepare(rig, 3); }, TakeOne,
+  Sweep({"snapshot and crash", [](Rig& rig) { Prepare(rig, 3); }, SnapshotOnce,
          [](Rig& rig) {
            if (rig.At("SnapshotRegion", "DISPATCH")) KillOnce(rig, MetaHost);
          },
@@ -123,7 +123,7 @@ TEST(MasterCrash, ImportSnapshot) {
          nullptr});
 }
 
-// Its name is taken.
+// A snapshot of the same name exists.
 TEST(MasterCrash, ImportSnapshotRefused) {
   Sweep({"refused import", PrepareExported,
          [](Rig& rig, procedure::Nonce nonce, Done done) { ImportAs(rig, "", nonce, std::move(done)); }, nullptr,

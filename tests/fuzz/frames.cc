@@ -19,7 +19,7 @@ void ReadCells(std::string_view cells) {
   while (block.Take(1).ok() && !block.AtEnd()) continue;
 }
 
-// One request as the server takes it apart.
+// Parses one request as the server does.
 void ReadFrame(std::string_view frame) {
   std::string_view header_bytes;
   std::string_view message;
@@ -37,10 +37,10 @@ void Feed(std::string_view bytes) {
   (void)rpc::ReadConnectionHeader(bytes);
   (void)rpc::DumpFrames(bytes, bytes);
   ReadCells(bytes);
-  // The first byte says how long the segments are.
+  // The first byte determines the length of the segments.
   const std::size_t segment = bytes.empty() ? 1 : 1 + static_cast<unsigned char>(bytes.front());
   rpc::FrameBuffer buffer(kMaxFrame);
-  std::string cut;  // what came out, put together again
+  std::string cut;  // the output, joined again
   for (std::size_t at = 0; at < bytes.size(); at += segment) {
     buffer.Append(bytes.substr(at, std::min(segment, bytes.size() - at)));
     std::string frame;

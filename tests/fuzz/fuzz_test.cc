@@ -1,5 +1,5 @@
-// The fuzz targets in an ordinary test: from well-formed inputs, with changes from a printed seed. libFuzzer finds
-// deeper things; this one runs everywhere, every time.
+// Runs the fuzz targets in an ordinary test: from well-formed inputs, with mutations from a printed seed. libFuzzer
+// searches deeper; this test runs everywhere, every time.
 #include <algorithm>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// One libFuzzer program a target: FUZZ_TARGET names it. RATCHET_FUZZ_SEEDS=DIRECTORY: writes the target's well-formed
-// inputs there first, for a corpus to start from.
+// One libFuzzer program per target, which FUZZ_TARGET names. With RATCHET_FUZZ_SEEDS=DIRECTORY it first writes the
+// target's well-formed inputs there, as an initial corpus.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -19,7 +19,7 @@ void FeedPayload(std::string_view payload) {
   (void)regionserver::DecodeLogEntryKey(payload);
   const auto logged = regionserver::DecodeLogEntry(payload);
   if (!logged.ok()) return;
-  // What was understood can be said again, and is understood the same way.
+  // A parsed record can be encoded again, and parses to the same value.
   std::string again;
   regionserver::EncodeLogEntry(*logged, again);
   const auto twice = regionserver::DecodeLogEntry(again);
@@ -56,7 +56,7 @@ std::string SomeEntry() {
   regionserver::LogEntry entry;
   entry.region = "0123456789abcdef0123456789abcdef";
   entry.sequence = 12;
-  entry.cells.push_back({{"row", "f", "q", 5, CellType::kPut, "value"}, 0});
+  entry.cells.push_back({{"row", "f", "q", 5, CellType::kPut, "value"}, {}});
   entry.nonces.push_back({1, 2, 3});
   std::string bytes;
   regionserver::EncodeLogEntry(entry, bytes);

@@ -1,5 +1,5 @@
-// What recovery and orders are made of: logs under the splitter, manifests, orders of a master, rows of hbase:meta. The
-// checksums are right and the values need not be: arbitrary ones, and well-formed ones that cannot be.
+// Inputs of recovery and orders: logs under the splitter, manifests, orders of a master, rows of hbase:meta. The
+// checksums are right, but the values are arbitrary, or well-formed and impossible.
 #include <algorithm>
 #include <memory>
 
@@ -25,7 +25,7 @@ constexpr const char* kServer = "a,1,1";
 constexpr const char* kFile = "log.0000000001";
 constexpr const char* kRegionName = "0123456789abcdef0123456789abcdef";
 
-// {length (2 bytes), bytes}*: what becomes a record each.
+// {length (2 bytes), bytes}*: each becomes a record.
 std::vector<std::string_view> ChunksOf(std::string_view bytes) {
   std::vector<std::string_view> chunks;
   while (bytes.size() >= 2) {
@@ -48,7 +48,7 @@ std::string EntryBytes(const std::string& region, std::uint64_t sequence) {
   entry.region = region;
   entry.sequence = sequence;
   entry.greatest_timestamp = 5;
-  entry.cells.push_back({{"row", "f", "q", 5, CellType::kPut, "value"}, 0});
+  entry.cells.push_back({{"row", "f", "q", 5, CellType::kPut, "value"}, {}});
   std::string bytes;
   regionserver::EncodeLogEntry(entry, bytes);
   return bytes;
@@ -65,7 +65,7 @@ struct Storage {
   std::unique_ptr<io::Directory> region;
 };
 
-// The last byte says whether and where the log is damaged after it was sealed.
+// The last byte determines whether and where the log is damaged after it was sealed.
 void FeedSplit(std::string_view bytes) {
   Storage storage;
   io::RecordWriter writer(storage.logs->Create(kFile).value(),
@@ -86,6 +86,7 @@ void FeedSplit(std::string_view bytes) {
   request.attempt_token = 1;
   request.memory_bytes = 64;  // several passes
   request.open_region = [&storage](const std::string& name) { return storage.process->Open("/data/" + name); };
+  request.keep_edits = [](const std::string&, std::uint64_t) { return std::unique_ptr<io::Directory>(); };
   const auto salt = bytes.empty() ? 0U : static_cast<unsigned char>(bytes.back());
   if (salt % 2 == 1) {
     const std::uint64_t at = salt * log.size() / 256;
@@ -184,7 +185,7 @@ void FeedOrders(std::string_view bytes) {
     auto batch = regionserver::DecodeOrders(request, 7, executor);
     if (!batch.ok()) return;
     (void)orders.Take(batch->epoch, batch->lowest_live, std::move(batch->orders));
-    for (const auto& key : orders.TakeNewlyDue()) {
+    for (const auto& key : orders.DrainNewlyDue()) {
       if (const auto report = orders.BuildReport(key)) orders.Acknowledged(*report);
     }
   }
@@ -204,7 +205,7 @@ std::vector<std::string> OrderSeeds() {
   region->mutable_table_name()->set_namespace_("default");
   region->mutable_table_name()->set_qualifier("t");
   open->set_open_proc_id(8);
-  open->set_open_seq(8);
+  open->set_open_number(8);
   open->set_table_dir("default/t.1");
   open->mutable_schema()->mutable_table_name()->CopyFrom(region->table_name());
   auto* split = request.add_proc();

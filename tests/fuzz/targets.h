@@ -1,5 +1,5 @@
-// What is fed to the parsers of bytes from outside: a target must come back for any input, and checks what it can about
-// what came out. Used by libFuzzer (RATCHET_FUZZERS) and by a seeded loop in the ordinary tests.
+// Fuzz targets for the parsers of external bytes: a target must return for any input, and checks its output as far as
+// possible. Used by libFuzzer (RATCHET_FUZZERS) and by a seeded loop in the ordinary tests.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@ namespace ratchet::fuzz {
 
 struct Target {
   std::string_view name;
-  void (*feed)(std::string_view bytes);  // ends the process when a check fails
+  void (*feed)(std::string_view bytes);  // ends the process if a check fails
   std::vector<std::string> (*seeds)();   // well-formed inputs to start from
 };
 
-// A client's bytes, cut into frames in segments of any size, and their headers.
+// A client's bytes in segments of any size, split into frames with headers.
 extern const Target kFrames;
-// A log file of any kind: records, damage, seals; and what procedure store, server log and recovered edits put into
-// records.
+// A log file of any kind: records, damage, seals; and the record contents of procedure store, server log and recovered
+// edits.
 extern const Target kRecords;
-// The payloads alone, without the checksums that guard them.
+// The payloads without their checksums.
 extern const Target kPayloads;
-// Records with good checksums around any values: a server's log under the splitter, a region's manifest.
+// Records with valid checksums and arbitrary values: a server's log under the splitter, a region's manifest.
 extern const Target kSplits;
 extern const Target kManifests;
-// A batch of orders of a master, and what the queue makes of it.
+// A batch of a master's orders, and its processing by the queue.
 extern const Target kOrders;
 // A row of hbase:meta, and system records of the procedure store.
 extern const Target kMetaRows;

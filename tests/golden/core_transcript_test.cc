@@ -1,5 +1,5 @@
-// Golden transcripts of the pure core's parts: what every outcome makes of a procedure in every situation, which waiter
-// gets a lock in which order, and whose turn it is.
+// Golden transcripts of the pure core's parts: the effect of every outcome on a procedure in every situation, the order
+// in which waiters get a lock, and the order of turns.
 #include <array>
 #include <map>
 #include <memory>
@@ -26,7 +26,7 @@ const StepRow kPlainRow{2, "PLAIN", UndoKind::kNothing, {}};
 const StepRow kFinalRow{3, "FINAL", UndoKind::kPointOfNoReturn, {}};
 
 std::string DecisionText(const Transition& t) {
-  static constexpr std::array kWants = {"run",   "run again", "children", "event",   "once",
+  static constexpr std::array kKinds = {"run",   "run again", "children", "event",   "async",
                                         "retry", "operator",  "undo",     "finished"};
   static constexpr std::array kLocks = {"keep", "release", "hand over"};
   std::string text = "no commit";
@@ -38,7 +38,7 @@ std::string DecisionText(const Transition& t) {
     if (t.next.past_no_return) text += " past";
   }
   text += fmt::format(", locks {}, {}", kLocks.at(static_cast<std::size_t>(t.locks)),
-                      kWants.at(static_cast<std::size_t>(t.want)));
+                      kKinds.at(static_cast<std::size_t>(t.next_kind)));
   if (t.passes_no_return) text += ", passes the point of no return";
   if (t.drops_children) text += ", drops children";
   if (t.failed) text += ", fails the tree";
@@ -106,7 +106,7 @@ TEST(GoldenCoreTest, EveryOutcomeInEverySituation) {
     now.past_no_return = situation.facts.is_root && situation.facts.tree_past_no_return;
     TransitionFacts facts = situation.facts;
     for (const auto& [name, outcome] : Outcomes()) {
-      // A child enters no point of no return that its tree has not passed: refused before it comes here.
+      // A child cannot pass a point of no return before its tree has; this is refused earlier.
       if (name.ends_with("FINAL") && !facts.is_root && !facts.tree_past_no_return) continue;
       facts.next_row = name.ends_with("FINAL") ? &kFinalRow : name.ends_with("PLAIN") ? &kPlainRow : nullptr;
       text += fmt::format("  {}: {}\n", name, DecisionText(ApplyOutcome(now, facts, outcome, "new", {})));
@@ -177,7 +177,7 @@ class LockTranscript {
   std::string text_;
 };
 
-TEST(GoldenCoreTest, WhoGetsALockWhen) {
+TEST(GoldenCoreTest, LocksAreGrantedAsRecorded) {
   const auto table = [](const char* name) { return LockSet{Exclusive(ResourceKey::Table(name))}; };
   const auto region = [](const char* name) { return LockSet{Exclusive(ResourceKey::Region("n:t", name))}; };
   LockTranscript t;
@@ -212,7 +212,7 @@ struct Queued {
   SchedItem item;
 };
 
-TEST(GoldenCoreTest, WhoseTurnItIs) {
+TEST(GoldenCoreTest, QueuesAreServedAsRecorded) {
   Scheduler scheduler(RunLimits{2, 0, 0});
   std::vector<std::unique_ptr<Queued>> all;
   const auto add = [&](const std::string& name, Priority priority, const ResourceKey& queue, bool urgent = false,

@@ -1,7 +1,6 @@
-// Golden transcripts of the whole executor in one thread: fixed inputs, and everything that it decides, as text. An
-// input line begins with
-// ">"; below it stand the batches that it hands to the store ("commit"), what its steps do to the world ("do", "undo"),
-// what it tells to which caller ("answer", "finished"), and at the end of a turn what each waits for ("waits").
+// Golden transcripts of the whole executor in one thread: fixed inputs and all decisions, as text. An input line begins
+// with ">". Below it are the batches for the store ("commit"), the effects of steps ("do", "undo"), the answers to
+// callers ("answer", "finished"), and at the end of a turn the waits of each procedure ("waits").
 #include <deque>
 #include <map>
 #include <memory>
@@ -55,7 +54,7 @@ std::string RecordText(const procedure::ProcedureUpsert& upsert) {
   return text;
 }
 
-// Commits wait until the transcript lets them through, all of them or one.
+// Commits wait until the transcript completes them, all or one.
 class Store final : public procedure::ProcedureStore {
  public:
   Store(std::map<ProcId, procedure::ProcedureUpsert>& disk, std::uint64_t& sequence, std::string& text)
@@ -78,7 +77,7 @@ class Store final : public procedure::ProcedureStore {
     queue_.emplace_back(std::move(batch), std::move(done));
   }
   Status Check() override { return Ok(); }
-  std::uint64_t TakeSequence() override { return ++sequence_; }
+  std::uint64_t NextSequence() override { return ++sequence_; }
   Status Admit() override { return Ok(); }
   void Stop() override {}
   [[nodiscard]] procedure::StoreMetrics metrics() const override { return {}; }
@@ -157,7 +156,7 @@ class Transcript {
     Crash();
     Begin();
   }
-  // Steps and commits until nothing happens any more.
+  // Runs steps and commits until no more work is left.
   void Quiet() {
     Input("until quiet");
     while (life_->workers.RunOne() || life_->store.Pump()) {
@@ -197,7 +196,7 @@ class Transcript {
   void Crash() {
     const std::string kept = text_;
     const auto disk = disk_;
-    while (life_->store.Pump()) {  // lets it come to its end; nothing of this is kept
+    while (life_->store.Pump()) {  // lets it end; the output is discarded
     }
     life_.reset();
     text_ = kept;
@@ -309,7 +308,7 @@ TEST(GoldenTranscriptTest, ThePointOfNoReturn) {
   ExpectTranscript("no_return", t.text());
 }
 
-// The commit that ends the root removes its members: nothing of them may be written behind it.
+// The commit that ends the root removes its members: none of their records may be written after it.
 TEST(GoldenTranscriptTest, AVerbWhileAnUndoneTreeEnds) {
   Transcript t;
   const Script child = WithFlavor(ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")}), "ScriptPlain");

@@ -1,4 +1,4 @@
-// Messages with every field set, and their bytes in words.
+// Messages with every field set, and their bytes as JSON.
 #pragma once
 
 #include <string>
@@ -6,12 +6,13 @@
 
 namespace ratchet::golden {
 
-// The bytes of the message type of this full name with every field set to something that its number and name tell;
-// lists have two elements. Fails the test when the program knows no such type.
+// Returns the bytes of a message of the type with this full name, with every field set to a value derived from its
+// number and name; lists have two elements. Fails the test if the type is unknown.
 [[nodiscard]] std::string FullMessage(const std::string& type);
-// The bytes as JSON with the field names of the .proto file, indented; bytes that are no such message fail the test.
+// Returns the bytes as indented JSON with the field names of the .proto file; fails the test if they are not a valid
+// message of the type.
 [[nodiscard]] std::string JsonOf(const std::string& type, const std::string& bytes);
-// The same message in JSON form, read and written again.
+// Returns the JSON after it was parsed and written again.
 [[nodiscard]] std::string Reencoded(const std::string& type, const std::string& bytes);
 
 [[nodiscard]] std::string Hex(std::string_view bytes);

@@ -1,5 +1,5 @@
-// Files under tests/golden that say what earlier versions of this code wrote or decided. Tests run from the root of the
-// project.
+// Files under tests/golden with the records and decisions of earlier versions of this code. Tests run from the root of
+// the project.
 #pragma once
 
 #include <cstdlib>
@@ -11,13 +11,13 @@
 
 namespace ratchet::golden {
 
-// Empty when it is not there.
+// Returns an empty text if the file does not exist.
 inline std::string Read(const std::string& name) {
   std::ifstream file("tests/golden/" + name, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// RATCHET_GOLDEN_WRITE=1: the tests write what they would have compared with.
+// RATCHET_GOLDEN_WRITE=1: the tests write the files instead of comparing with them.
 inline bool Writing() { return std::getenv("RATCHET_GOLDEN_WRITE") != nullptr; }
 
 inline void Write(const std::string& name, const std::string& text) {
@@ -26,7 +26,7 @@ inline void Write(const std::string& name, const std::string& text) {
   EXPECT_TRUE(file.good()) << "tests/golden/" << name << " cannot be written; run from the root of the project";
 }
 
-// The whole file is `text`.
+// Expects that the whole file is `text`.
 inline void ExpectTranscript(const std::string& name, const std::string& text) {
   const std::string file = "transcripts/" + name + ".txt";
   if (Writing()) return Write(file, text);

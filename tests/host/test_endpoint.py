@@ -175,7 +175,7 @@ class EndpointTest(unittest.TestCase):
         host.ratchet("wait", str(pid))
         self.assertIn("no procedure type Nosuch", host.run("pause", "type", "Nosuch").stderr)
         self.assertNotEqual(host.run("abort", str(pid)).returncode, 0)
-        self.assertIn("'t' is no pid", host.run("why", "t").stderr)
+        self.assertIn("'t' is not a pid", host.run("why", "t").stderr)
         self.assertNotEqual(host.run("why", "t").returncode, 0)
         self.assertNotEqual(host.run("servers").returncode, 0)
         taken = subprocess.run([os.environ["SITE_SERVER"], os.path.join(self.directory, "other"), str(host.port), "0"], capture_output=True, text=True,

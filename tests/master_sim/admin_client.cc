@@ -80,7 +80,7 @@ void AdminClient::MakeReshape(Request& request) const {
   }
 }
 
-// Of four flushes one is a drain, one takes a server back, and one is a compaction.
+// One of four flushes becomes a drain, one undrains a server, and one becomes a compaction.
 void AdminClient::MakeDrain(Request& request) const {
   const auto alive = cluster_.Alive();
   if (request.nonce.nonce % 4 == 0) request.kind = Kind::kCompact;
@@ -154,7 +154,7 @@ void AdminClient::Answered(std::size_t index, sim::SimMaster& by, const Result<P
     return;
   }
   const Code code = pid.error().code();
-  if (by.deposed() || code == Code::kUnavailable || code == Code::kFenced) return;  // the next one is asked
+  if (by.deposed() || code == Code::kUnavailable || code == Code::kFenced) return;  // the next master is asked
   if (request.pid.valid()) {
     cluster_.Violation(
         fmt::format("pid {} was accepted, its repetition is refused: {}", request.pid, pid.error().ToString()));
@@ -168,7 +168,7 @@ void AdminClient::Look() {
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     Request& request = requests_[i];
     if (request.refused) continue;
-    // A client that is slow to understand asks again although it has an answer.
+    // A client sometimes repeats a request although it has an answer.
     if (!request.asked && (!request.pid.valid() || prng_.Chance(1, 50))) Ask(i);
     if (!request.pid.valid() || master.deposed()) continue;
     const procedure::ProcedureResult result = master.executor().GetResult(request.pid);
@@ -189,8 +189,8 @@ void AdminClient::Look() {
   }
 }
 
-// A disabling that was taken over by another one, or by a deletion, has disabled nothing, unless the other one was
-// undone.
+// A DisableTable whose table was taken over by another DisableTable or by DeleteTable has not disabled the table,
+// unless the other procedure was undone.
 bool AdminClient::LeftToAnother(const Request& disable) const {
   const auto at = disable.result.rfind("pid=");
   if (!disable.result.starts_with(master::kTakenOver) || at == std::string::npos)

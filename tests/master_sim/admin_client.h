@@ -1,5 +1,5 @@
-// Administrators: random requests, each with a nonce, asked again of every new master until answered, then watched to
-// their end. What they were told must stay true. Single-threaded.
+// Administrators: random requests, each with a nonce, repeated at every new master until answered, then watched to
+// their end. Answers must stay true. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace ratchet::simulation {
 
-// What the successful requests about one table add up to.
+// Number of successful requests of each kind for one table.
 struct TableCount {
   int created = 0;
   int enabled = 0;
@@ -26,21 +26,21 @@ struct TableCount {
 
 class AdminClient {
  public:
-  // `reshapes`: they split and merge regions. `upkeep`: may be null; outlives this.
+  // `reshapes`: they split and merge regions. `upkeep`: may be null; must outlive this object.
   AdminClient(sim::SimCluster& cluster, Prng prng, bool reshapes, Upkeep* upkeep)
       : cluster_(cluster), prng_(prng), reshapes_(reshapes), upkeep_(upkeep) {}
 
-  // One more request, asked at once.
+  // Makes and sends one more request.
   void Invent();
-  // Nothing is under way with the master before.
+  // Marks all requests to the previous master as not in progress.
   void OnNewMaster();
-  // Asks what has no answer yet, repeats some that have, and looks what has ended.
+  // Sends requests without an answer, repeats some with one, and checks which have ended.
   void Look();
   [[nodiscard]] bool AllOver() const;
 
   [[nodiscard]] const std::deque<Request>& requests() const { return requests_; }
   [[nodiscard]] std::map<TableName, TableCount> Count() const;
-  // Whose requests these procedures were made for.
+  // Returns the tables of the requests of these procedures.
   [[nodiscard]] std::set<TableName> TablesOf(const std::set<ProcId>& pids) const;
   [[nodiscard]] std::set<std::string> AskedToClose() const;  // encoded names
   [[nodiscard]] bool AnyReshapeOf(const std::set<ProcId>& bypassed) const;
@@ -58,7 +58,7 @@ class AdminClient {
   const bool reshapes_;
   Upkeep* const upkeep_;
   std::deque<Request> requests_;
-  std::uint64_t life_ = 0;  // of masters
+  std::uint64_t life_ = 0;  // number of the current master
 };
 
 }  // namespace ratchet::simulation

@@ -1,4 +1,4 @@
-// What must be true when everything has come to rest.
+// Checks after all work has ended.
 #pragma once
 
 #include "tests/master_sim/admin_client.h"
@@ -7,7 +7,7 @@
 
 namespace ratchet::simulation {
 
-// Adds to the cluster's violations.
+// Adds violations to the cluster's list.
 void CheckEnd(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators);
 
 }  // namespace ratchet::simulation

@@ -22,12 +22,17 @@ sim::SimOptions World(const MasterSimOptions& options) {
   world.seed = options.seed;
   world.max_delay = Millis(prng.Between(0, 20));
   world.heartbeats = true;
+  // Most seeds have threads for actions on files; the others act on the workers, as a test without such threads does.
+  if (prng.Chance(4, 5)) {
+    world.longest_action = Millis(prng.Between(0, 3) * prng.Between(0, 800));
+    world.refused_actions_permille = prng.Chance(1, 3) ? 50 : 0;
+  }
   return world;
 }
 
 }  // namespace
 
-// Hears of ends after the commits that made them true, from whichever master.
+// Gets ends of procedures after their commits, from any master.
 class MasterSimulation::Endings final : public procedure::ProcedureListener {
  public:
   explicit Endings(MasterSimulation& simulation) : simulation_(simulation) {}
@@ -43,7 +48,7 @@ class MasterSimulation::Endings final : public procedure::ProcedureListener {
 
 MasterSimulation::MasterSimulation(const MasterSimOptions& options)
     : options_(options),
-      prng_(~options.seed),  // not the one of the wires
+      prng_(~options.seed),  // a different sequence than that of the network
       endings_(std::make_shared<Endings>(*this)),
       cluster_(World(options)),
       client_(cluster_, prng_.Fork(), options.reshapes,
@@ -66,7 +71,7 @@ sim::SimServer* MasterSimulation::AnyServer() {
   return alive.empty() ? nullptr : alive[prng_.Below(alive.size())];
 }
 
-// One that takes part in what is going on, if there is one.
+// Returns a server that takes part in a running procedure, if there is one.
 sim::SimServer* MasterSimulation::ServerInTheMiddle(sim::SimMaster& master, Prng& prng) {
   std::vector<sim::SimServer*> found;
   for (const master::RegionNode& node : master.logic().regions().InTransition()) {
@@ -76,8 +81,8 @@ sim::SimServer* MasterSimulation::ServerInTheMiddle(sim::SimMaster& master, Prng
   return found.empty() ? AnyServer() : found[prng.Below(found.size())];
 }
 
-// The thread that is in the middle of a step gets no turn for a while, and the world goes on; half of the time without
-// one more server, of which the master hears at once.
+// Delays the thread of a step while the world continues. Half of the time a server also dies, and the master is
+// notified at once.
 void MasterSimulation::Stall(sim::SimMaster& master, Prng& prng) {
   stalled_ = true;
   sim::SimServer* server = cluster_.Alive().size() > 1 && prng.Chance(1, 2) ? ServerInTheMiddle(master, prng) : nullptr;
@@ -109,7 +114,7 @@ void MasterSimulation::Watch() {
   ElectAfter(Millis(prng_.Between(1, 400)));
 }
 
-// Not while a step of the one before is stalled: its thread would be left without its master.
+// Not while a step of the previous master is stalled, because its thread needs that master.
 void MasterSimulation::ElectAfter(Millis delay) {
   cluster_.time().After(delay, [this] {
     if (stalled_) return ElectAfter(Millis(1));
@@ -128,20 +133,21 @@ void MasterSimulation::Pass(Millis span) {
       span + Millis(10));
   client_.Look();
   operators_.Beat();
-  CheckStanding();
-  // Where no move edits meta by hand, meta and memory agree, and every region has an owner or a server.
+  CheckSettlement();
+  // If no move edits meta by hand, meta and memory agree, and every region has an owner or a server.
   if (!cluster_.master().ready() || cluster_.master().deposed() || operators_.verbs() > 0) return;
   for (const master::ReconcilerFinding& finding : cluster_.master().logic().reconciler().Findings()) {
-    // Where the abort of a take-over left a table between two states, it is finished (S70).
+    // If the abort of a take-over left a table in ENABLING or DISABLING, the transition is finished (S70: take over a
+    // table in transition).
     if (finding.encoded.empty() && aborted_) continue;
     // So is the removal of a parent whose GCRegion was aborted.
-    if (aborted_ && finding.what.find("which has ended: taken from it") != std::string::npos) continue;
+    if (aborted_ && finding.what.find("which has ended: ownership released") != std::string::npos) continue;
     if (finding.server.empty()) cluster_.Violation(fmt::format("region {}: {}", finding.encoded, finding.what));
   }
 }
 
-// What stands is shown with what it waits for, and what splits a log has its place.
-void MasterSimulation::CheckStanding() {
+// Checks that each stuck procedure shows its obstacle, and that each log split has its slot.
+void MasterSimulation::CheckSettlement() {
   sim::SimMaster& master = cluster_.master();
   if (master.dead() || master.deposed() || !master.executor().Idle()) return;
   const std::vector<ProcId> holders = master.logic().env().split_workers.Holders();
@@ -157,7 +163,7 @@ void MasterSimulation::CheckStanding() {
     }
   }
   if (!master.ready() || operators_.verbs() > 0) return;
-  // Where no operator ends anything, a region is at a server that serves, or something is about to take it from there.
+  // Without operators that end procedures, a region is at a server that serves, or a procedure is about to move it.
   const auto placed = [](const master::RegionNode& node) { return node.location && !node.owner.valid(); };
   for (const master::RegionNode& node : master.logic().regions().Select(placed)) {
     if (master.logic().servers().PhaseOf(*node.location).has_value()) continue;
@@ -185,7 +191,7 @@ void MasterSimulation::BreakMaster() {
       ++summary_.deposed;
       return NextMaster(/*keep_old=*/true);
     default: {
-      // An operator's abort is refused where it is too late.
+      // An operator's abort is refused if it is too late.
       const auto all = cluster_.master().executor().List();
       if (all.empty() || cluster_.master().deposed()) return;
       const procedure::ProcedureInfo& any = all[prng_.Below(all.size())];
@@ -207,7 +213,7 @@ void MasterSimulation::BreakServer() {
   switch (prng_.Below(11)) {
     case 0:
     case 1:
-      // The next one comes to the same address, or to another.
+      // The next server starts at the same address, or at another.
       ReplaceLater(prng_.Chance(1, 2) ? server->name().host : fmt::format("rs{}", ++hosts_));
       return cluster_.Kill(*server);
     case 2: {
@@ -252,7 +258,7 @@ void MasterSimulation::BreakServer() {
   }
 }
 
-// For a while, or until all is healed. A master reads it when it loads hbase:meta.
+// The damage lasts for a while, or until all faults are healed. A master reads the descriptor when it loads hbase:meta.
 void MasterSimulation::DamageDescriptor() {
   auto& tables = cluster_.storage().tables;
   if (tables.empty()) return;
@@ -286,6 +292,7 @@ void MasterSimulation::Heal() {
   calm_ = true;
   cluster_.options().lost_permille = 0;
   cluster_.options().duplicated_permille = 0;
+  cluster_.options().refused_actions_permille = 0;
   for (auto& [directory, table] : cluster_.storage().tables) table.descriptor_damaged = false;
   for (sim::SimServer* server : cluster_.Alive()) {
     server->cut_off = false;
@@ -310,8 +317,8 @@ void MasterSimulation::Drain() {
     const bool shipped = !upkeep_ || upkeep_->AtRest();
     return cluster_.master().ready() && cluster_.master().AllFinished() && client_.AllOver() && shipped;
   };
-  // Twice at rest, with heartbeats in between: a server that disagrees would have said so.
-  const int enough = operators_.verbs() == 0 ? 3 : 15;  // what a bypass has left is put right after the second look
+  // Requires a settled state twice, with heartbeats in between, so that a disagreeing server would have been detected.
+  const int enough = operators_.verbs() == 0 ? 3 : 15;  // leftovers of a bypass are repaired after the second check
   for (int calm = 0; round < kRounds && calm < enough && cluster_.violations().empty(); ++round) {
     operators_.GoHome();
     if (upkeep_) upkeep_->GoHome();

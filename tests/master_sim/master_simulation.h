@@ -1,5 +1,5 @@
-// One seeded run of the master's logic in a world that breaks: see README.md. Single-threaded; the same seed and number
-// of moves give the same run.
+// One seeded run of the master's logic in a failing world: see README.md. Single-threaded; the same seed and number of
+// moves give the same run.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace ratchet::simulation {
 struct MasterSimOptions {
   std::uint64_t seed = 1;
   std::uint64_t moves = 150;
-  bool operators = true;  // with their verbs at any moment
-  bool reshapes = true;   // administrators split and merge regions
-  bool upkeep = true;     // and ask for snapshots, namespaces, peers, switches
+  bool operators = true;  // operators run commands at any moment
+  bool reshapes = true;   // administrators split and merge regions too
+  bool upkeep = true;     // administrators change snapshots, namespaces, peers and switches too
   bool verbose = false;
 };
 
@@ -30,14 +30,14 @@ struct MasterSimSummary {
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;
   std::uint64_t refused = 0;
-  std::uint64_t procedures = 0;  // that ended, children included
+  std::uint64_t procedures = 0;  // ended procedures, children included
   std::uint64_t server_faults = 0;
   std::uint64_t died_at_commit = 0;  // masters
   std::uint64_t killed = 0;          // masters
-  std::uint64_t deposed = 0;         // masters that went on for a while
+  std::uint64_t deposed = 0;         // masters that continued for a while after being deposed
   std::uint64_t commits = 0;
-  std::uint64_t verbs = 0;              // of operators
-  std::vector<std::string> violations;  // empty: all is well
+  std::uint64_t verbs = 0;              // operators' commands
+  std::vector<std::string> violations;  // empty: no violation
   std::vector<std::string> trace;
 };
 
@@ -55,7 +55,7 @@ class MasterSimulation {
   void BreakMaster();
   void NextMaster(bool keep_old);
   void Watch();
-  void CheckStanding();
+  void CheckSettlement();
   void Stall(sim::SimMaster& master, Prng& prng);
   sim::SimServer* ServerInTheMiddle(sim::SimMaster& master, Prng& prng);
   void ElectAfter(Millis delay);
@@ -74,10 +74,10 @@ class MasterSimulation {
   AdminClient client_;
   Operators operators_;
   std::uint64_t hosts_ = 0;
-  bool calm_ = false;      // nothing breaks any more
-  bool electing_ = false;  // the next master comes after a while
-  bool aborted_ = false;   // something, by an operator with good manners
-  bool stalled_ = false;   // a step is in the middle, and gets no turn
+  bool calm_ = false;      // no more faults
+  bool electing_ = false;  // the next master starts after a while
+  bool aborted_ = false;   // an operator has aborted a procedure
+  bool stalled_ = false;   // a step is delayed
 };
 
 }  // namespace ratchet::simulation

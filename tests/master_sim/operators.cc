@@ -21,7 +21,7 @@ namespace {
 
 const procedure::OperatorNote kNote{"sim", "chance"};
 constexpr std::string_view kParkedBySim = "parked by sim";
-constexpr std::size_t kDamagedAtMost = 2;  // regions of a run
+constexpr std::size_t kDamagedAtMost = 2;  // damaged regions of a run
 constexpr auto kIgnore = [](const Status&) {};
 
 }  // namespace
@@ -37,16 +37,17 @@ std::vector<ProcedureInfo> Operators::Unfinished() {
 void Operators::Bypass(const ProcedureInfo& info) {
   const bool recursive = prng_.Chance(1, 2);
   cluster_.master().executor().Bypass(info.pid, recursive, kNote, kIgnore);
-  // Counted when it is asked for: a master that dies may have recorded it without saying so. A parent goes with its
-  // child.
+  // Counted at the request, because a dying master may have recorded it without an answer. The bypass of a child
+  // includes its parent.
   bypassed_.insert(info.root);
-  if (info.type == "MendTable") HalfMended(info);
+  if (info.type == "MendTable") HalfRepaired(info);
   cluster_.Trace(
       fmt::format("bypass pid={} {}:{}{}", info.pid, info.type, info.step_name, recursive ? " recursive" : ""));
 }
 
-// What a mend that is ended early leaves is one of two regions with the same keys, to be given up (S84).
-void Operators::HalfMended(const ProcedureInfo& info) {
+// A repair that is ended early leaves two regions with the same keys. An operator must give up one of the two regions
+// (S84: give up a region by name).
+void Operators::HalfRepaired(const ProcedureInfo& info) {
   bypassed_a_mend_ = true;
   constexpr std::string_view kRegion = "gives up region=";
   const std::size_t at = info.description.find(kRegion);
@@ -130,13 +131,13 @@ void Operators::Resume() {
   cluster_.master().executor().Resume(scope, kNote, kIgnore);
 }
 
-// Some holders die at once: then the lock goes by its time-out.
-void Operators::TakeLock() {
+// Some holders die at once; then the time-out releases the lock.
+void Operators::AcquireLock() {
   const auto mode = prng_.Chance(2, 3) ? procedure::LockMode::kExclusive : procedure::LockMode::kShared;
   ResourceKey key = AnyResource();
   using Kind = procedure::ResourceKind;
   if (key.kind != Kind::kNamespace && key.kind != Kind::kTable && key.kind != Kind::kRegion)
-    return;  // as the service does
+    return;  // the service does the same
   cluster_.Trace("lock " + key.ToString());
   procedure::SubmitOptions options;
   options.owner = "sim";
@@ -155,7 +156,7 @@ void Operators::LetLockGo() {
   any->second.beats = false;
 }
 
-// The files of some region cannot be read any more: no server opens it, until it is given up (S84).
+// Damages the files of a region: no server opens the region until it is given up (S84).
 void Operators::DamageRegion() {
   const auto& regions = cluster_.meta().regions();
   if (regions.empty() || cluster_.storage().damaged.size() >= kDamagedAtMost) return;
@@ -171,7 +172,7 @@ void Operators::GiveUp(const std::string& region) {
   });
 }
 
-// Now and then one that nothing is wrong with, which is refused unless no server can have it.
+// Sometimes chooses an undamaged region; this is refused unless no server can have the region.
 void Operators::GiveUpOne() {
   const auto& regions = cluster_.meta().regions();
   const auto& damaged = cluster_.storage().damaged;
@@ -190,8 +191,8 @@ void Operators::FillHoles() {
 
 void Operators::GiveUpTheRest() {
   for (const ProcedureInfo& info : Unfinished()) {
-    // One after the other: they wait for the same lock. One that waits for its new regions has let the lock go, and one
-    // of these may be damaged itself.
+    // Repairs run one after the other, because they wait for the same lock. A repair that waits for its new regions has
+    // released the lock, and one of these regions may be damaged too.
     if (info.type == "MendTable" && info.state != procedure::ProcState::kWaiting) return;
   }
   std::set<std::string> rest = cluster_.storage().damaged;
@@ -239,11 +240,11 @@ void Operators::Act() {
     case 1:
     case 2:
     case 3: return Resume();
-    case 4: return TakeLock();
+    case 4: return AcquireLock();
     case 5: return LetLockGo();
     case 6: return Unpark();
     case 7:
-      cluster_.start_paused = true;  // the next master
+      cluster_.start_paused = true;  // applies to the next master
       return;
     case 8: return DamageRegion();
     case 9:

@@ -1,6 +1,6 @@
-// Operators with bad manners: any verb, at any member of any tree, at any moment; and holders of locks that come and
-// go. What they may leave behind is stated with CheckEnd; that nothing stays stuck, and that the reconciler needs no
-// help, is judged there. Single-threaded.
+// Careless operators: any command, on any member of any tree, at any moment; and temporary holders of locks. CheckEnd
+// states the allowed leftovers, and checks that no procedure stays stuck and that the reconciler needs no help.
+// Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,22 @@ class Operators {
  public:
   Operators(sim::SimCluster& cluster, Prng prng) : cluster_(cluster), prng_(prng) {}
 
-  // One verb, if there is something to use it on.
+  // Runs one command, if it has a target.
   void Act();
-  // Holders of locks send their heartbeats.
+  // Sends the heartbeats of lock holders.
   void Beat();
-  // What they have asked for is taken back: pauses, parks, locks; regions whose files are damaged are given up. Called
-  // again and again until nothing is held.
+  // Reverts pauses, parks and locks, and gives up regions with damaged files. Call repeatedly until nothing is held.
   void GoHome();
 
-  // A disabling that took a table over leaves it to the reconciler when it is undone, and the one before says that it
-  // was taken over: no request says that it has disabled the table.
+  // An undone disabling that took a table over leaves the table to the reconciler, and the previous disabling reports
+  // that it was taken over: no request reports that it disabled the table.
   void Aborting(const procedure::ProcedureInfo& info);
 
   [[nodiscard]] std::uint64_t verbs() const { return verbs_; }
-  // Procedures that were ended without their remaining steps, or sent to other ones: roots, so whole trees. What they
-  // were asked for may be done, half done or not done; the cluster is to be sound all the same.
+  // Roots of trees with a bypassed or rerun member. Their requests may be done, partly done or not done; the cluster
+  // must be consistent anyway.
   [[nodiscard]] const std::set<ProcId>& bypassed() const { return bypassed_; }
-  // A mend that is bypassed between its files and hbase:meta leaves an empty directory that belongs to no region.
+  // A repair that is bypassed between its files and hbase:meta leaves an empty directory that belongs to no region.
   [[nodiscard]] bool bypassed_a_mend() const { return bypassed_a_mend_; }
 
  private:
@@ -47,10 +46,10 @@ class Operators {
   void Unpark();
   void Pause(const procedure::ProcedureInfo* info);
   void Resume();
-  void TakeLock();
+  void AcquireLock();
   void LetLockGo();
   void DamageRegion();
-  void HalfMended(const procedure::ProcedureInfo& info);
+  void HalfRepaired(const procedure::ProcedureInfo& info);
   void GiveUp(const std::string& region);
   void GiveUpOne();
   void GiveUpTheRest();
@@ -64,7 +63,7 @@ class Operators {
   std::uint64_t verbs_ = 0;
   std::set<ProcId> bypassed_;
   bool bypassed_a_mend_ = false;
-  std::set<std::string> half_given_up_;  // regions whose mend was bypassed
+  std::set<std::string> half_given_up_;  // regions whose repair was bypassed
   std::map<ProcId, Lock> locks_;
   std::uint64_t lock_nonce_ = 0;
 };

@@ -1,6 +1,5 @@
 // ratchet-master-sim [--seed N] [--moves K] [--runs R] [--trace] [--no-operators] [--no-reshapes] [--no-upkeep]
-// [--keep-going]: the master's logic under simulation, from fresh seeds unless one is given; exit code 1 when a rule
-// was broken.
+// [--keep-going]: simulates the master's logic, from fresh seeds unless one is given. Exit code 1: a rule was violated.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// One request of an administrator, and what has become of it.
+// One request of an administrator, and its result.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Request {
     kReopen,
     kAssign,
     kUnassign,
-    // Upkeep (upkeep.h)
+    // Kinds of Upkeep (upkeep.h).
     kSnapshot,
     kPutBack,
     kExport,
@@ -50,17 +50,17 @@ struct Request {
   TableName table;
   std::string region;                   // kSplit to kUnassign
   std::vector<std::string> neighbours;  // kMerge: with `region`
-  std::string place;                    // kExport, kImport: of the copy outside of the cluster
-  std::string key;                      // kSplit; of upkeep: name of a snapshot, a namespace or a peer
+  std::string place;                    // kExport, kImport: directory of the copy outside of the cluster
+  std::string key;                      // kSplit; in upkeep: name of a snapshot, a namespace or a peer
   std::optional<ServerName> target;     // kMove, kDrain, kUndrain
   int regions = 1;                      // kCreate; kTruncate: 1 for one region
   std::string family;                   // kAlter: is added
   procedure::Nonce nonce;
-  bool asked = false;  // of the present master, which has not answered yet
+  bool asked = false;  // sent to the current master, which has not answered yet
   bool refused = false;
   ProcId pid;                      // invalid: not answered yet
   std::optional<std::string> end;  // "success", or the error
-  std::string result;              // of a success
+  std::string result;              // result of a success
   bool restores = false;           // kPutBack: the table was there, and is disabled
 
   [[nodiscard]] bool over() const { return refused || end.has_value(); }

@@ -9,7 +9,7 @@
 #include "common/model/proto/snapshot.pb.h"
 #include "master/control/namespace_admin.h"
 #include "master/control/peer_admin.h"
-#include "master/control/replication_keeper.h"
+#include "master/control/replication_manager.h"
 #include "master/control/server_manager.h"
 #include "master/control/snapshot_admin.h"
 #include "master/control/switch_admin.h"
@@ -21,7 +21,7 @@ namespace ratchet::simulation {
 namespace {
 
 using Kind = Request::Kind;
-constexpr int kNames = 2;  // of namespaces and of peers
+constexpr int kNames = 2;  // number of names of namespaces and of peers
 
 hbase::pb::ReplicationPeer PeerAt(const std::string& host, std::uint64_t bandwidth) {
   hbase::pb::ReplicationPeer peer;
@@ -31,7 +31,7 @@ hbase::pb::ReplicationPeer PeerAt(const std::string& host, std::uint64_t bandwid
   return peer;
 }
 
-// A succeeded one counts; where a bypass was among those of a name, nothing is known of it.
+// Counts successful requests. If one of the requests for a name was bypassed, the state of the name is unknown.
 struct Count {
   int made = 0;
   int gone = 0;
@@ -52,7 +52,7 @@ void CountIn(std::map<std::string, Count>& counts, const Request& request, const
 
 namespace {
 
-// They make a snapshot of the name `key`.
+// Returns true for kinds that make a snapshot with the name Request::key.
 bool MakesASnapshot(const Request& request) { return request.kind == Kind::kSnapshot || request.kind == Kind::kImport; }
 
 }  // namespace
@@ -144,7 +144,7 @@ void Upkeep::Act(const std::deque<Request>& requests) {
     }
     case 5: {
       const master::Switch which = master::kSwitches[prng_.Below(master::kSwitches.size())];
-      // Their defaults come back soon: most requests need them.
+      // Switches return to their defaults soon, because most requests need them.
       const bool on = prng_.Chance(2, 3) == master::DefaultOf(which);
       return Set(which, on, prng_.Chance(1, 3));
     }
@@ -152,7 +152,7 @@ void Upkeep::Act(const std::deque<Request>& requests) {
   }
 }
 
-// As the shell does, besides hearing of each end.
+// Compares with the live servers, as the shell does periodically.
 void Upkeep::CompareWithLiveServers() {
   master::MasterLogic& logic = cluster_.master().logic();
   for (const ServerName& server : logic.servers().Online()) {
@@ -163,10 +163,10 @@ void Upkeep::CompareWithLiveServers() {
 void Upkeep::Tick() {
   CompareWithLiveServers();
   cluster_.master().logic().snapshot_admin().CleanUp();
-  cluster_.master().logic().replication_keeper().Tick();
+  cluster_.master().logic().replication_manager().Tick();
 }
 
-// The claimer of a dead server's logs says that nothing of them is left.
+// Reports, for the claimer, that all logs of a dead server are shipped.
 void Upkeep::Ship() {
   master::MasterLogic& logic = cluster_.master().logic();
   for (const auto& queue : logic.peers().Queues()) {
@@ -178,7 +178,7 @@ void Upkeep::Ship() {
     progress.set_finished(true);
     logic.peers().PutProgress(*claimer, {progress});
   }
-  logic.replication_keeper().Tick();
+  logic.replication_manager().Tick();
 }
 
 void Upkeep::DeleteSnapshot(const std::string& name) {
@@ -196,9 +196,9 @@ void Upkeep::Set(master::Switch which, bool on, bool and_wait) {
   cluster_.master().logic().switch_admin().Set(
       {{which}, on, and_wait, "sim"},
       [&setting, on, turn, life = life_, this](const Result<std::vector<bool>>& before) {
-        if (life != life_) return;  // what became of it is not known
+        if (life != life_) return;  // the outcome is unknown
         --setting.open;
-        // One that operators have ended says nothing of what was.
+        // A procedure that operators ended does not return the previous value.
         if (before.ok() && !before->empty() && setting.asked == turn) setting.as_set = on;
       });
 }
@@ -221,14 +221,14 @@ void Upkeep::CheckEnd(const std::deque<Request>& requests, const std::set<ProcId
   CheckCounts(requests, bypassed);
   CheckServers();
   for (const auto& [which, setting] : settings_) {
-    if (!setting.as_set || setting.open > 0) continue;  // an earlier one may come after the last
+    if (!setting.as_set || setting.open > 0) continue;  // an earlier request may be executed after the last one
     if (*setting.as_set != cluster_.master().logic().switches().IsOn(which))
       cluster_.Violation(
           fmt::format("switch {} was set {}", master::SwitchName(which), *setting.as_set ? "on" : "off"));
   }
 }
 
-// What was imported has all that was exported.
+// Checks that imports have all exported data.
 void Upkeep::CheckImports(const std::deque<Request>& requests) {
   const auto& storage = cluster_.storage();
   for (const auto& [directory, files] : storage.snapshots) {
@@ -245,7 +245,7 @@ void Upkeep::CheckImports(const std::deque<Request>& requests) {
   }
 }
 
-// A snapshot that succeeded is there until its deletion is asked for; of one that did not, nothing is.
+// Checks that a successful snapshot exists until its deletion is requested, and that a failed one leaves nothing.
 void Upkeep::CheckSnapshots(const std::deque<Request>& requests, const std::set<ProcId>& bypassed) {
   std::map<std::string, bool> complete;  // by name
   for (const auto& [directory, files] : cluster_.storage().snapshots) {
@@ -283,7 +283,7 @@ void Upkeep::CheckCounts(const std::deque<Request>& requests, const std::set<Pro
   for (const auto& [id, count] : peers) judge("peer", id, count, logic.peers().Get(id).has_value());
 }
 
-// Every server knows the peers, and no dead one's logs are kept for them.
+// Checks that every server knows the peers, and that no dead server's logs are kept for them.
 void Upkeep::CheckServers() {
   const std::size_t peers = cluster_.master().logic().peers().size();
   for (const sim::SimServer* server : cluster_.Alive()) {

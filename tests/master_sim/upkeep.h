@@ -1,8 +1,7 @@
-// What administrators ask for besides tables, regions and servers: snapshots and what is put back of them, namespaces
-// and tables in them, replication peers, switches; and what a master does by itself now and then (balancer, keeper of
-// replication, cleaning of snapshots). Dead servers' logs are shipped to the peers by hand. What must have come of it
-// is judged at the end. Single-threaded; its choices come from a source of its own, so that runs without it stay as
-// they were.
+// Requests of administrators, except those for tables, regions and servers: snapshots and restores, namespaces with
+// tables, replication peers, switches. It also runs a master's periodic work (balancer, replication manager, cleaning
+// of snapshots), and ships dead servers' logs to the peers. CheckEnd checks the results. Single-threaded; its choices
+// come from a separate random source, so that runs without it are unchanged.
 #pragma once
 
 #include <cstdint>
@@ -24,25 +23,26 @@ class Upkeep {
  public:
   Upkeep(sim::SimCluster& cluster, std::uint64_t seed) : cluster_(cluster), prng_(seed) {}
 
-  // True: the request is one of these now. Else its table may be one in a namespace.
+  // Returns true if it changed the request to one of these kinds. Otherwise it may have moved the request's table into
+  // a namespace.
   [[nodiscard]] bool Takes(Request& request, const std::deque<Request>& earlier);
   static void Ask(sim::SimMaster& master, const Request& request, const master::RequestContext& context,
                   const master::TableAdmin::Done& done);
-  // Something that is no procedure with a nonce.
+  // Runs an action that is not a procedure with a nonce.
   void Act(const std::deque<Request>& requests);
   void OnNewMaster() { ++life_; }
-  // Everything is switched on again, and what dead servers have left is shipped.
+  // Resets all switches, and ships the logs of dead servers.
   void GoHome();
-  // Nothing is left to be shipped.
+  // Returns true if all logs are shipped.
   [[nodiscard]] bool AtRest();
-  // Of a cluster at rest. `bypassed`: what has become of these is the operators' affair.
+  // Checks a cluster without running procedures. `bypassed`: the results of these procedures are not checked.
   void CheckEnd(const std::deque<Request>& requests, const std::set<ProcId>& bypassed);
 
  private:
   struct Setting {
-    std::optional<bool> as_set;  // by the last request; nothing: its outcome is not known
-    std::uint64_t asked = 0;     // how often
-    std::uint64_t open = 0;      // requests whose outcome is not known
+    std::optional<bool> as_set;  // value of the last request; nullopt if its outcome is unknown
+    std::uint64_t asked = 0;     // number of requests
+    std::uint64_t open = 0;      // requests with an unknown outcome
   };
   void CompareWithLiveServers();
   void Tick();
@@ -56,9 +56,9 @@ class Upkeep {
 
   sim::SimCluster& cluster_;
   Prng prng_;
-  std::set<std::string> deleted_;  // snapshots whose deletion was asked for
+  std::set<std::string> deleted_;  // snapshots whose deletion was requested
   std::map<master::Switch, Setting> settings_;
-  std::uint64_t life_ = 0;  // of masters
+  std::uint64_t life_ = 0;  // number of the current master
 };
 
 }  // namespace ratchet::simulation

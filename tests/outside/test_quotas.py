@@ -1,5 +1,8 @@
 """Quotas of requests: set at the master, listed from hbase:quota as HBase's clients list them, enforced at the servers."""
 
+import json
+import os
+import subprocess
 import time
 
 from cluster_wire import LATEST, META, PATIENCE, Connection, RemoteError, Table, WireTest, locate, master_address, meta_address
@@ -9,6 +12,7 @@ from test_connection import hello
 
 REQUEST_NUMBER, WRITE_NUMBER, READ_NUMBER = 1, 3, 5
 SECONDS, HOURS = 4, 6
+RATCHET = os.path.join(os.environ.get("RATCHET_BIN", ""), "ratchet")
 
 
 def master(method, request=()):
@@ -74,6 +78,9 @@ class QuotaTest(WireTest):
             stored = quotas()[b"u.ann", b"s.outside_quota"]
             timed = parse(one(parse(one(stored, 2)), 3))  # throttle, write_num
             self.assertEqual((one(timed, 1), one(timed, 2)), (HOURS, 5))
+            listed = subprocess.run([RATCHET, "--json", "sql", "select within, what, amount, per from quotas where subject = 'user ann'"],
+                                    capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(json.loads(listed.stdout), [{"within": "outside_quota", "what": "writes", "amount": 5, "per": "HOURS"}], listed.stderr)
 
             refusal, _ = self.until_throttled(lambda: write(ann))
             self.assertEqual(refusal.name, "org.apache.hadoop.hbase.quotas.RpcThrottlingException")

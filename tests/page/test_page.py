@@ -69,7 +69,7 @@ class PageTest(unittest.TestCase):
         server = self.cluster.view(active, "servers")["data"][0]["server"]
         views = {"cluster": "No problems", "procedures?all=1": "CreateTable", f"procedure/{create}": "SUCCESS", "locks": "Wait chains", "tables": "ENABLED",
                  "history?type=CreateTable": "CreateTable", "table/t": "store files", "regions": "hbase:meta", "servers": "log files", f"server/{server}": "ONLINE", "timeline": "Recoveries", "events": "FlushTable",
-                 "store": "segments", "settings": "info-port"}
+                 "store": "segments", "settings": "info-port", "administration": "catalog-janitor"}
         self.cluster.ratchet("flush", "t")
         for width in (1280, 400):
             for theme in ("light", "dark"):
@@ -97,7 +97,17 @@ class PageTest(unittest.TestCase):
         self.assertGreaterEqual(len(done), 5)
         self.assertEqual(self.text("#command"), f"ratchet procedure {pid}")
 
-    def test_a_procedure_that_the_master_has_forgotten_is_told_by_the_history(self):
+    def test_procedures_shows_recently_finished_ones_when_none_runs(self):
+        active = self.active()
+        wait_for("that nothing runs", lambda: self.cluster.view(active, "procedures")["total"] == 0)
+        self.open(active, "procedures")
+        self.await_text("main", "Recently finished")
+        self.await_text("main", "No procedure is running.")
+        self.await_text("main", "CreateTable")
+        self.shot("no-procedures")
+        self.assert_no_script_error()
+
+    def test_a_procedure_that_the_master_has_forgotten_is_shown_from_the_history(self):
         active = self.active()
         rows = self.cluster.view(active, "history?type=CreateTable")["data"]
         pid = rows[0]["pid"]
@@ -107,7 +117,7 @@ class PageTest(unittest.TestCase):
         child = next(row["pid"] for row in self.cluster.view(active, "history?type=OpenRegion")["data"] if row["type"] == "OpenRegion")
         self.assertEqual(self.cluster.get(active, f"/api/v1/procedure/{child}")[0], 404)
         self.open(active, f"procedure/{child}")
-        self.await_text("main", "told by the history")
+        self.await_text("main", "from the history")
         self.assertIn(f"OpenRegion {child}", self.text("h1"))
         bars = self.driver.find_elements(By.CSS_SELECTOR, "svg[aria-label='duration of each step'] rect")
         self.assertGreaterEqual(len(bars), 1)
@@ -131,9 +141,9 @@ class PageTest(unittest.TestCase):
 
     def test_addresses_of_a_clumsy_user(self):
         active = self.active()
-        for place, text in {"table/%": "illegal table name", "table/%E4%zz": "illegal table name", "table/nosuch": "NOT_FOUND", "procedure/abc": "whole number", "procedure/18446744073709551616": "whole number",
-                            "procedures?offset=-1": "offset", "procedures?all=1&offset=99999999": "begins behind them", "nosuch/1?x=y": "no view 'nosuch'",
-                            "server/": "does not know it", "procedures?filter=%F0%9F%90%B4": "None."}.items():
+        for place, text in {"table/%": "illegal table name", "table/%E4%zz": "illegal table name", "table/nosuch": "NOT_FOUND", "procedure/abc": "must be an integer", "procedure/18446744073709551616": "must be an integer",
+                            "procedures?offset=-1": "offset", "procedures?all=1&offset=99999999": "above the total", "nosuch/1?x=y": "no view 'nosuch'",
+                            "server/": "does not know this server", "procedures?filter=%F0%9F%90%B4": "None."}.items():
             self.open(active, place)
             self.await_text("main", text)
             self.assertTrue(self.text("nav"), place)
@@ -201,7 +211,7 @@ class PageTest(unittest.TestCase):
         self.shot("starting")
         # The process ends: what was shown stays, and is marked.
         cluster.tool("kill", "master-1")
-        wait_for("the mark", lambda: "What is shown is of" in self.text("#stale"))
+        wait_for("the mark", lambda: "Shown data is from" in self.text("#stale"))
         self.shot("gone")
 
     def test_thousands_of_procedures_without_a_stall(self):

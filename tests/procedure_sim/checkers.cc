@@ -27,7 +27,7 @@ void Checkers::ForgetUses(const std::function<bool(const Use&)>& gone) {
 void Checkers::CheckExclusion(Tree& tree, const procedure::Procedure& by, bool undoable) {
   for (const LockRequest& lock : by.Locks().Expanded()) {
     std::vector<Use>& uses = uses_[lock.key];
-    // What a tree needed only to undo, it may let go behind its point of no return.
+    // After its point of no return a tree may release locks that it needed only for an undo.
     std::erase_if(uses, [&](const Use& use) {
       const bool conflict =
           use.root != by.root_pid() && (use.mode == LockMode::kExclusive || lock.mode == LockMode::kExclusive);
@@ -53,7 +53,7 @@ void Checkers::CheckExclusion(Tree& tree, const procedure::Procedure& by, bool u
 
 void Checkers::CheckUndoOrder(Tree& tree, const std::string& effect, const procedure::Procedure& by) {
   const auto mine = tree.effects.find(effect);
-  if (mine == tree.effects.end()) return;  // it did nothing, or was taken back before a crash
+  if (mine == tree.effects.end()) return;  // it had no effect, or was undone before a crash
   const Member& member = tree.members[by.pid()];
   const bool interrupted = !member.finished && member.last == effect;
   if (!interrupted && !tree.bypassed && !tree.steered) {
@@ -113,7 +113,7 @@ void Checkers::OnBypass(ProcId root) {
 
 void Checkers::OnFinished(const procedure::ProcedureInfo& info) {
   const auto tree = trees_.find(info.root);
-  if (tree == trees_.end()) return;  // it did nothing
+  if (tree == trees_.end()) return;  // it had no effect
   Member& member = tree->second.members[info.pid];
   if (member.finished) Violation(fmt::format("one end: pid {} ended twice", info.pid));
   member.finished = true;

@@ -1,6 +1,6 @@
-// What must hold, judged from outside: from what the steps do to the world and from what clients are told.
+// External checks of the rules: by the effects of steps and by the answers to clients.
 //
-// Each violation names its check first ("exclusion: ..."), so that a report says which rule has noticed a fault.
+// Each violation names its check first ("exclusion: ..."), so that a report shows which rule detected a fault.
 #pragma once
 
 #include <cstdint>
@@ -19,53 +19,52 @@ namespace ratchet::sim {
 // Watches the journal across all masters. Effects are named "<member><step>". Single-threaded.
 class Checkers {
  public:
-  // Whether the tree's point of no return is on record; asked only when two trees seem to use one resource.
+  // Returns true if the tree's point of no return is recorded; called only if two trees seem to use one resource.
   using PastNoReturn = std::function<bool(ProcId root)>;
   explicit Checkers(PastNoReturn past) : past_(std::move(past)) {}
 
-  // A step has acted ('+'), was taken back ('-'), or wrote a system record with its outcome ('*').
+  // A step has acted ('+'), was undone ('-'), or wrote a system record with its outcome ('*').
   void OnEffect(char sign, const std::string& effect, const procedure::Procedure& by);
-  // A member has finished, as the listener heard.
+  // The listener reported the end of a member.
   void OnFinished(const procedure::ProcedureInfo& info);
-  // A new master has loaded; `unfinished`: what is left to run. All others that have acted have come to their end.
+  // A new master has loaded. `unfinished`: the unfinished procedures; all others that have acted have ended.
   void OnReload(const std::unordered_set<ProcId>& unfinished, const std::map<std::string, std::string>& system_records);
-  // What a client was told about a root.
+  // A client got the result of a root.
   void OnResult(ProcId pid, const procedure::ProcedureResult& result);
-  // An operator ends the tree where it stands: what it has done stays, in no order.
+  // An operator ends the tree in its current state: its effects stay, in any combination.
   void OnBypass(ProcId root);
-  // An operator may send a member of the tree to another state: it may go back and do things again, and
-  // whether it had begun to is unknown after a crash, so that its undo may come early. All must be undone in the end as
-  // ever.
+  // An operator may rerun a member of the tree from another state, so steps may repeat. After a crash it is unknown
+  // whether a step had begun, so its undo may come early. In the end all must be undone as usual.
   void OnRerun(ProcId root) { trees_[root].steered = true; }
-  // The tree has come to its end: is the world as the result says? Forgets the tree.
+  // Checks at the tree's end that the effects match the result, and forgets the tree.
   void OnTreeEnd(ProcId root, const std::string& name, bool success, testing::Journal& journal);
   // The nonce was answered with `pid`.
   void OnNonce(std::uint64_t nonce, ProcId pid);
 
-  // Some tree has begun to be undone and is not done with it.
+  // Returns true if the undo of a tree is in progress.
   [[nodiscard]] bool Undoing() const { return undoing_ > 0; }
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
   void Violation(std::string text) { violations_.push_back(std::move(text)); }
 
  private:
-  struct Use {   // of a lock: by a member for its life, or by a tree that may have to undo what was done under it
-    ProcId pid;  // invalid: the tree's
+  struct Use {   // use of a lock: by a member for its life, or by a tree that may undo work under the lock
+    ProcId pid;  // invalid: used by the tree
     ProcId root;
     procedure::LockMode mode;
   };
   struct Effect {
-    std::uint64_t at = 0;  // of its last '+'
+    std::uint64_t at = 0;  // position of its last '+'
     bool undoable = false;
   };
   struct Member {
     ProcId parent;
-    procedure::StepNo last_step = 0;  // that acted
-    std::string last;                 // its effect
+    procedure::StepNo last_step = 0;  // the last step that acted
+    std::string last;                 // effect of that step
     bool finished = false;
   };
   struct Tree {
     std::map<ProcId, Member> members;
-    std::map<std::string, Effect> effects;      // in force
+    std::map<std::string, Effect> effects;      // current effects
     std::map<std::string, ProcId> system_puts;  // effect -> procedure
     bool undoing = false;
     bool bypassed = false;

@@ -21,7 +21,7 @@ bool Covers(const PauseScope& scope, const procedure::Procedure& by, const std::
       return std::any_of(locks.begin(), locks.end(),
                          [&](const LockRequest& lock) { return lock.key == scope.resource; });
     }
-    // What it has spawned too; further up than the parent only the root is known.
+    // Includes its children; of the ancestors above the parent only the root is known.
     case PauseScope::Kind::kProcedure:
       return by.pid() == scope.pid || by.parent_pid() == scope.pid || by.root_pid() == scope.pid;
   }

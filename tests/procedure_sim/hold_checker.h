@@ -1,4 +1,4 @@
-// What an operator has paused or parked does not act until it is let go again.
+// Checks that paused and parked procedures do not act until an operator releases them.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,20 @@
 
 namespace ratchet::sim {
 
-// Holds are durable: they outlive masters. A hold counts from its answer on; from the moment at which it is asked to
-// take it back it may be over. Single-threaded.
+// Holds are durable: they outlive masters. A hold applies from its answer on, and may end from the moment its release
+// is requested. Single-threaded.
 class HoldChecker {
  public:
-  // To be taken before a hold is asked for: should anything be let go before its answer, it does not count.
+  // Take it before a hold is requested: if a hold is released before the answer, the request is not checked.
   [[nodiscard]] std::uint64_t Ticket() const { return let_go_; }
   void Paused(std::uint64_t ticket, const procedure::PauseScope& scope);
   void Parked(std::uint64_t ticket, ProcId pid, ProcId root);
   void Resuming(const procedure::PauseScope& scope);
-  // Of the whole tree, since a bypass ends ancestors too.
+  // Releases the whole tree, because a bypass also ends ancestors.
   void LettingGo(ProcId root);
 
-  // A step ('s') or an undo ('u') begins. Not empty: it must not. `urgent`: whether `by` or an ancestor is.
+  // A step ('s') or an undo ('u') begins. Returns a violation, or empty. `urgent`: true if `by` or an ancestor is
+  // urgent.
   [[nodiscard]] std::string OnBegin(char sign, const procedure::Procedure& by,
                                     const std::function<bool()>& urgent) const;
 

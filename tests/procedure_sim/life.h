@@ -28,7 +28,7 @@ struct Simulation::Life {
         executor({*store, registry, workers, time, time, procedure::EnvRef::Of(journal)},
                  SimExecutorOptions(seed, trace, paused)) {}
 
-  ManualTime time;  // starts anew: no deadline is stored
+  ManualTime time;  // starts at zero, because no deadline is stored
   std::unique_ptr<StoreDouble> store;
   procedure::ManualWorkers workers;
   procedure::Executor executor;

@@ -41,7 +41,7 @@ class MemoryDouble final : public StoreDouble {
     if (dead_ || disk_.epoch != epoch_) return Error(Code::kFenced, "this master is dead");
     return Ok();
   }
-  std::uint64_t TakeSequence() override { return ++disk_.sequence; }
+  std::uint64_t NextSequence() override { return ++disk_.sequence; }
   Status Admit() override { return Ok(); }
   void Stop() override {}
   [[nodiscard]] procedure::StoreMetrics metrics() const override { return {}; }
@@ -84,7 +84,7 @@ class MemoryDouble final : public StoreDouble {
         Note(fmt::format("one end: pid {} comes back, the largest is {}", record.pid, disk_.max_pid));
       }
       if (disk_.max_pid < record.pid) {
-        // Pids are given in order, but batches of one life may come in another one.
+        // Pids are assigned in order, but batches of one master may arrive in another order.
         for (ProcId pid = disk_.max_pid.Next(); pid < record.pid; pid = pid.Next()) fresh_[pid] = true;
         disk_.max_pid = record.pid;
       }
@@ -103,7 +103,7 @@ class MemoryDouble final : public StoreDouble {
   std::uint64_t epoch_ = 0;
   bool dead_ = false;
   std::string violation_;
-  std::map<ProcId, bool> fresh_;  // below the largest, given in this life, not yet seen
+  std::map<ProcId, bool> fresh_;  // pids below the largest that this master assigned and has not written yet
   std::deque<std::pair<procedure::StoreBatch, procedure::CommitDone>> queue_;
 };
 

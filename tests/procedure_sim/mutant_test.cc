@@ -1,5 +1,5 @@
-// Leaving a rule out must be noticed by the simulation within a bounded number of seeds. Prints which check noticed it,
-// after how many runs, and how long that took: the table in docs/mutants.md.
+// The simulation must detect each mutant within a bounded number of seeds. Prints the check that detected it, the
+// number of runs and the time, for the table in docs/mutants.md.
 #include <ctime>
 #include <iostream>
 

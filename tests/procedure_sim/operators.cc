@@ -1,4 +1,4 @@
-// Operators in the simulation, and the moments in which turns are watched.
+// Operators in the simulation, and the periods in which turns are checked.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -55,10 +55,12 @@ PauseScope Simulation::RandomScope(ProcId pid) {
 
 void Simulation::PauseSomething(ProcId pid) {
   const PauseScope scope = RandomScope(pid);
-  life_->executor.Pause(scope, kNote, Millis{0},
+  // A step that waits for its own work runs until that has ended.
+  constexpr Millis kPatience{60'000};
+  life_->executor.Pause(scope, kNote, kPatience,
                         [this, scope, ticket = holds_.Ticket()](const Result<PauseReport>& answer) {
                           if (!answer.ok()) return;
-                          if (!answer->running.empty()) checkers_.Violation("pause: answered while a step runs");
+                          if (!answer->running.empty()) return;  // the master stops, or the patience has ended
                           holds_.Paused(ticket, scope);
                           ++summary_.pauses;
                         });
@@ -72,7 +74,7 @@ void Simulation::ResumeSomething() {
   life_->executor.Resume(scope, kNote, kIgnore);
 }
 
-// In force at once; its record follows, so the next master keeps to it, or has never heard of it.
+// Applies at once; the record follows, so the next master either has the pause or does not know of it.
 void Simulation::StartsPaused(bool paused) {
   const auto pauses = life_->executor.Pauses();
   const bool everything = std::any_of(pauses.begin(), pauses.end(),
@@ -108,7 +110,7 @@ void Simulation::Park(const Tree& tree, ProcId pid) {
   });
 }
 
-// A lock for a holder outside, which sends heartbeats for a while, or none at all.
+// Takes a lock for an external holder, which sends heartbeats for a while, or none.
 void Simulation::LockMove() {
   const std::vector<ProcId> locks = life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName);
   if (!locks.empty() && prng_.Chance(2, 3)) {
@@ -127,7 +129,7 @@ void Simulation::LockMove() {
       options, [](const Result<ProcId>&) {});
 }
 
-// Not empty: `by` acts on what such a holder has.
+// Returns a violation if `by` acts on a resource of such a holder; otherwise empty.
 std::string Simulation::WhoseLock(const procedure::Procedure& by) const {
   for (const ProcId pid : life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName)) {
     const auto info = life_->executor.Get(pid);
@@ -181,7 +183,7 @@ void Simulation::OperatorMove() {
   }
 }
 
-// The operators go home: nothing stays held.
+// Releases all holds of operators.
 void Simulation::LetEverythingGo() {
   for (const ProcId pid : life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName)) {
     procedure::ReleaseLock(life_->executor, pid, kIgnore);
@@ -197,16 +199,17 @@ void Simulation::LetEverythingGo() {
   }
 }
 
-// All commits are completed, so that many can run; then they do, and nothing else happens meanwhile.
+// Completes all commits, so that many procedures can run; then runs them without other events.
 void Simulation::TurnsCheck() {
   while (life_->store->Pump()) {
   }
-  if (!life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName).empty()) return;  // their turns are not seen
+  // the checker does not see turns of lock procedures
+  if (!life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName).empty()) return;
   turns_.emplace();
   std::map<ProcId, bool> urgent;  // inherited; parents come first
   for (const ProcedureInfo& info : life_->executor.List()) {
-    const bool waits =
-        info.state == procedure::ProcState::kRunnable && !info.failing && info.waiting.kind == WaitingOn::Kind::kNone;
+    const bool waits = info.state == procedure::ProcState::kRunnable && !info.failing && !info.running &&
+                       info.waiting.kind == WaitingOn::Kind::kNone;
     const procedure::ProcedurePtr copy = CopyOf(info);
     urgent[info.pid] = copy->Urgent() || (info.parent.valid() && urgent[info.parent]);
     turns_->Stands(info.pid, procedure::PlaceOf(*copy), urgent[info.pid], waits);

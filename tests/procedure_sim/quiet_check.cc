@@ -1,4 +1,4 @@
-// Checks for moments in which nothing runs: lost wake-ups, rings, memory against reloaded state.
+// Checks while no procedure runs: lost wake-ups, cycles of waits, memory compared with reloaded state.
 #include <algorithm>
 #include <set>
 
@@ -26,7 +26,7 @@ Script ScriptOfInfo(const ProcedureInfo& info) {
 std::string Fingerprint(const Executor& executor) {
   std::string text;
   for (const ProcedureInfo& info : executor.List()) {
-    // A wait is looked at anew after a load; everything else must be the same.
+    // A wait is evaluated again after a load; everything else must be equal.
     const bool waits = info.state == procedure::ProcState::kWaitingTimeout;
     text += fmt::format("{} {} {}:{} v{} {}{} nonce {} parked '{}' error '{}' result '{}' undo", info.pid, info.type,
                         waits ? "RUNNABLE" : ProcStateName(info.state), info.step, info.version,
@@ -38,7 +38,7 @@ std::string Fingerprint(const Executor& executor) {
   return text;
 }
 
-// Those of procedures end with them.
+// Pauses of procedures end with the procedures.
 std::string PausesText(const Executor& executor) {
   std::set<std::string> all;
   for (const auto& pause : executor.Pauses()) {
@@ -75,14 +75,16 @@ std::string Simulation::WhyLost(const ProcedureInfo& info) const {
         return "its time-out has no timer";
       if (op.kind() == ScriptOp::AWAIT_REPORT && script.absorbed_size() > 0) return "its report was taken";
       return {};
-    case Kind::kOnce:
+    case Kind::kAsync:
       if (info.type == procedure::LockProcedure::kTypeName)
         return info.waiting.next_try_in ? "" : "its time-out has no timer";
-      return journal_.AsyncPending(effect) ? "" : "its asynchronous work has ended";
+      return journal_.AsyncPending(effect) || journal_.AsyncPending(info.waiting.detail)
+                 ? ""
+                 : "its asynchronous work has ended";
     case Kind::kRetry: return info.waiting.next_try_in ? "" : "its retry has no timer";
     case Kind::kLock:
     case Kind::kChildren: return info.waiting.procedures.empty() ? "what it waits for is free" : "";
-    case Kind::kOperator: return {};  // checked at the end: nothing may stay parked
+    case Kind::kOperator: return {};  // checked at the end: no procedure may stay parked
     case Kind::kPaused: return {};
     case Kind::kSiblings: return {};  // below
     case Kind::kLimit: return "is held back by a limit, but nothing runs";
@@ -97,13 +99,19 @@ void Simulation::QuietCheck() {
   const std::vector<ProcedureInfo> all = life_->executor.List();
   std::unordered_set<ProcId> failing;
   std::unordered_set<ProcId> moving;
+  std::unordered_set<ProcId> in_progress;  // roots of members whose step or undo waits for its own work
+  for (const ProcedureInfo& info : all) {
+    if (info.waiting.kind == WaitingOn::Kind::kAsync) moving.insert(info.root);
+    if (info.waiting.own) in_progress.insert(info.root);
+  }
   for (const ProcedureInfo& info : all) {
     if (IsTerminal(info.state)) continue;
     const bool will_go_on = info.waiting.kind == WaitingOn::Kind::kRetry && info.waiting.next_try_in;
     if (info.failing) failing.insert(info.root);
     if (info.failing && (will_go_on || info.waiting.kind == WaitingOn::Kind::kOperator)) moving.insert(info.root);
     if (info.waiting.kind == WaitingOn::Kind::kLock) ++summary_.lock_waits;
-    if (info.failing && !info.parent.valid()) continue;  // shown as waiting for its children's undo
+    if (info.failing && !info.parent.valid()) continue;             // shown as waiting for its children's undo
+    if (info.failing && in_progress.contains(info.root)) continue;  // the undo of its tree begins after that
     if (const std::string why = WhyLost(info); !why.empty()) {
       checkers_.Violation(fmt::format("lost wake-up: pid {} {} {}:{} waits for {} {}, but {}", info.pid, info.type,
                                       ProcStateName(info.state), info.step_name, WaitingKindName(info.waiting.kind),
@@ -117,10 +125,10 @@ void Simulation::QuietCheck() {
   const bool paused = !life_->executor.Pauses().empty();
   for (const ProcId root : failing) {
     if (paused || moving.contains(root)) continue;
-    checkers_.Violation(fmt::format("lost wake-up: pid {} is being undone, but nobody goes on", root));
+    checkers_.Violation(fmt::format("lost wake-up: pid {} is being undone, but no step continues it", root));
   }
   if (const procedure::WaitForGraph graph = life_->executor.WaitFor(); !graph.cycles.empty()) {
-    checkers_.Violation("ring: procedures wait for each other: " + graph.Chain(graph.cycles.front().front()));
+    checkers_.Violation("deadlock: procedures wait for each other: " + graph.Chain(graph.cycles.front().front()));
   }
 }
 
@@ -153,8 +161,8 @@ void Simulation::CompareWithReload() {
   if (memory != loaded) checkers_.Violation("memory: differs from a reload:\n" + memory + "--- reloaded:\n" + loaded);
 }
 
-// S7, S10: what lies below an accepted length or a whole record is refused with the file's name; a torn tail is cut,
-// and said.
+// S7 (seal before acting), S10 (low-water record before removal): damage below an accepted length, or of a complete
+// record, is refused with the file's name; a torn tail is cut and reported.
 void Simulation::DamageCheck() {
   RunUntilQuiet();
   std::string what;
@@ -170,7 +178,7 @@ void Simulation::DamageCheck() {
       checkers_.Violation("damage: " + what + " is refused without a name: " + epoch.error().ToString());
     }
   } else if (!what.ends_with("cut") && Fingerprint(life_->executor) != Fingerprint(other.executor) &&
-             other.executor.LoadProblems().empty()) {  // a file that ends between two records tells nothing
+             other.executor.LoadProblems().empty()) {  // a file that ends between two records shows no damage
     checkers_.Violation("damage: " + what + " costs records, and nothing is said");
   }
   Prng unused(1);

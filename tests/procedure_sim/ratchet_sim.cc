@@ -1,5 +1,5 @@
-// ratchet-sim: the procedure framework under simulation. Exit code 0: every rule held; 1: one was broken, with a line
-// that repeats the run; 2: bad arguments; 3: the runs have met too little to prove anything.
+// ratchet-sim: the procedure framework under simulation. Exit code 0: no violation; 1: a violation, with a line that
+// repeats the run; 2: invalid arguments; 3: the runs covered too little.
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -84,7 +84,7 @@ std::optional<Arguments> Parse(int argc, char** argv) {
   return arguments;
 }
 
-// Also when a check inside the framework ends the process: which run was it?
+// Identifies the run, also if a CHECK in the framework ends the process.
 char reproduction[256];
 std::size_t reproduction_length = 0;
 
@@ -114,7 +114,7 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// A run of this size that never met one of these is no proof.
+// Returns true if runs of this size never covered one of these cases.
 bool MetTooLittle(const SimSummary& total) {
   if (total.moves < 300'000) return false;
   bool missing = total.time_outs == 0 || total.lock_waits == 0 || total.undo_steps == 0 || total.reports == 0 ||

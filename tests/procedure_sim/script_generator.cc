@@ -44,7 +44,8 @@ class Generator {
     return script;
   }
 
-  // Deeper members lock later things, so that the order of S15 is kept. True: something of the tree is locked now.
+  // Deeper members lock later resources, which keeps the order of S15 (total lock order). Returns true if the tree now
+  // holds a lock.
   bool AddLock(Script& script, int depth, bool locked, bool no_return_tree) {
     if (!prng_.Chance(2, 3) || (locked && no_return_tree)) return locked;
     const bool exclusive = prng_.Chance(2, 3);
@@ -56,7 +57,7 @@ class Generator {
       case 1: key = "t:" + table; break;
       default: key = fmt::format("r:{}/{}", table, prng_.Below(2));
     }
-    // A namespace held exclusively would cover everything below; shared is the interesting case.
+    // An exclusive lock of a namespace would cover everything below it, so a shared lock is the interesting case.
     testing::pb::ScriptLock& lock = *script.add_locks();
     lock.set_key(key);
     lock.set_exclusive(exclusive && key != "n:default");
@@ -76,7 +77,7 @@ class Generator {
       case 6: return Op(ScriptOp::AWAIT_REPORT, "report");
       case 7: return Op(ScriptOp::RETRY, "planned", prng_.Between(1, 2));
       case 8: return Op(ScriptOp::YIELD, {}, prng_.Between(1, 3));
-      case 9: return Op(ScriptOp::ONCE, prng_.Chance(1, 4) ? "early" : "");
+      case 9: return Op(prng_.Chance(1, 2) ? ScriptOp::ONCE : ScriptOp::STAY, prng_.Chance(1, 4) ? "early" : "");
       case 10: return Op(ScriptOp::SYSTEM_PUT);
       default: return Op(ScriptOp::NEXT);
     }

@@ -46,7 +46,7 @@ TEST_P(SimulationTest, FixedSeedsMeetEverythingAndBreakNothing) {
 
 TEST_P(SimulationTest, FreshSeeds) {
   const std::uint64_t first = RandomSeed() % 1'000'000'000;
-  // Before anything runs: also a check inside the framework may end this process.
+  // Printed before the runs, because a CHECK in the framework may end this process.
   std::cout << "fresh seeds: ratchet-sim --seed " << first << " --runs 60" << (GetParam() ? " --store wal" : "")
             << std::endl;
   for (std::uint64_t seed = first; seed < first + 60 && !HasFailure(); ++seed) {
@@ -55,7 +55,7 @@ TEST_P(SimulationTest, FreshSeeds) {
   }
 }
 
-// The last undo of a tree and the tree's end came durable in one group: the end was asked for once more behind it.
+// The last undo of a tree and the tree's end became durable in one group, and the end was requested once more after it.
 TEST(SimulationSeedTest, ATreeThatHasEndedIsNotEndedAgain) {
   ExpectSound(RunSeed(570687037, 3'000, /*wal=*/true), 570687037, true);
 }

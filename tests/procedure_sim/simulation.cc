@@ -83,10 +83,11 @@ Simulation::Simulation(const SimOptions& options)
 Simulation::~Simulation() { life_->store->PowerFailure(CrashPhase::kBeforeWrite, prng_); }
 
 void Simulation::Observe(char sign, const std::string& effect, const procedure::Procedure& by) {
-  if (sign == 's' || sign == 'u') {
+  if (sign == 's' || sign == 'u' || sign == 'c') {
+    if (std::string why = WhoseLock(by); !why.empty()) checkers_.Violation(std::move(why));
+    if (sign == 'c') return;  // neither a pause nor its place in the queue stops a step in progress
     if (std::string why = holds_.OnBegin(sign, by, [&] { return IsUrgent(by.pid()); }); !why.empty())
       checkers_.Violation(std::move(why));
-    if (std::string why = WhoseLock(by); !why.empty()) checkers_.Violation(std::move(why));
     if (turns_) {
       if (std::string why = turns_->OnRun(by.pid()); !why.empty()) checkers_.Violation(std::move(why));
     }
@@ -98,7 +99,7 @@ void Simulation::Observe(char sign, const std::string& effect, const procedure::
   checkers_.OnEffect(sign, effect, by);
 }
 
-// False: the new master has died on its way.
+// Returns false if the new master died during the load.
 bool Simulation::Load() {
   journal_.ForgetAsync();
   life_.reset();
@@ -120,7 +121,7 @@ bool Simulation::Load() {
   StartsPaused(paused);
   for (const std::string& problem : life_->executor.LoadProblems()) {
     if (problem.find("is parked") != std::string::npos)
-      checkers_.Violation("load: " + problem);  // not: a torn tail was cut
+      checkers_.Violation("load: " + problem);  // not for a torn tail that was cut
   }
   std::unordered_set<ProcId> unfinished;
   for (const char* type : {"ScriptUndo", "ScriptPlain", "ScriptMixed", "ScriptNoReturn"}) {
@@ -141,13 +142,13 @@ void Simulation::NewLife() {
   }
   CheckAcknowledged();
   for (const ProcId pid : acked_) life_->executor.Ack(pid);
-  // Clients that have no answer yet ask again.
+  // Clients without an answer repeat their requests.
   for (const Tree& tree : trees_) {
     if (!tree.pid.valid()) SubmitTree(tree);
   }
 }
 
-// S11: what was acknowledged is durable.
+// S11 (one commit per pid): checks that acknowledged changes are durable.
 void Simulation::CheckAcknowledged() {
   for (const ProcId pid : reported_in_this_life_) {
     const auto info = life_->executor.Get(pid);
@@ -209,7 +210,7 @@ void Simulation::JudgeEnd(Tree& tree, const ProcedureResult& result) {
   const bool success = result.status == ProcedureResult::Status::kSuccess;
   ++(success ? summary_.succeeded : summary_.undone);
   const std::string why = success ? "" : result.error->ToString();
-  // Refused for its locks (S15), or given way in a ring.
+  // The procedure was refused because of its locks (S15: total lock order), or aborted to resolve a deadlock.
   const bool by_locks = why.find("lock order") != std::string::npos || why.find("lock manager") != std::string::npos;
   if (!success && !tree.random.may_fail && !tree.aborted && !by_locks) {
     checkers_.Violation(fmt::format("result: pid {} failed without a cause: {}", tree.pid, why));
@@ -233,7 +234,7 @@ void Simulation::JudgeFinished() {
       ++i;
       continue;
     }
-    SubmitTree(tree);  // asked once more by its nonce
+    SubmitTree(tree);  // repeated with its nonce
     JudgeEnd(tree, result);
     trees_.erase(trees_.begin() + static_cast<std::ptrdiff_t>(i));
   }
@@ -248,7 +249,7 @@ Simulation::Tree* Simulation::RandomLiveTree() {
   return tree.pid.valid() ? &tree : nullptr;
 }
 
-// A report to a procedure that waits for it. Sent until it is acknowledged, and never after.
+// Sends a report to a procedure that waits for it, until it is acknowledged, and never afterwards.
 bool Simulation::Report() {
   if (asking_.empty()) return false;
   const ProcId pid = *asking_.begin();
@@ -263,7 +264,7 @@ bool Simulation::Report() {
   return true;
 }
 
-// Something happens in the world: the end of asynchronous work, an event (once), a report.
+// An external event: the end of asynchronous work, an event (once), a report.
 bool Simulation::WorldMove() {
   if (prng_.Chance(1, 3) && journal_.FinishAsync()) return true;
   if (prng_.Chance(1, 2) && Report()) return true;

@@ -1,8 +1,8 @@
 // One seeded run of executor, scheduler, locks and store double, with crashes anywhere, judged by checkers from
 // outside.
 //
-// One thread does everything: a move is a step of a procedure, the completion of a commit, a timer, something that
-// happens in the world, a client's or an operator's request, or a power failure. A seed repeats the whole run.
+// One thread does everything: a move is a step of a procedure, the completion of a commit, a timer, an external event,
+// a client's or an operator's request, or a power failure. A seed repeats the whole run.
 #pragma once
 
 #include <array>
@@ -30,24 +30,24 @@ struct SimSummary {
   std::uint64_t succeeded = 0;
   std::uint64_t undone = 0;
   std::array<std::uint64_t, kCrashPhaseNames.size()> crashes{};
-  // What the run has met: a run that met nothing proves nothing.
-  std::uint64_t comparisons = 0;  // of memory with reloaded state
+  // Coverage of the run: a run that covered nothing proves nothing.
+  std::uint64_t comparisons = 0;  // comparisons of memory with reloaded state
   std::uint64_t quiet_checks = 0;
   std::uint64_t time_outs = 0;
   std::uint64_t lock_waits = 0;
   std::uint64_t undo_steps = 0;
   std::uint64_t reports = 0;  // acknowledged
   std::uint64_t wakes = 0;
-  std::uint64_t verbs = 0;  // of operators; of these:
+  std::uint64_t verbs = 0;  // commands of operators; of these:
   std::uint64_t pauses = 0;
   std::uint64_t user_locks = 0;
   std::uint64_t starts_paused = 0;
   std::uint64_t reruns = 0;
   std::uint64_t bypasses = 0;
-  std::uint64_t damages = 0;  // of a file of the store, in a copy that another master loads; of these:
+  std::uint64_t damages = 0;  // damaged files of the store, in a copy that another master loads; of these:
   std::uint64_t damages_refused = 0;
-  std::uint64_t turns = 0;              // stretches in which queues that could run took turns
-  std::vector<std::string> violations;  // empty: all is well
+  std::uint64_t turns = 0;              // checked periods in which runnable queues took turns
+  std::vector<std::string> violations;  // empty: no violation
 
   [[nodiscard]] std::uint64_t AllCrashes() const;
   void Add(const SimSummary& other);
@@ -55,11 +55,11 @@ struct SimSummary {
 
 struct SimOptions {
   std::uint64_t seed = 1;
-  std::uint64_t steps = 3'000;     // moves before everything is brought to its end
-  std::uint64_t crash_one_in = 0;  // moves; 0: by the seed
-  std::size_t max_live = 0;        // trees at once; 0: by the seed
+  std::uint64_t steps = 3'000;     // moves before the drain
+  std::uint64_t crash_one_in = 0;  // average moves between crashes; 0: by the seed
+  std::size_t max_live = 0;        // concurrent trees; 0: by the seed
   bool trace = false;              // the framework's log lines, on standard error
-  bool wal = false;                // the real store on a disk double; else records in memory
+  bool wal = false;                // the real store on a simulated disk; else records in memory
 };
 
 class Simulation {
@@ -107,15 +107,15 @@ class Simulation {
   void Park(const Tree& tree, ProcId pid);
   void LetEverythingGo();
   void TurnsCheck();
-  // Nothing breaks any more and everything happens: all must come to an end.
+  // Runs everything without faults: all procedures must end.
   void Drain();
-  // quiet_check.cc: nothing runs and nothing is in flight: each waiter must have something to wait for.
+  // quiet_check.cc: when no procedure runs and no commit is in flight, each waiter must have an obstacle.
   void RunUntilQuiet();
   void QuietCheck();
   [[nodiscard]] std::string WhyLost(const procedure::ProcedureInfo& info) const;
-  // Memory is what a load would give.
+  // Checks that memory equals the result of a load.
   void CompareWithReload();
-  // A damaged file is refused, or what it costs is said; the rest is what memory is.
+  // Checks that a damaged file is refused or its losses are reported, and that the rest equals memory.
   void DamageCheck();
 
   [[nodiscard]] Tree* RandomLiveTree();
@@ -130,16 +130,16 @@ class Simulation {
   std::unique_ptr<Medium> medium_;
   Checkers checkers_;
   HoldChecker holds_;
-  std::optional<TurnsChecker> turns_;  // while turns are watched
+  std::optional<TurnsChecker> turns_;  // set while turns are checked
   SimSummary summary_;
   std::vector<Tree> trees_;
-  std::vector<ProcId> acked_;            // results taken, perhaps not forgotten yet
-  std::unordered_set<ProcId> asking_;    // have looked for a report that was not there
-  std::unordered_set<ProcId> reported_;  // their report was acknowledged: it is never sent again
+  std::vector<ProcId> acked_;            // results that clients fetched, and that may still exist
+  std::unordered_set<ProcId> asking_;    // procedures that looked for a report that had not arrived
+  std::unordered_set<ProcId> reported_;  // procedures with an acknowledged report, which is never sent again
   std::vector<ProcId> reported_in_this_life_;
   std::uint64_t names_ = 0;
   bool draining_ = false;
-  bool started_paused_ = false;  // this master, which may die before that is on record
+  bool started_paused_ = false;  // this master started paused, and may die before this is recorded
   std::unique_ptr<Life> life_;
 };
 

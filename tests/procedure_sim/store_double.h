@@ -1,5 +1,4 @@
-// What the simulation needs of a store: a disk that outlives masters, commits that are completed by hand, and power
-// failures.
+// The simulated store: a disk that outlives masters, commits that the simulation completes, and power failures.
 #pragma once
 
 #include <array>
@@ -13,14 +12,14 @@
 
 namespace ratchet::sim {
 
-// Where a master died. Each counts only with work in flight and a full reload afterwards.
+// Phase in which a master died. Counted only with work in flight and a full reload afterwards.
 enum class CrashPhase : std::uint8_t {
-  kBeforeWrite,  // commits are in flight, nothing of them was written
-  kWritten,      // they are written, not synced: any part of them may survive
-  kSynced,       // they are durable, no caller was told
-  kPublished,    // the oldest was completed and its continuation has run, the rest is lost
+  kBeforeWrite,  // commits are in flight and not written
+  kWritten,      // commits are written and not synced: any part of them may survive
+  kSynced,       // commits are durable, and no caller was notified
+  kPublished,    // the oldest commit was completed and its continuation has run; the rest is lost
   kLoading,      // a new master dies between its claim and its first step
-  kUndoing,      // one of the first four, while some tree is half undone
+  kUndoing,      // one of the first four, while a tree is partly undone
 };
 inline constexpr std::array<const char*, 6> kCrashPhaseNames = {"before write", "written", "synced",
                                                                 "published",    "loading", "undoing"};
@@ -31,12 +30,12 @@ class StoreDouble : public procedure::ProcedureStore {
   // Completes the oldest commit, or a group; false when none is in flight.
   virtual bool Pump() = 0;
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
-  // The master's machine dies in that phase (one of the first four; kPublished: after a Pump). Nothing is completed any
-  // more.
+  // The master's machine dies in that phase (one of the first four; kPublished: after a Pump). No commit is completed
+  // afterwards.
   virtual void PowerFailure(CrashPhase phase, Prng& prng) = 0;
-  // The next Claim dies on its way, after `operations` operations of the disk, if it has that many.
+  // The next Claim dies after `operations` disk operations, if it has that many.
   virtual void DieInClaim(std::uint64_t /*operations*/) {}
-  // Not empty: something that must never reach a store.
+  // A record that must never reach a store; empty if there was none.
   [[nodiscard]] virtual const std::string& violation() const = 0;
 };
 
@@ -44,12 +43,12 @@ class StoreDouble : public procedure::ProcedureStore {
 class Medium {
  public:
   virtual ~Medium() = default;
-  // The store of one more master; the one before must have lost its power.
+  // The store of one more master; the previous one must have had a power failure.
   [[nodiscard]] virtual std::unique_ptr<StoreDouble> Open() = 0;
-  // An independent copy of what is on it now, to reload from.
+  // Returns an independent copy of the current content, to reload from.
   [[nodiscard]] virtual std::unique_ptr<Medium> Copy() const = 0;
-  // Such a copy with one file of the store damaged: cut, a byte flipped, its beginning zeros. Null: there are no files.
-  // `what`: says what was done.
+  // Returns a copy with one damaged file of the store: truncated, with a flipped byte, or with zeros at its beginning.
+  // Null if there are no files. Sets `what` to a description.
   [[nodiscard]] virtual std::unique_ptr<Medium> DamagedCopy(Prng& /*prng*/, std::string& /*what*/) const {
     return nullptr;
   }
@@ -61,7 +60,7 @@ class Medium {
 
 // Records in memory: fast, for very many crashes.
 [[nodiscard]] std::unique_ptr<Medium> MakeMemoryMedium();
-// The real store (procedure/store) on a disk double that forgets what was not synced.
+// The real store (procedure/store) on a simulated disk that loses unsynced data.
 [[nodiscard]] std::unique_ptr<Medium> MakeWalMedium();
 
 }  // namespace ratchet::sim

@@ -1,5 +1,5 @@
-// The real store on a disk double: power failures at every operation of commit, roll, clean-up and claim, with an
-// executor on top that has to live with what is left.
+// The real store on a simulated disk: power failures at every operation of commit, roll, clean-up and claim, with an
+// executor that must recover from the result.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -10,6 +10,7 @@
 #include "common/base/manual_time.h"
 #include "common/io/fatal.h"
 #include "common/io/sim_disk.h"
+#include "procedure/store/root_guard.h"
 #include "procedure/store/segment_name.h"
 #include "procedure/store/wal_store.h"
 #include "tests/procedure_sim/store_double.h"
@@ -40,7 +41,10 @@ class WalDouble final : public StoreDouble {
   Result<procedure::LoadedState> Claim() override {
     RATCHET_ASSIGN(auto directory, process_->OpenOrMake("/procedures"));
     RATCHET_ASSIGN(auto quarantine, process_->OpenOrMake("/quarantine"));
-    store_ = std::make_unique<procedure::WalStore>(std::move(directory), std::move(quarantine), time_, Options());
+    RATCHET_ASSIGN(auto root, process_->OpenOrMake("/"));
+    RATCHET_ASSIGN(auto guard, procedure::RootGuard::Open(std::move(root)));
+    store_ = std::make_unique<procedure::WalStore>(std::move(directory), std::move(quarantine), time_, Options(),
+                                                   std::move(guard));
     store_->AnnounceGroups([this] {
       if (group_ended_ && !process_->crashed()) group_ended_();
     });
@@ -65,7 +69,7 @@ class WalDouble final : public StoreDouble {
     if (store_ == nullptr) return Error(Code::kFenced, "it has not claimed");
     return store_->Check();
   }
-  std::uint64_t TakeSequence() override { return store_->TakeSequence(); }
+  std::uint64_t NextSequence() override { return store_->NextSequence(); }
   Status Admit() override { return store_->Admit(); }
   void Stop() override {}
   [[nodiscard]] procedure::StoreMetrics metrics() const override { return store_->metrics(); }
@@ -81,7 +85,7 @@ class WalDouble final : public StoreDouble {
   }
   void PowerFailure(CrashPhase phase, Prng& prng) override {
     if (store_ != nullptr && !process_->crashed() && phase == CrashPhase::kWritten) {
-      // Anywhere in the next frame, a roll included, and in what the housekeeper does meanwhile.
+      // The crash is at any operation of the next frame, including a roll, and of concurrent housekeeping.
       process_->SetHook(io::CrashAtOp(process_->operations() + 1 + prng.Below(6), prng.Chance(1, 2)));
       for (int i = 0; i < 6 && !process_->crashed() && (store_->StepOnce() || store_->StepHousekeeping()); ++i) {
       }
@@ -110,14 +114,15 @@ class WalDouble final : public StoreDouble {
 class WalMedium final : public Medium {
  public:
   WalMedium() {
-    // A failed sync ends a process (S6); here the process is dead already when a sync fails.
+    // A failed sync ends a process (S6: failed sync ends the process); here the process is already dead when a sync
+    // fails.
     [[maybe_unused]] static const bool installed = [] {
       io::SetFatalHandler([](const std::string&) {});
       return true;
     }();
   }
   std::unique_ptr<StoreDouble> Open() override { return std::make_unique<WalDouble>(*disk_); }
-  // Everything that a process would read now, synced or not: what was completed is synced.
+  // Copies everything that a process would read now, synced or not; completed commits are synced.
   std::unique_ptr<Medium> Copy() const override {
     return CopyWith([](const std::string&, std::string&) {});
   }

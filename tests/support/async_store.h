@@ -26,7 +26,7 @@ class AsyncStore final : public procedure::ProcedureStore {
     return true;
   }
   Status Check() override { return inner_.Check(); }
-  std::uint64_t TakeSequence() override { return inner_.TakeSequence(); }
+  std::uint64_t NextSequence() override { return inner_.NextSequence(); }
   Status Admit() override { return Ok(); }
   void Stop() override {
     {

@@ -42,7 +42,7 @@ struct StoredState {
 // When this life of the master ends. Counts this life's commits from 1; 0: never.
 struct CrashPlan {
   std::uint64_t before = 0;  // the commit is lost
-  std::uint64_t after = 0;   // the commit is durable, but no caller hears of it
+  std::uint64_t after = 0;   // the commit is durable, but no caller is notified
 };
 
 class CrashStore final : public procedure::ProcedureStore {
@@ -76,7 +76,7 @@ class CrashStore final : public procedure::ProcedureStore {
     if (dead_ || disk_.epoch != epoch_) return Error(Code::kFenced, "this master is dead");
     return Ok();
   }
-  std::uint64_t TakeSequence() override {
+  std::uint64_t NextSequence() override {
     MutexLock lock(disk_.mutex);
     return ++disk_.sequence;
   }

@@ -35,7 +35,7 @@ bool Live(const SweepSubject& subject, void* world, MasterLife& life) {
     if (life.AllFinished()) return true;
     if (subject.drive && subject.drive(world, life)) continue;
     if (life.dead()) return false;
-    if (!life.RunNextTimer()) return true;  // at rest, but not finished: the fingerprint tells
+    if (!life.RunNextTimer()) return true;  // no work left, but not finished: the fingerprint shows that
   }
   return true;
 }
@@ -91,7 +91,7 @@ class Sweep {
         return life == 0 ? CrashPlan{0, n} : CrashPlan{};
       });
       if (!before && !after) break;
-      // The next masters die early too: while they recover, take up the work or go on undoing.
+      // The next masters die early too: while they recover, resume the work or continue the rollback.
       for (std::uint64_t m = 1; m <= 3; ++m) {
         One(fmt::format("crash after commit {}, then before commit {} of the next life", n, m),
             [n, m](std::size_t life) {

@@ -39,7 +39,7 @@ class MasterLife {
   CrashStore& store() { return store_; }
   ManualTime& time() { return time_; }
 
-  // No monitor, no eviction, no log lines, so that a life holds only what the subject does.
+  // Options without monitor, eviction and log lines, so that only the subject acts during a life.
   static procedure::Executor::Options DefaultOptions();
 
  private:
@@ -54,10 +54,10 @@ struct SweepSubject {
   // A fresh outside world; it outlives all masters of one run.
   std::function<std::shared_ptr<void>()> make_world;
   std::function<procedure::EnvRef(void* world)> env;
-  // What the client asks for. Sent by nonce again to every new master until a master has answered.
+  // The client's request. Sent with the same nonce to every new master until a master has answered.
   std::function<procedure::ProcedurePtr(void* world)> make_root;
-  // Called when the master is idle: lets the world act (answer orders through executor.Deliver, Wake, ...). True:
-  // something happened. May be empty; then only timers move things on.
+  // Called when the master is idle: lets the world act (answer orders through executor.Deliver, Wake, ...). Returns
+  // true if something happened. May be empty; then only timers move things on.
   std::function<bool(void* world, MasterLife& life)> drive;
   // Called after a master has died, before the next one begins: what the world forgets with it. May be empty.
   std::function<void(void* world)> on_crash;

@@ -12,7 +12,7 @@
 namespace ratchet::testing {
 namespace {
 
-// What a signal handler may read: no allocation, no lock.
+// The data that a signal handler reads: no allocation, no lock.
 std::array<char, 256> message{};
 std::size_t message_size = 0;
 

@@ -1,8 +1,8 @@
-// Ends the process when a run of a simulation makes no progress: a simulation is one thread, so a mutex that it locks
-// twice or a loop without an end would otherwise keep a test for its whole time limit, and no seed would be told.
+// Ends the process when a run of a simulation makes no progress. A simulation is one thread, so a mutex that it locks
+// twice or an endless loop would otherwise block a test for its whole time limit, without printing a seed.
 //
-// One guard at a time in a process, in any thread; it uses SIGALRM. The limit is only for hangs: a thousand times what
-// a run takes.
+// One guard at a time in a process, in any thread; it uses SIGALRM. The limit is only for hangs: a thousand times the
+// duration of a run.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ class HangGuard {
   // aborts.
   explicit HangGuard(const std::string& what, unsigned limit_seconds = 300);
   ~HangGuard();
-  void Progress() const;  // the limit begins anew
+  void Progress() const;  // the limit starts again
   HangGuard(const HangGuard&) = delete;
   HangGuard& operator=(const HangGuard&) = delete;
 

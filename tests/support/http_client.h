@@ -13,7 +13,7 @@ class HttpClient {
  public:
   explicit HttpClient(std::uint16_t port);
   void Send(const std::string& bytes) const;
-  // What came until the server closed, `enough` bytes were there, or the patience ended.
+  // The bytes that came until the server closed, `enough` bytes had arrived, or the patience ended.
   [[nodiscard]] std::string Receive(std::size_t enough = SIZE_MAX, Millis patience = Millis{10'000}) const;
   // Waits until the server has closed; false when it has not within the patience.
   [[nodiscard]] bool Closed(Millis patience = Millis{10'000}) const;

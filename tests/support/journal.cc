@@ -95,7 +95,7 @@ void Journal::FailUndo(const std::string& effect, int times) {
   undo_failures_[effect] = times;
 }
 
-bool Journal::TakeUndoFailure(const std::string& effect) {
+bool Journal::ConsumeUndoFailure(const std::string& effect) {
   MutexLock lock(mutex_);
   const auto found = undo_failures_.find(effect);
   if (found == undo_failures_.end() || found->second == 0) return false;
@@ -135,6 +135,17 @@ bool Journal::FinishAsync() {
 void Journal::ForgetAsync() {
   MutexLock lock(mutex_);
   async_.clear();
+  staying_.clear();
+}
+
+void Journal::Stays(ProcId pid) {
+  MutexLock lock(mutex_);
+  staying_.insert(pid);
+}
+
+bool Journal::ConsumeStay(ProcId pid) {
+  MutexLock lock(mutex_);
+  return staying_.erase(pid) > 0;
 }
 
 }  // namespace ratchet::testing

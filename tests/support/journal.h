@@ -32,17 +32,17 @@ class Journal {
   [[nodiscard]] std::string InForce() const;
   // Everything in the order in which it happened: "+a.1", "-a.1", repetitions included.
   [[nodiscard]] std::vector<std::string> Log() const;
-  // The same without immediate repetitions, joined by spaces.
+  // The journal without immediate repetitions, joined by spaces.
   [[nodiscard]] std::string Story() const;
   void Note(const std::string& line);
 
   // Yields seen, per effect, so that a YIELD op yields once.
   bool FirstTime(const std::string& what);
-  // An AWAIT_EVENT op goes on once FirstTime("event:<name>") was called.
+  // An AWAIT_EVENT op continues once FirstTime("event:<name>") was called.
   [[nodiscard]] bool Seen(const std::string& what) const;
   // Undo of `effect` fails this many times.
   void FailUndo(const std::string& effect, int times);
-  [[nodiscard]] bool TakeUndoFailure(const std::string& effect);
+  [[nodiscard]] bool ConsumeUndoFailure(const std::string& effect);
   // Forgets everything that starts with `prefix`: of a tree that has been judged.
   void ForgetPrefix(const std::string& prefix);
   [[nodiscard]] bool InForce(const std::string& effect) const;
@@ -55,7 +55,10 @@ class Journal {
   void SetAsync(bool immediate);
   void StartAsync(const std::string& name, std::function<void(int)> done);
   bool FinishAsync();
-  void ForgetAsync();
+  void ForgetAsync();  // also which steps stay in progress
+  // A step or undo of `pid` stays in progress; its next run continues it.
+  void Stays(ProcId pid);
+  [[nodiscard]] bool ConsumeStay(ProcId pid);
 
  private:
   Observer observer_;
@@ -66,6 +69,7 @@ class Journal {
   std::set<std::string> seen_ GUARDED_BY(mutex_);
   std::map<std::string, int> undo_failures_ GUARDED_BY(mutex_);
   bool async_immediate_ GUARDED_BY(mutex_) = false;
+  std::set<ProcId> staying_ GUARDED_BY(mutex_);
   std::vector<std::pair<std::string, std::function<void(int)>>> async_ GUARDED_BY(mutex_);
 };
 

@@ -1,4 +1,5 @@
-// A write to hbase:meta as a master sends it, with a claimed epoch: what only members of the cluster may ask for (S77).
+// A write to hbase:meta as a master sends it, with a claimed epoch: only members of the cluster may send it (S77:
+// members only).
 #pragma once
 
 #include "common/model/cell.h"

@@ -50,7 +50,7 @@ class Parser {
     if (kind == "HELP") {
       if (parsed_.families.contains(name)) return Fault(name + " comes twice");
       parsed_.families[name].help = rest;
-      if (rest.empty() || !rest.ends_with('.')) Fault(name + ": its help is no sentence");
+      if (rest.empty() || !rest.ends_with('.')) Fault(name + ": its help is not a sentence");
       current_ = name;
     } else if (kind == "TYPE") {
       if (name != current_) return Fault(name + ": TYPE does not follow HELP");
@@ -119,7 +119,7 @@ class Parser {
       const std::string suffix = sample.name.substr(name.size());
       const bool fits =
           family.type == "histogram" ? suffix == "_bucket" || suffix == "_sum" || suffix == "_count" : suffix.empty();
-      if (!fits) Fault(sample.name + " is no sample of a " + family.type);
+      if (!fits) Fault(sample.name + " is not a sample of a " + family.type);
       if (family.type == "counter" && sample.value < 0) Fault(name + " is negative");
       std::string series;
       for (const auto& [label, content] : sample.labels) {

@@ -1,4 +1,4 @@
-// Reads Prometheus' text format, strictly, and says what is wrong with it: for tests of what processes expose.
+// Parses Prometheus' text format, strictly, and reports its errors: for tests of the metrics of processes.
 #pragma once
 
 #include <map>
@@ -26,8 +26,9 @@ struct ParsedMetrics {
   [[nodiscard]] double Value(const std::string& name, const std::map<std::string, std::string>& labels = {}) const;
 };
 
-// Conventions besides the format: HELP and TYPE before the samples, one block for a family, counters end in _total and
-// nothing else does, values of counters are not negative, buckets rise and end with +Inf, which is the count.
+// Conventions in addition to the format: HELP and TYPE before the samples, one block for a family, counters end in
+// _total and no other name does, values of counters are not negative, buckets rise and end with +Inf, which is the
+// count.
 [[nodiscard]] ParsedMetrics ParseMetrics(std::string_view text);
 
 }  // namespace ratchet::metrics

@@ -1,5 +1,5 @@
-// As long as one lives, no thread can be had in this process: their stacks would be larger than the address space. For
-// tests; one at a time, and while no other test code starts threads.
+// While an object of this class lives, no thread can be made in this process: thread stacks would be larger than the
+// address space. For tests; one at a time, and while no other test code starts threads.
 #pragma once
 
 #include <cstddef>

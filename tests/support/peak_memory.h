@@ -1,4 +1,4 @@
-// The most memory that this process has had at once, for tests that bound it.
+// The maximum memory of this process so far, for tests that bound it.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ratchet {
 
-// Bytes; 0 where the kernel does not say.
+// Bytes; 0 if the kernel does not report it.
 inline std::uint64_t PeakMemory() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)

@@ -83,8 +83,17 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
   Status Take(StepContext& ctx) {
     Journal& journal = ctx.env<Journal>();
     const std::string effect = Effect(N);
-    journal.Observe('u', effect, *this);
-    if (journal.TakeUndoFailure(effect)) return Error(Code::kUnavailable, "undo of " + effect + " fails for now");
+    journal.Observe(journal.ConsumeStay(this->pid()) ? 'c' : 'u', effect, *this);
+    if (this->data_.ops_size() >= static_cast<int>(N) && this->data_.ops(N - 1).kind() == pb::ScriptOp::STAY) {
+      const std::string work = "undo " + effect;
+      const auto value = ctx.template AsyncCall<int>(
+          work, [&](std::function<void(int)> done) { journal.StartAsync(work, std::move(done)); });
+      if (!value) {
+        journal.Stays(this->pid());
+        return ctx.StayForAsyncInUndo();
+      }
+    }
+    if (journal.ConsumeUndoFailure(effect)) return Error(Code::kUnavailable, "undo of " + effect + " fails for now");
     journal.Undo(effect, *this);
     return Ok();
   }
@@ -112,7 +121,8 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
 
   StepOutcome Perform(StepNo step, StepContext& ctx) {
     Journal& journal = ctx.env<Journal>();
-    journal.Observe('s', Effect(step), *this);
+    // 'c': it was in progress all the time
+    journal.Observe(journal.ConsumeStay(this->pid()) ? 'c' : 's', Effect(step), *this);
     if (static_cast<int>(step) > this->data_.ops_size()) return Done{this->data_.name()};
     const pb::ScriptOp op = this->data_.ops(static_cast<int>(step) - 1);
     switch (op.kind()) {
@@ -143,12 +153,21 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
         }
         return GoOn(step, journal);
       case pb::ScriptOp::ONCE: {
-        const auto value = ctx.template Once<int>(
+        const auto value = ctx.template AsyncCall<int>(
             "work", [&](std::function<void(int)> done) { journal.StartAsync(Effect(step), std::move(done)); });
         if (value) return GoOn(step, journal);
         if (op.text() == "early")
           IgnoreResult(Result<bool>(journal.FinishAsync()), "arrives while the step still runs");
-        return ctx.AwaitOnce();
+        return ctx.AwaitAsync();
+      }
+      case pb::ScriptOp::STAY: {
+        const auto value = ctx.template AsyncCall<int>(
+            "own work", [&](std::function<void(int)> done) { journal.StartAsync(Effect(step), std::move(done)); });
+        if (value) return GoOn(step, journal);
+        journal.Stays(this->pid());
+        if (op.text() == "early")
+          IgnoreResult(Result<bool>(journal.FinishAsync()), "arrives while the step still runs");
+        return ctx.StayForAsync();
       }
       case pb::ScriptOp::DONE: journal.Do(Effect(step), *this); return Done{op.text()};
       case pb::ScriptOp::SYSTEM_PUT:

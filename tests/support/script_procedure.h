@@ -1,6 +1,6 @@
-// Procedures that do what a script says, against a journal of effects: the subjects of the framework's own tests and of
-// the simulation. Step i runs op i. Types differ in their undo: ScriptUndo (every step), ScriptPlain (nothing to undo),
-// ScriptNoReturn (all behind the point of no return), ScriptMixed (three steps with undo, then no return).
+// Procedures that run a script, against a journal of effects: the subjects of the framework's own tests and of the
+// simulation. Step i runs op i. Types differ in their undo: ScriptUndo (every step), ScriptPlain (nothing to undo),
+// ScriptNoReturn (all after the point of no return), ScriptMixed (three steps with undo, then no return).
 #pragma once
 
 #include <string>

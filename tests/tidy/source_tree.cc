@@ -20,7 +20,7 @@ SourceFile ReadSource(const std::filesystem::path& path) {
   return file;
 }
 
-// Splits a line of C++: what is code, what stands in string literals, what is comment.
+// A line of C++, split into code, string literals and comment.
 struct Parts {
   std::string code;
   std::string literals;

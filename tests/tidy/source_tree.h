@@ -19,19 +19,19 @@ struct SourceFile {
 // All .md files of the project, by path.
 [[nodiscard]] std::vector<SourceFile> ReadDocuments();
 
-// Paths of all files of the project, what build trees and version control hold apart.
+// Paths of all files of the project, except build trees and version control.
 [[nodiscard]] std::vector<std::string> AllPaths();
 
 // The paths that a file includes with quotes.
 [[nodiscard]] std::vector<std::string> QuotedIncludes(const SourceFile& file);
 
-// The line without what stands behind `//` and without string literals.
+// Returns the line without its comment and without string literals.
 [[nodiscard]] std::string CodeOf(std::string_view line);
 
-// What stands behind `//` outside of string literals; empty without a comment.
+// Returns the text after `//` outside of string literals; empty without a comment.
 [[nodiscard]] std::string CommentOf(std::string_view line);
 
-// The contents of the string literals of a line, separated by blanks.
+// Returns the contents of the string literals of a line, separated by spaces.
 [[nodiscard]] std::string LiteralsOf(std::string_view line);
 
 }  // namespace ratchet::tidy

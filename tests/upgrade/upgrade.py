@@ -64,7 +64,7 @@ class Cluster:
         return done
 
     def cluster(self, *words):
-        # Without an active master `status` says so and fails, and lists the processes all the same.
+        # Without an active master `status` fails with a message, and still lists the processes.
         return self.run(self.bin / "ratchet-cluster", *words, "--dir", self.dir, check=words[0] != "status").stdout
 
     def processes(self):

@@ -1,4 +1,4 @@
-// Kinds of file systems, as far as it matters to a cluster's root.
+// Kinds of file systems, with the properties that matter for a cluster's root.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace ratchet::io {
 
-// Fills in kind, refused_kind, names_cached and by_machines of what lies at `path`.
+// Fills in kind, refused_kind, names_cached and by_machines for the file system at `path`.
 void FillKind(const std::string& path, StorageFindings& findings);
 
 }  // namespace ratchet::io

@@ -11,8 +11,8 @@
 #include "common/base/config.h"
 #include "common/base/exit_codes.h"
 #include "common/base/prng.h"
+#include "common/base/resource_failure.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
 #include "common/io/storage_check/kinds.h"
 #include "common/io/storage_check/trials.h"
 
@@ -38,7 +38,7 @@ void Print(const StorageFindings& findings, const StorageVerdict& verdict) {
   std::cout << "verdict: " << verdict.ToString() << std::endl;
 }
 
-// In a directory of its own, which goes away again.
+// Runs the trials in a new directory, which is removed afterwards.
 Result<StorageFindings> Try(const Flags& flags) {
   const std::string name = fmt::format("storage-check.{:016x}", RandomSeed());
   const std::string& here = flags.directories.front();
@@ -75,8 +75,8 @@ int Main(int argc, char** argv) {
       "Tries out whether a directory is fit for the root of a cluster: exclusive creation, names that other "
       "mounts see at once, links, syncs, races of writer and fencer. Makes and removes a directory in it.\n"
       "Exit codes: 0 fit (perhaps with proof), 1 unfit, 2 wrong usage.");
-  settings.AddInt({"rounds", "how often each look is tried", {}}, &flags.rounds, {1, 100'000});
-  settings.AddInt({"races", "how often a writer races against its fencer", {}}, &flags.races, {0, 100'000});
+  settings.AddInt({"rounds", "number of attempts of each trial", {}}, &flags.rounds, {1, 100'000});
+  settings.AddInt({"races", "number of races between a writer and its fencer", {}}, &flags.races, {0, 100'000});
   settings.AllowPositionals("DIR [the same directory through another mount]", &flags.directories);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   if (flags.directories.empty() || flags.directories.size() > 2) {
@@ -99,6 +99,6 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-storage-check", argc, argv)) return 0;
-  ratchet::EndWithoutResources("ratchet-storage-check", ratchet::exit_code::kFailed);
+  ratchet::HandleResourceFailure("ratchet-storage-check", ratchet::exit_code::kFailed);
   return ratchet::io::Main(argc, argv);
 }

@@ -59,7 +59,7 @@ struct Bench {
   int rounds;
 };
 
-// Closed at once: an empty file.
+// Makes and closes an empty file.
 Status MakeFile(Directory& directory, const std::string& name) {
   RATCHET_ASSIGN(const auto file, directory.Create(name));
   return file->Close();
@@ -155,14 +155,14 @@ Status Appends(Bench& bench) {
 Status RoundTrips(Bench& bench) {
   RATCHET_TRY(MakeFile(bench.first, "asked"));
   RATCHET_ASSIGN(const auto file, bench.first.OpenForRead("asked"));
-  if (const auto* const proving = dynamic_cast<const ProvingFile*>(file.get())) {
+  if (const auto* const provable = dynamic_cast<const ProvableFile*>(file.get())) {
     for (int i = 0; i < bench.rounds; ++i)
-      RATCHET_TRY(bench.watch.Time("round trip", [&] { return proving->RoundTrip(); }));
+      RATCHET_TRY(bench.watch.Time("round trip", [&] { return provable->RoundTrip(); }));
   }
   return bench.first.Unlink("asked");
 }
 
-// One race: what the writer acknowledged before the fence must be there for the fencer to read.
+// One race: data that the writer acknowledged before the fence must be readable for the fencer.
 Status FenceRace(Bench& bench, int number) {
   const std::string name = fmt::format("race,1,{}", number);
   RATCHET_ASSIGN(const auto owner, FencedDirectory::Make(bench.first, name));

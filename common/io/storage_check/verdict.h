@@ -1,4 +1,4 @@
-// What the trials of a storage have found, and whether it is fit for a cluster's root. Pure: no file is touched here.
+// The findings of the trials of a storage, and whether it is fit for a cluster's root. Pure: no file is touched here.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ratchet::io {
 
-// How long one operation took, in microseconds.
+// The duration of one operation, in microseconds.
 struct OperationTime {
   std::string operation;
   std::uint64_t p50_us = 0;
@@ -17,13 +17,13 @@ struct OperationTime {
 struct Trial {
   std::string name;
   bool passed = false;
-  std::string why;  // of one that has not passed
+  std::string why;  // for a trial that has not passed
 };
 
 struct StorageFindings {
   std::string kind;           // "ext4", "cephfs (fuse)" ...; of the first mount
-  bool refused_kind = false;  // a kind whose caches go by time
-  bool names_cached = false;  // its clients cache names (S101)
+  bool refused_kind = false;  // a kind whose caches expire by time
+  bool names_cached = false;  // its clients cache names (S101: cached names need a proof)
   bool two_mounts = false;
   bool by_machines = false;  // a kind that several machines can share
   std::vector<Trial> trials;
@@ -34,7 +34,7 @@ enum class Fitness : std::uint8_t { kFit, kFitWithProof, kUnfit };
 
 struct StorageVerdict {
   Fitness fitness = Fitness::kUnfit;
-  std::vector<std::string> reasons;  // of kUnfit; never empty then
+  std::vector<std::string> reasons;  // for kUnfit; never empty then
   std::vector<std::string> remarks;
 
   // "fit", "fit with proof", "unfit because ...; ...".

@@ -1,4 +1,4 @@
-// Builds elements. Every text becomes a text node: nothing that comes from the cluster is ever read as HTML.
+// Builds elements. Every text becomes a text node, so text from the cluster is never parsed as HTML.
 
 export function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
@@ -66,12 +66,12 @@ export function title(name) {
   return name.replace(/_(ms|mib|bytes)$/, '').replaceAll('_', ' ');
 }
 
-// Characters of a cell, and of a field of one thing.
+// Maximum characters of a table cell, and of a field in a list of fields.
 const kCell = 120, kField = 1200;
 const shortened = (text, longest) => text.length > longest
   ? el('span', {class: 'long', title: text.slice(0, 4000)}, text.slice(0, longest) + '\u2026') : text;
 
-// `cells`: {column: row => node}; other columns show their values.
+// `cells` is {column: row => node}; other columns show their values.
 export function table(rows, columns, cells = {}, key = null) {
   if (rows.length === 0) return el('p', {class: 'quiet'}, 'None.');
   const names = columns || Object.keys(rows[0]);

@@ -1,7 +1,7 @@
-// Drawings: steps of a procedure, key ranges, bars over time. SVG with classes only, since the policy allows no inline style.
+// Drawings: steps of a procedure, key ranges, bars over time. SVG with classes only, because the policy forbids inline styles.
 import {el, svg, show, durationText, timeText} from '/page/dom.js';
 
-// The step table as boxes in the order of their numbers, with what has been done and where it is.
+// Draws the step table as boxes in the order of their numbers; marks completed steps and the current one.
 export function stepDiagram(steps, done, current) {
   const width = 196, height = 30, gapX = 26, gapY = 18, perRow = Math.max(1, Math.floor((Math.min(window.innerWidth, 1460) - 40) / (width + gapX)));
   const rows = Math.ceil(steps.length / perRow);
@@ -24,7 +24,7 @@ export function stepDiagram(steps, done, current) {
   return svg('svg', {width: across, height: down, viewBox: `0 0 ${across} ${down}`, role: 'img', 'aria-label': 'steps of the procedure'}, arrows, boxes);
 }
 
-// One part of the strip a region, in the order of keys.
+// Draws a strip with one part for each region, in the order of keys.
 export function keyStrip(regions) {
   const width = 1000, height = 26, each = width / Math.max(1, regions.length);
   return svg('svg', {class: 'wide', viewBox: `0 0 ${width} ${height}`, height, role: 'img', preserveAspectRatio: 'none', 'aria-label': 'regions by key'},
@@ -35,7 +35,7 @@ export function keyStrip(regions) {
 const kPhases = [
   ['fence', ['START', 'FENCE']], ['seal', ['SEAL']], ['split', ['SPLIT_META_LOG', 'SPLIT_LOG', 'GET_REGIONS']],
   ['assign', ['ASSIGN_META', 'ASSIGN_REGIONS']], ['retire', ['CLAIM_REPLICATION_QUEUES', 'RETIRE_LOGS', 'FINISH']]];
-// A number of MiB, or of something else, as a bar beside its value; `most`: of the longest one.
+// Draws a number as a bar next to its text; `most` is the value of the longest bar.
 export function sizeBar(value, most, text) {
   if (value === null || value === undefined) return '-';
   const width = 80, length = most > 0 ? Math.max(1, width * value / most) : 1;
@@ -50,7 +50,7 @@ export function phaseLegend() {
     svg('svg', {width: 12, height: 12}, svg('rect', {class: `p${i}`, width: 12, height: 12})), ` ${name}`)));
 }
 
-// Bars of consecutive steps: [{step, began_ms, ended_ms}]; each lasts until the next one begins.
+// Draws bars of consecutive steps: [{step, began_ms, ended_ms}]; each lasts until the next one begins.
 export function stepBars(steps, classOf = step => `p${phaseOf(step.step)}`) {
   if (steps.length === 0) return el('p', {class: 'quiet'}, 'No step yet.');
   const first = steps[0].began_ms, last = Math.max(first + 1, ...steps.map(step => step.ended_ms));

@@ -1,4 +1,4 @@
-// The events as they happen: server-sent events, which go on at the next master. The browser connects again by itself.
+// The live events: server-sent events, which continue at the next master. The browser reconnects by itself.
 import {el, pidLink, timeText, toneOf} from '/page/dom.js';
 
 const kMostRows = 1000;
@@ -7,7 +7,7 @@ export async function showEvents(context) {
   context.command = 'ratchet events --follow';
   const {data: status} = await context.ask('master').catch(() => context.ask('cluster'));
   const rows = el('tbody', {id: 'events'});
-  const told = el('span', {class: 'quiet', id: 'following'}, 'connecting \u2026');
+  const following = el('span', {class: 'quiet', id: 'following'}, 'connecting \u2026');
   const hold = el('input', {type: 'checkbox', id: 'hold'});
   const filter = el('input', {type: 'search', id: 'filter', placeholder: 'filter', 'aria-label': 'filter'});
   const held = [];
@@ -23,8 +23,8 @@ export async function showEvents(context) {
   filter.addEventListener('input', () => { for (const row of rows.children) row.hidden = !fits(row); });
 
   const source = new EventSource('/api/v1/events/stream');
-  source.addEventListener('open', () => { told.textContent = 'following'; told.className = 'good'; });
-  source.addEventListener('error', () => { told.textContent = 'no connection; it is tried again'; told.className = 'bad'; });
+  source.addEventListener('open', () => { following.textContent = 'following'; following.className = 'good'; });
+  source.addEventListener('error', () => { following.textContent = 'no connection; retrying'; following.className = 'bad'; });
   source.addEventListener('activity', message => {
     const event = JSON.parse(message.data);
     add(el('tr', {'data-event': event.no}, el('td', {class: 'number'}, event.no), el('td', {}, timeText(event.at_ms)), el('td', {class: toneOf(event.event)}, event.event),
@@ -36,7 +36,7 @@ export async function showEvents(context) {
   context.onStop(() => source.close());
 
   return [el('h1', {}, 'Events ', el('span', {class: 'quiet'}, status.epoch ? `epoch ${status.epoch}` : '')),
-    el('div', {class: 'bar'}, filter, el('label', {}, hold, ' hold'), told),
+    el('div', {class: 'bar'}, filter, el('label', {}, hold, ' hold'), following),
     el('div', {class: 'scroll'}, el('table', {},
       el('thead', {}, el('tr', {}, ['no', 'time', 'event', 'pid', 'type', 'step', 'detail'].map(name => el('th', {scope: 'col', class: ['no', 'pid'].includes(name) ? 'number' : null}, name)))), rows))];
 }

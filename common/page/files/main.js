@@ -1,11 +1,11 @@
-// The page: which view is shown, its refreshing, the keys. Reads /api/v1/ only; changes nothing.
+// The page: selects and refreshes the view, and handles keys. It only reads /api/v1/.
 import {el, timeText} from '/page/dom.js';
 import {views} from '/page/views.js';
 
 const kRefresh = 2000;
 const main = document.getElementById('main');
 const state = {view: null, part: '', query: new URLSearchParams(), serial: 0, timer: 0, stop: null, shown: ''};
-// Paths that this process offers; null: not known, and every view is offered.
+// Paths that this process serves; null: unknown, so every view is offered.
 let offered = null;
 const titled = () => views.filter(view => view.title && (!offered || !view.needs || offered.has(view.needs)));
 
@@ -13,7 +13,7 @@ export class Refused extends Error {
   constructor(status, word, message) { super(message); this.status = status; this.word = word; }
 }
 
-// One view's answer, its envelope included.
+// Returns one view's answer, with its envelope.
 export async function ask(path, parameters = {}) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '' && value !== null && value !== undefined));
   const response = await fetch(`/api/v1/${path}${query.size ? '?' + query : ''}`, {cache: 'no-store', signal: AbortSignal.timeout(10000)});
@@ -31,14 +31,14 @@ function stale(text) {
   bar.textContent = text;
 }
 
-// What makes the answer less than the whole truth, as the process says itself.
+// Shows why the answer may be stale or incomplete, as the process reports.
 function mark(marks) {
   const bar = document.getElementById('marks');
   bar.hidden = !marks || marks.length === 0;
-  bar.replaceChildren(...(bar.hidden ? [] : [el('b', {class: 'busy'}, 'Known data: '), marks.join('; ')]));
+  bar.replaceChildren(...(bar.hidden ? [] : [el('b', {class: 'busy'}, 'Possibly stale or incomplete: '), marks.join('; ')]));
 }
 
-// An address that was cut or typed by hand may hold a lone '%'.
+// Decodes a part of the address; one that was cut or typed by hand may have a lone '%'.
 function decoded(text) {
   try { return decodeURIComponent(text); } catch { return text; }
 }
@@ -53,7 +53,7 @@ function readPlace() {
   state.view = views.find(view => view.name === name) || (name ? noSuchView(name) : views[0]);
 }
 
-// Changes the address without a new entry in the history, so that what is seen can be shared.
+// Changes the address without a new entry in the browser's history, so that the current view can be shared.
 export function setQuery(name, value) {
   if (value) state.query.set(name, value); else state.query.delete(name);
   const query = state.query.toString();
@@ -73,13 +73,13 @@ function go() {
   document.title = `${state.part || state.view.title} \u2013 Ratchet`;
   stale('');
   state.shown = '';
-  main.replaceChildren(el('p', {class: 'quiet'}, 'asking \u2026'));
+  main.replaceChildren(el('p', {class: 'quiet'}, 'loading \u2026'));
   main.focus({preventScroll: true});
   window.scrollTo(0, 0);
   refresh();
 }
 
-function tell(context) {
+function showEnvelope(context) {
   document.getElementById('command').textContent = context.command || '';
   if (!context.envelope) return;
   const {answered_by, role, took_ms, at_ms} = context.envelope;
@@ -106,13 +106,13 @@ async function refresh() {
     if (nodes) replace(nodes);
     state.shown = timeText(Date.now());
     stale('');
-    tell(context);
+    showEnvelope(context);
   } catch (error) {
     if (serial !== state.serial) return;
     const why = error instanceof Refused ? `${error.word}: ${error.message}` : `no answer (${error.message})`;
-    if (state.shown) stale(`${why}. What is shown is of ${state.shown}.`);
+    if (state.shown) stale(`${why}. Shown data is from ${state.shown}.`);
     else main.replaceChildren(el('h1', {}, state.view.title || state.view.name), el('p', {class: 'bad', 'data-refused': true}, why));
-    tell(context);
+    showEnvelope(context);
   }
   main.dataset.ready = String(serial);
   if (!state.view.once) state.timer = setTimeout(() => document.getElementById('live').checked && !document.hidden ? refresh() : later(), kRefresh);
@@ -120,7 +120,7 @@ async function refresh() {
 
 function later() { state.timer = setTimeout(() => document.getElementById('live').checked && !document.hidden ? refresh() : later(), kRefresh); }
 
-// A filter keeps its text and the cursor while the rows below it change.
+// Replaces the view; a focused filter keeps its text and cursor.
 function replace(nodes) {
   const focused = document.activeElement;
   const kept = focused && main.contains(focused) && focused.id ? {id: focused.id, start: focused.selectionStart, value: focused.value} : null;
@@ -138,7 +138,7 @@ function setTheme(theme) {
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   document.getElementById('theme').textContent = theme;
-  try { localStorage.setItem('ratchet-theme', theme); } catch { /* a browser that keeps nothing */ }
+  try { localStorage.setItem('ratchet-theme', theme); } catch { /* the browser has no storage */ }
 }
 function savedTheme() {
   try { return localStorage.getItem('ratchet-theme') || 'auto'; } catch { return 'auto'; }
@@ -164,8 +164,8 @@ document.addEventListener('keydown', event => {
 window.addEventListener('hashchange', go);
 setTheme(kThemes.includes(savedTheme()) ? savedTheme() : 'auto');
 go();
-// A host of procedures alone has no servers, tables and regions to show.
+// A process with procedures only has no servers, tables and regions.
 ask('').then(answer => {
   offered = new Set(answer.data.map(view => view.path.replace('/api/v1/', '')));
   nav();
-}).catch(() => { /* then every view is offered, and says itself what is not there */ });
+}).catch(() => { /* every view stays offered, and shows an error if it does not exist */ });

@@ -1,4 +1,4 @@
-// The views of the page. Each asks for its data and returns elements; `command` is what shows the same in a terminal.
+// The views of the page. Each requests its data and returns elements; `command` is the CLI command with the same data.
 import {durationText, el, fields, link, pidLink, serverLink, show, sizeText, table, tableLink, timeText, toneOf} from '/page/dom.js';
 import {keyStrip, phaseLegend, sizeBar, stepBars, stepDiagram} from '/page/draw.js';
 import {showEvents} from '/page/events.js';
@@ -25,9 +25,9 @@ function pager(context, envelope) {
   const {offset, total} = envelope, shown = envelope.data.length;
   const to = at => context.setQuery('offset', at > 0 ? String(at) : '');
   return el('div', {class: 'bar'},
-    el('button', {type: 'button', disabled: offset === 0, onclick: () => to(Math.max(0, offset - kPage))}, 'before'),
+    el('button', {type: 'button', disabled: offset === 0, onclick: () => to(Math.max(0, offset - kPage))}, 'previous'),
     el('button', {type: 'button', disabled: offset + shown >= total, onclick: () => to(offset + kPage)}, 'next'),
-    el('span', {class: 'quiet', 'data-total': total}, total === 0 ? 'none' : shown === 0 ? `none: there are ${total}, and this begins behind them` : `${offset + 1} to ${offset + shown} of ${total}`));
+    el('span', {class: 'quiet', 'data-total': total}, total === 0 ? 'none' : shown === 0 ? `none: the offset is above the total of ${total}` : `${offset + 1} to ${offset + shown} of ${total}`));
 }
 
 const part = context => ({limit: kPage, offset: context.query.get('offset') || ''});
@@ -40,11 +40,11 @@ function chains(why) {
       one.waits_for ? el('div', {class: 'quiet'}, `waits for ${one.waits_for}`) : null))),
     el('div', {}, el('b', {class: 'bad'}, `${chain.cause}: `), chain.cause_text),
     chain.next ? el('div', {class: 'quiet'}, `next: ${chain.next}${'next_in_ms' in chain ? ` in ${durationText(chain.next_in_ms)}` : ''}`) : null,
-    chain.verb ? el('div', {}, 'helps: ', el('code', {}, chain.verb)) : null,
-    chain.more ? el('div', {class: 'quiet'}, `and ${chain.more} more wait for the same cause`) : null)));
+    chain.verb ? el('div', {}, 'action: ', el('code', {}, chain.verb)) : null,
+    chain.more ? el('div', {class: 'quiet'}, `${chain.more} more wait for the same cause`) : null)));
 }
 
-// A view that may fail without the rest.
+// Runs a part of a view that may fail without the rest.
 async function attempt(work) {
   try { return await work(); } catch (error) { return el('p', {class: 'bad'}, error.message); }
 }
@@ -70,13 +70,30 @@ async function cluster(context) {
       card('procedures', show('', data.procedures_unfinished)), card('stuck', show('', data.procedures_stuck), data.procedures_stuck ? 'bad' : '')),
     el('h2', {}, 'Why'), why,
     el('h2', {}, 'State'),
-    fields(data, ['active_master', 'backup_masters', 'role', 'this_master', 'meta', 'live_servers', 'dead_servers', 'paused', 'fault_points_allowed_on',
-      'came_again_by_itself', 'descriptors', 'version', 'uptime_ms'], {
+    fields(data, ['active_master', 'backup_masters', 'role', 'this_master', 'meta', 'live_servers', 'dead_servers', 'paused', 'fault_injection',
+      'automatic_restarts', 'descriptors', 'clients', 'version', 'uptime_ms'], {
+      paused: row => row.paused || 'none', fault_injection: row => row.fault_injection || 'off', automatic_restarts: row => row.automatic_restarts || 'none',
+      descriptors: row => row.descriptors.map(text => el('div', {}, text)),
       live_servers: row => row.live_servers.map((name, i) => [i ? ', ' : '', serverLink(name)]),
       dead_servers: row => row.dead_servers.length ? row.dead_servers.map((name, i) => [i ? ', ' : '', serverLink(name)]) : 'none'}),
     pageOf,
     (data.activation_steps || []).length ? [el('h2', {}, 'Start of this master'), table(data.activation_steps, ['step', 'started_ms', 'took_ms', 'detail'])] : null,
   ].flat().filter(Boolean);
+}
+
+const kRecent = 20;
+
+// The procedures that ended last: from the masters' history, or, in a process without one, those that it remembers.
+async function recentlyFinished(context) {
+  const columns = ['pid', 'parent', 'type', 'state'];
+  const cells = {pid: row => pidLink(row.pid), parent: row => pidLink(row.parent)};
+  try {
+    const {data} = await context.ask('history', {limit: kRecent});
+    return table(filtered(context, data), [...columns, 'ended', 'took_ms', 'error', 'text'], cells, row => row.pid);
+  } catch (error) {
+    if (error.status !== 404) return el('p', {class: 'bad'}, error.message);
+  }
+  return attempt(async () => table(filtered(context, (await context.ask('procedures', {all: 1, limit: kRecent})).data), [...columns, 'age_ms', 'text'], cells, row => row.pid));
 }
 
 async function procedures(context) {
@@ -85,10 +102,10 @@ async function procedures(context) {
   const box = el('input', {type: 'checkbox', id: 'all', checked: all});
   box.addEventListener('change', () => context.setQuery('all', box.checked ? '1' : ''));
   return [el('h1', {}, 'Procedures'),
-    el('div', {class: 'bar'}, filterBox(context, 'filter these rows'), el('label', {}, box, ' finished ones too'), link('#/history', 'history')),
-    pager(context, answer),
-    table(filtered(context, answer.data), ['pid', 'parent', 'type', 'state', 'age_ms', 'attempt', 'waits_for', 'last_error', 'text'],
-      {pid: row => pidLink(row.pid), parent: row => pidLink(row.parent)}, row => row.pid)];
+    el('div', {class: 'bar'}, filterBox(context, 'filter these rows'), el('label', {}, box, ' include finished'), link('#/history', 'history')),
+    answer.total === 0 ? [el('p', {class: 'quiet'}, 'No procedure is running.'), el('h2', {}, 'Recently finished'), await recentlyFinished(context)] : [pager(context, answer),
+      table(filtered(context, answer.data), ['pid', 'parent', 'type', 'state', 'age_ms', 'owner', 'submitted', 'attempt', 'waits_for', 'last_error', 'text'],
+        {pid: row => pidLink(row.pid), parent: row => pidLink(row.parent)}, row => row.pid)]].flat();
 }
 
 let stepTables = null;
@@ -144,7 +161,7 @@ async function procedure(context) {
   ].flat().filter(Boolean);
 }
 
-// Ended procedures, as long as the masters keep them; the newest first.
+// Finished procedures, as long as the masters keep them; newest first.
 async function history(context) {
   const chosen = name => {
     const box = el('input', {type: 'search', id: `choose-${name}`, placeholder: name, 'aria-label': name, value: context.query.get(name) || ''});
@@ -159,7 +176,7 @@ async function history(context) {
       {pid: row => pidLink(row.pid), parent: row => pidLink(row.parent), took_ms: row => sizeBar(row.took_ms, most, durationText(row.took_ms))}, row => row.pid)];
 }
 
-// One that the master has forgotten: its tree as the history has it.
+// A procedure that the master has forgotten: its tree from the history.
 async function endedProcedure(context, pid) {
   const {data} = await context.ask(`trace/${encodeURIComponent(pid)}`);
   context.command = `ratchet trace ${pid}`;
@@ -171,7 +188,7 @@ async function endedProcedure(context, pid) {
   const steps = spans.filter(span => span.of.step && span.of.pid === pid).map(span => ({step: span.of.step, outcome: span.of.outcome, epoch: span.of.epoch, worker: span.of.worker,
     began: timeText(at(span.startTimeUnixNano)), began_ms: at(span.startTimeUnixNano), ended_ms: at(span.endTimeUnixNano), detail: span.of.detail}));
   return [el('h1', {}, `${own.of.type} ${pid} `, el('span', {class: toneOf(own.of.state)}, own.of.state)), el('p', {class: 'mono'}, own.of.text),
-    el('p', {class: 'quiet'}, `Ended ${timeText(at(own.endTimeUnixNano))}; told by the history.`),
+    el('p', {class: 'quiet'}, `Ended ${timeText(at(own.endTimeUnixNano))}; from the history.`),
     el('h2', {}, 'Tree'), table(whole.slice(0, kMostMembers).map(span => ({pid: Number(span.of.pid), type: span.of.type, state: span.of.state, began: timeText(at(span.startTimeUnixNano)),
       took_ms: at(span.endTimeUnixNano) - at(span.startTimeUnixNano), text: span.of.text})), null, {pid: row => row.pid === Number(pid) ? el('b', {}, row.pid) : pidLink(row.pid)}),
     el('h2', {}, 'History'), stepBars(steps, () => 'p3'), table(steps, ['step', 'outcome', 'epoch', 'worker', 'began', 'detail'])];
@@ -184,13 +201,13 @@ async function locks(context) {
   return [el('h1', {}, 'Locks'), el('div', {class: 'bar'}, filterBox(context, 'filter these rows')),
     table(filtered(context, data.locks), ['resource', 'exclusive', 'shared', 'waiting'],
       {exclusive: row => pids(row.exclusive), shared: row => pids(row.shared), waiting: row => pids(row.waiting)}),
-    data.limits.length ? [el('h2', {}, 'Limits that hold others back'), table(data.limits, ['resource', 'limit', 'running', 'waiting'])] : null,
+    data.limits.length ? [el('h2', {}, 'Limits with waiters'), table(data.limits, ['resource', 'limit', 'running', 'waiting'])] : null,
     el('h2', {}, 'Wait chains'), data.wait_chains.length ? el('ul', {}, data.wait_chains.map(chain => el('li', {class: 'mono'}, chain))) : el('p', {class: 'quiet'}, 'None.'),
-    data.cycles.length ? [el('h2', {class: 'bad'}, 'Rings: a defect'), el('ul', {}, data.cycles.map(ring => el('li', {}, ring)))] : null,
+    data.cycles.length ? [el('h2', {class: 'bad'}, 'Deadlocks: a defect'), el('ul', {}, data.cycles.map(cycle => el('li', {}, cycle)))] : null,
     el('h2', {}, 'Pauses'), pauses].flat().filter(Boolean);
 }
 
-// Columns with sizes as bars, each against the largest that is shown.
+// Shows columns with sizes as bars, relative to the largest value on the page.
 function sizeCells(rows) {
   const cell = name => { const most = Math.max(0, ...rows.map(row => row[name] || 0)); return row => sizeBar(row[name], most, sizeText(row[name])); };
   return {store_mib: cell('store_mib'), memstore_mib: cell('memstore_mib')};
@@ -229,15 +246,15 @@ async function servers(context) {
   const answer = await context.ask('servers');
   return [el('h1', {}, 'Servers'), el('div', {class: 'bar'}, filterBox(context, 'filter these rows')),
     table(filtered(context, answer.data), ['server', 'state', 'regions', 'meta', 'last_report_ms', 'requests_per_second', 'orders', 'log_files', 'store_mib', 'memstore_mib', 'disk_free_bytes', 'descriptors',
-      'crash_procedure', 'storage_hangs_ms', 'came_again', 'version', 'page'], {...serverCells, ...sizeCells(answer.data)}),
-    el('h2', {}, 'Orders that wait'), await attempt(async () => table((await context.ask('orders')).data, null, serverCells))];
+      'crash_procedure', 'storage_hangs_ms', 'restarts', 'version', 'page'], {...serverCells, ...sizeCells(answer.data)}),
+    el('h2', {}, 'Pending orders'), await attempt(async () => table((await context.ask('orders')).data, null, serverCells))];
 }
 
 async function server(context) {
   const {data} = await context.ask('servers');
   context.command = `ratchet why server ${context.part}`;
   const row = data.find(one => one.server === context.part);
-  if (!row) return [el('h1', {}, `Server ${context.part}`), el('p', {class: 'bad'}, 'The master does not know it (any more).')];
+  if (!row) return [el('h1', {}, `Server ${context.part}`), el('p', {class: 'bad'}, 'The master does not know this server.')];
   const why = await attempt(async () => chains((await context.ask('why', {subject: `server ${context.part}`})).data));
   return [el('h1', {}, `Server ${context.part} `, el('span', {class: toneOf(row.state)}, row.state)), why, fields(row, Object.keys(row), {...serverCells, store_mib: one => sizeText(one.store_mib), memstore_mib: one => sizeText(one.memstore_mib)}),
     el('h2', {}, 'Orders'), await attempt(async () => table((await context.ask('orders')).data.filter(one => one.server === context.part), null, serverCells)),
@@ -245,11 +262,11 @@ async function server(context) {
     el('p', {class: 'quiet'}, 'Verbs: ', el('code', {}, `ratchet drain ${context.part}`))];
 }
 
-// One master that took over: the steps of its activation, as bars over the time since its election.
+// One failover: the steps of the new master's activation, as bars over the time since its election.
 function failover(steps) {
   const whole = Math.max(1, ...steps.map(step => step.started_ms + (step.took_ms || 0)));
   const rows = steps.map(step => el('tr', {},
-    el('td', {}, step.step), el('td', {class: 'quiet'}, `${step.started_ms} ms`), el('td', {}, step.took_ms === null ? 'goes on' : `${step.took_ms} ms`),
+    el('td', {}, step.step), el('td', {class: 'quiet'}, `${step.started_ms} ms`), el('td', {}, step.took_ms === null ? 'in progress' : `${step.took_ms} ms`),
     el('td', {}, el('progress', {max: whole, value: step.took_ms || 0})), el('td', {class: 'quiet'}, step.detail || '')));
   return el('section', {'data-failover': steps[0].epoch},
     el('h3', {}, `Epoch ${steps[0].epoch} `, el('span', {class: 'mono'}, steps[0].master || ''), el('span', {class: 'quiet'}, ` elected ${new Date(steps[0].elected_ms).toISOString()}`)),
@@ -266,12 +283,12 @@ async function timeline(context) {
   const {data} = await context.ask('timeline', {limit: 5000});
   const failovers = await attempt(async () => grouped((await context.ask('failovers', {limit: 500})).data, 'epoch').map(failover)) || [];
   const recoveries = grouped(data, 'pid');
-  return [el('h1', {}, 'Recoveries'), phaseLegend(), recoveries.length === 0 ? el('p', {class: 'quiet'}, 'No server has crashed, as far as the masters remember.') : null,
+  return [el('h1', {}, 'Recoveries'), phaseLegend(), recoveries.length === 0 ? el('p', {class: 'quiet'}, 'No server crash is in the history.') : null,
     ...recoveries.map(steps => el('section', {'data-recovery': steps[0].pid},
-      el('h2', {}, pidLink(steps[0].pid), ` ${steps[0].server} `, el('span', {class: steps[0].finished ? 'good' : 'busy'}, steps[0].finished ? 'ended' : 'goes on'),
+      el('h2', {}, pidLink(steps[0].pid), ` ${steps[0].server} `, el('span', {class: steps[0].finished ? 'good' : 'busy'}, steps[0].finished ? 'ended' : 'in progress'),
         el('span', {class: 'quiet'}, ` epoch ${[...new Set(steps.map(step => step.epoch))].join(', ')}`)),
       stepBars(steps))),
-    el('h1', {}, 'Failovers'), el('p', {class: 'quiet'}, 'Masters that took over, the newest first.'), ...[failovers].flat()].filter(Boolean);
+    el('h1', {}, 'Failovers'), el('p', {class: 'quiet'}, 'Masters that became active, newest first.'), ...[failovers].flat()].filter(Boolean);
 }
 
 async function store(context) {
@@ -286,6 +303,21 @@ async function settings(context) {
     table(filtered(context, data), ['name', 'value', 'source'])];
 }
 
+// Shows the settings that administrators change, the snapshots, and the findings of the reconciler.
+async function administration(context) {
+  context.command = 'ratchet peers; snapshots; namespaces; switch; drained; reconcile --no-look';
+  const parts = [['Peers', 'peers'], ['Snapshots', 'snapshots'], ['Namespaces', 'namespaces'], ['Quotas', 'quotas'], ['Switches', 'switches'], ['Drains', 'drains'], ['Findings of the reconciler', 'findings']];
+  const sections = [];
+  for (const [title, path] of parts) {
+    const shown = await attempt(async () => {
+      const {data} = await context.ask(path, {limit: kPage});
+      return data.length ? table(filtered(context, data), Object.keys(data[0])) : el('p', {class: 'quiet'}, 'None.');
+    });
+    sections.push(el('section', {id: `part-${path}`}, el('h2', {}, title), shown));
+  }
+  return [el('h1', {}, 'Administration'), el('div', {class: 'bar'}, filterBox(context, 'filter these rows')), ...sections];
+}
+
 export const views = [
   {name: 'cluster', title: 'Cluster', show: cluster},
   {name: 'procedures', title: 'Procedures', show: procedures},
@@ -296,6 +328,7 @@ export const views = [
   {name: 'events', title: 'Events', show: showEvents, once: true},
   {name: 'store', title: 'Store', show: store},
   {name: 'settings', title: 'Settings', show: settings},
+  {name: 'administration', title: 'Administration', needs: 'peers', show: administration},
   {name: 'procedure', under: 'procedures', show: procedure},
   {name: 'history', under: 'procedures', show: history},
   {name: 'table', under: 'tables', show: oneTable},

@@ -19,7 +19,7 @@ inline constexpr rpc::Method<hbase::pb::GetOnlineRegionRequest, hbase::pb::GetOn
     kAdminService, "GetOnlineRegion", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetStoreFileRequest, hbase::pb::GetStoreFileResponse> kGetStoreFile{
     kAdminService, "GetStoreFile", rpc::Effect::kQueries};
-// Of a server's slow and large calls.
+// A server's slow and large calls.
 inline constexpr rpc::Method<hbase::pb::SlowLogResponseRequest, hbase::pb::SlowLogResponses> kGetSlowLogResponses{
     kAdminService, "GetSlowLogResponses", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::SlowLogResponseRequest, hbase::pb::SlowLogResponses> kGetLargeLogResponses{
@@ -40,6 +40,8 @@ inline constexpr rpc::Method<hbase::pb::UpdateConfigurationRequest, hbase::pb::U
     kUpdateConfiguration{kAdminService, "UpdateConfiguration"};
 inline constexpr rpc::Method<hbase::pb::GetServerInfoRequest, hbase::pb::GetServerInfoResponse> kGetServerInfo{
     kAdminService, "GetServerInfo", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ProbeServerRequest, hbase::pb::ProbeServerResponse> kProbeServer{
+    kAdminService, "ProbeServer", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetRegionLoadRequest, hbase::pb::GetRegionLoadResponse> kGetRegionLoad{
     kAdminService, "GetRegionLoad", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetSpaceQuotaSnapshotsRequest, hbase::pb::GetSpaceQuotaSnapshotsResponse>

@@ -1,4 +1,4 @@
-// Methods on decommissioned region servers: HBase's of MasterService, and RatchetService's, which answer a pid.
+// Methods for decommissioned region servers: HBase's of MasterService, and RatchetService's, which return a pid.
 #pragma once
 
 #include "common/model/proto/decommission.pb.h"

@@ -1,4 +1,4 @@
-// HBase's HbckService: repairs that an operator asks of the active master.
+// HBase's HbckService: repairs that an operator requests from the active master.
 #pragma once
 
 #include "common/model/proto/hbck.pb.h"

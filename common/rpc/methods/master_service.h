@@ -1,4 +1,4 @@
-// HBase's MasterService: what clients and operators ask of the active master.
+// HBase's MasterService: requests of clients and operators to the active master.
 #pragma once
 
 #include "common/model/proto/common.pb.h"
@@ -29,7 +29,7 @@ inline constexpr rpc::Method<hbase::pb::ModifyColumnStoreFileTrackerRequest,
     kModifyColumnStoreFileTracker{kMasterService, "ModifyColumnStoreFileTracker"};
 inline constexpr rpc::Method<hbase::pb::LogRequest, hbase::pb::LogEntry> kGetMasterLogEntries{
     kMasterService, "GetLogEntries", rpc::Effect::kQueries};
-// By the name of a procedure: of flushing a table (flush-table-proc), of taking a snapshot (online-snapshot).
+// Selected by the name of a procedure: flush a table (flush-table-proc), take a snapshot (online-snapshot).
 inline constexpr rpc::Method<hbase::pb::ExecProcedureRequest, hbase::pb::ExecProcedureResponse> kExecProcedure{
     kMasterService, "ExecProcedure"};
 inline constexpr rpc::Method<hbase::pb::ExecProcedureRequest, hbase::pb::ExecProcedureResponse> kExecProcedureWithRet{

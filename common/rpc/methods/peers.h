@@ -35,7 +35,7 @@ inline constexpr rpc::Method<hbase::pb::IsReplicationPeerModificationEnabledRequ
                              hbase::pb::IsReplicationPeerModificationEnabledResponse>
     kIsReplicationPeerModificationEnabled{kMasterService, "IsReplicationPeerModificationEnabled",
                                           rpc::Effect::kQueries};
-// Ratchet's own of it: how far each source is.
+// Ratchet's own addition: the progress of each source.
 inline constexpr rpc::Method<hbase::pb::GetReplicationProgressRequest, hbase::pb::GetReplicationProgressResponse>
     kGetReplicationProgress{kMasterService, "GetReplicationProgress", rpc::Effect::kQueries};
 

@@ -1,4 +1,4 @@
-// HBase's MasterService: quotas of requests, and what it asks of quotas of space.
+// HBase's MasterService: quotas of requests, and its requests for space quotas.
 #pragma once
 
 #include "common/model/proto/quota.pb.h"
@@ -7,7 +7,7 @@
 
 namespace ratchet::methods {
 
-// Answered when the change is durable and told to region servers with their next reports.
+// Answered when the change is durable; region servers receive it with the answers to their next reports.
 inline constexpr rpc::Method<hbase::pb::SetQuotaRequest, hbase::pb::SetQuotaResponse> kSetQuota{kMasterService,
                                                                                                 "SetQuota"};
 inline constexpr rpc::Method<hbase::pb::GetQuotaStatesRequest, hbase::pb::GetQuotaStatesResponse> kGetQuotaStates{

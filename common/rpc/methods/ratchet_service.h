@@ -1,4 +1,4 @@
-// RatchetService: what only Ratchet's own command line and tools ask of a master.
+// RatchetService: requests of Ratchet's own command line and tools to a master.
 #pragma once
 
 #include "common/model/proto/balance.pb.h"
@@ -17,6 +17,8 @@ inline constexpr rpc::Method<pb::GiveUpRegionRequest, pb::MendTableResponse> kGi
 inline constexpr rpc::Method<pb::CompactTableRequest, pb::CompactTableResponse> kCompactTable{kRatchetService,
                                                                                               "CompactTable"};
 inline constexpr rpc::Method<pb::FillHolesRequest, pb::MendTableResponse> kFillHoles{kRatchetService, "FillHoles"};
+inline constexpr rpc::Method<pb::PutBackEditsRequest, pb::MendTableResponse> kPutBackEdits{kRatchetService,
+                                                                                           "PutBackEdits"};
 inline constexpr rpc::Method<pb::ReconcileRequest, pb::ReconcileResponse> kReconcile{kRatchetService, "Reconcile"};
 inline constexpr rpc::Method<pb::PauseRequest, pb::PauseResponse> kPause{kRatchetService, "Pause"};
 inline constexpr rpc::Method<pb::ResumeRequest, pb::ResumeResponse> kResume{kRatchetService, "Resume"};

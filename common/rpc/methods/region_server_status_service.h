@@ -1,4 +1,4 @@
-// HBase's RegionServerStatusService: what region servers tell and ask the active master.
+// HBase's RegionServerStatusService: reports and requests of region servers to the active master.
 #pragma once
 
 #include "common/model/proto/region_server_status.pb.h"

@@ -15,7 +15,7 @@ inline constexpr rpc::Method<hbase::pb::GetCompletedSnapshotsRequest, hbase::pb:
     kGetCompletedSnapshots{kMasterService, "GetCompletedSnapshots", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::DeleteSnapshotRequest, hbase::pb::DeleteSnapshotResponse> kDeleteSnapshot{
     kMasterService, "DeleteSnapshot"};
-// Into a disabled table, or into a new one.
+// Restores into a disabled table, or into a new one.
 inline constexpr rpc::Method<hbase::pb::RestoreSnapshotRequest, hbase::pb::RestoreSnapshotResponse> kRestoreSnapshot{
     kMasterService, "RestoreSnapshot"};
 

@@ -1,4 +1,4 @@
-// RatchetService: snapshots that leave the cluster, or come to it. Each answers a pid.
+// RatchetService: export and import of snapshots. Each returns a pid.
 #pragma once
 
 #include "common/model/proto/snapshot_transfer.pb.h"

@@ -1,5 +1,5 @@
-// What holds procedures up that no procedure shows: a full disk below the procedure store, workers that are held by
-// steps which do not end. Problems of a status, and marks of an answer that is made meanwhile.
+// Reasons for delays that no procedure shows: a full disk below the procedure store, and workers that are blocked in
+// steps that do not end. Shown as problems of a status, and added to answers that are made meanwhile.
 #pragma once
 
 #include <string>

@@ -24,7 +24,7 @@ Status CheckOwner(const HostEnv& env) {
   const Status owner = env.store.Check();
   if (owner.ok()) return Ok();
   return rpc::RemoteError(rpc::exception::kMasterStopped,
-                          fmt::format("another process has the procedure store: {}", owner.error().message()));
+                          fmt::format("another process owns the procedure store: {}", owner.error().message()));
 }
 
 template <class Response>
@@ -86,11 +86,11 @@ pb::GetStatusResponse StatusOf(const HostEnv& env) {
   row.set_limit(use.limit);
   if (const auto few = DescriptorProblem(use)) out.add_problem(*few);
   if (env.info_port >= 0) out.set_info_port(static_cast<std::uint32_t>(env.info_port));
-  if (const auto why = AnswerWhy(TakeWhyFacts(env), {}, 1); why.ok()) out.set_why(why->verdict());
+  if (const auto why = AnswerWhy(CollectWhyFacts(env), {}, 1); why.ok()) out.set_why(why->verdict());
   return out;
 }
 
-// What certainly is not there is refused: a pause of a mistyped type would hold nothing back and say "done".
+// Refuses a target that does not exist: a pause of a mistyped type would hold nothing back and report success.
 Result<procedure::PauseScope> PauseTarget(const HostEnv& env, const pb::PauseScope& asked) {
   RATCHET_ASSIGN(auto scope, ScopeOf(asked));
   if (scope.kind == procedure::PauseScope::Kind::kType && env.registry.Find(scope.type) == nullptr)
@@ -100,13 +100,13 @@ Result<procedure::PauseScope> PauseTarget(const HostEnv& env, const pb::PauseSco
 
 }  // namespace
 
-WhyFacts TakeWhyFacts(const HostEnv& env) {
+WhyFacts CollectWhyFacts(const HostEnv& env) {
   WhyFacts facts;
   facts.self = env.Self().ToString();
   facts.active_master = facts.self;
   facts.has_servers = false;
   facts.now_ms = env.clock.WallMillis();
-  TakeProcedureFacts(env.executor, facts);
+  CollectProcedureFacts(env.executor, facts);
   if (const Status room = env.store.Admit(); !room.ok()) facts.store_full = room.error().message();
   return facts;
 }
@@ -117,7 +117,7 @@ std::shared_ptr<rpc::Service> MakeHostService(HostEnv& env) {
   procedure::Executor& executor = env.executor;
   Answer(service, env, methods::kGetStatus, [&env](const auto&) { return StatusOf(env); });
   Answer(service, env, methods::kWhy,
-         [&env](const auto& request) { return AnswerRequest(TakeWhyFacts(env), request); });
+         [&env](const auto& request) { return AnswerRequest(CollectWhyFacts(env), request); });
   Answer(service, env, methods::kListProcedures,
          [&executor](const auto& request) { return ListProcedures(executor, request); });
   Answer(service, env, methods::kGetProcedure,
@@ -125,7 +125,7 @@ std::shared_ptr<rpc::Service> MakeHostService(HostEnv& env) {
   Answer(service, env, methods::kListLocks, [&executor](const auto&) { return ListLocks(executor); });
   Answer(service, env, methods::kListPauses, [&executor](const auto&) { return ListPauses(executor); });
   Answer(service, env, methods::kGetMetrics, [&env](const auto&) { return GetMetrics(env.executor, env.store); });
-  // A host keeps no history of its own beyond the results; traces are of what is in memory.
+  // A host keeps no history except the results; traces cover what is in memory.
   Answer(service, env, methods::kListHistory, [](const auto&) { return pb::ListHistoryResponse(); });
   AnswerLater(service, env, methods::kListEvents, [&executor](const auto& call, const auto& request, auto done) {
     ListEvents(executor, call, request, executor.epoch(), std::move(done));

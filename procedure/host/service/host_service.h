@@ -1,5 +1,5 @@
-// RatchetService of a host that has procedures and nothing else, and of HBase's MasterService what waiting clients ask.
-// Every answer passes the store's CHECK first, as a master's does (S33).
+// RatchetService for a host that has only procedures, and the methods of HBase's MasterService that waiting clients
+// call. Every answer passes the store's CHECK first, as a master's does, S33 (check before state replies).
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace ratchet::host {
 
-// All that is referred to outlives the RPC server.
+// Everything that is referred to outlives the RPC server.
 struct HostEnv {
   procedure::Executor& executor;  // has recovered
   procedure::ProcedureStore& store;
@@ -25,11 +25,11 @@ struct HostEnv {
   const Clock& clock;
   std::string name;     // shown where a master shows its cluster
   std::string version;  // shown
-  std::string address;  // where verbs are answered
+  std::string address;  // address at which verbs are answered
   TimePoint began{};
   std::int64_t start_code = 0;
   std::atomic<std::uint16_t> port{0};       // known when the server listens
-  std::atomic<std::int64_t> info_port{-1};  // of the page; -1: none
+  std::atomic<std::int64_t> info_port{-1};  // port of the page; -1: none
   [[nodiscard]] ServerName Self() const { return {address, port.load(), static_cast<std::uint64_t>(start_code)}; }
 };
 
@@ -38,7 +38,7 @@ inline constexpr std::uint32_t kStuckAttempts = 3;
 
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeHostService(HostEnv& env);
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeResultService(HostEnv& env);
-// All that `ratchet why` needs of a host.
-[[nodiscard]] WhyFacts TakeWhyFacts(const HostEnv& env);
+// Collects all facts that `ratchet why` needs about a host.
+[[nodiscard]] WhyFacts CollectWhyFacts(const HostEnv& env);
 
 }  // namespace ratchet::host

@@ -16,7 +16,7 @@ procedure::OperatorNote NoteOf(const rpc::CallContext& call, const pb::OperatorN
   return {note.who().empty() ? call.user : note.who(), note.why()};
 }
 
-// Answers an empty response when a verb is on record.
+// Answers with an empty response when a verb is durable.
 template <class Response>
 std::function<void(Status)> AnswerWith(Done<Response> done) {
   return [done = std::move(done)](const Status& status) {
@@ -46,7 +46,7 @@ pb::ListEventsResponse ResponseOf(Epoch epoch, const procedure::ActivityBatch& b
   return response;
 }
 
-// Answered before its client gives it up, with nothing if need be.
+// Answers before the client's time-out, with no events if necessary.
 Millis EventPatience(const rpc::CallContext& call, const pb::ListEventsRequest& request) {
   constexpr Millis kLongest{60'000};
   const Millis patience = std::min(Millis(request.wait_ms()), kLongest);
@@ -135,7 +135,7 @@ pb::ListPausesResponse ListPauses(const procedure::Executor& executor) {
 void ListEvents(procedure::Executor& executor, const rpc::CallContext& call, const pb::ListEventsRequest& request,
                 Epoch epoch, std::function<void(pb::ListEventsResponse)> done) {
   const bool same = request.has_epoch() && request.epoch() == epoch.value();
-  // Of another master the reader hears at once, also when nothing has happened here yet.
+  // A reader that comes from another master is answered at once, also when nothing has happened here yet.
   const Millis patience = same || !request.has_epoch() ? EventPatience(call, request) : Millis{0};
   executor.WatchActivity(
       same ? request.after() : 0, request.limit(), patience,

@@ -16,7 +16,7 @@ template <class Response>
 using Done = std::function<void(Result<Response>)>;
 
 [[nodiscard]] Result<procedure::PauseScope> ScopeOf(const pb::PauseScope& scope);
-// `scope`: of the request, checked by the host where it can tell that no such thing is there.
+// `scope`: from the request; the host has checked that its target exists, if it can check this.
 void Pause(procedure::Executor& executor, const rpc::CallContext& call, procedure::PauseScope scope,
            const pb::PauseRequest& request, Done<pb::PauseResponse> done);
 void Resume(procedure::Executor& executor, const rpc::CallContext& call, const pb::ResumeRequest& request,
@@ -24,12 +24,13 @@ void Resume(procedure::Executor& executor, const rpc::CallContext& call, const p
 void ActOnProcedure(procedure::Executor& executor, const rpc::CallContext& call,
                     const pb::ProcedureVerbRequest& request, Done<pb::ProcedureVerbResponse> done);
 [[nodiscard]] pb::ListPausesResponse ListPauses(const procedure::Executor& executor);
-// Answers when something has come, or with nothing before its client gives it up. `epoch`: the executor's.
+// Answers when there are events, or with none before the client's time-out. `epoch`: the executor's.
 void ListEvents(procedure::Executor& executor, const rpc::CallContext& call, const pb::ListEventsRequest& request,
                 Epoch epoch, std::function<void(pb::ListEventsResponse)> done);
 [[nodiscard]] pb::GetMetricsResponse GetMetrics(const procedure::Executor& executor,
                                                 const procedure::ProcedureStore& store);
-// A verb that does not fit is the client's to correct: as an error that is not tried again.
+// Converts the error of a refused verb to one that clients do not retry, because the operator must correct the verb.
+// Errors that a later attempt or another master can avoid stay as they are.
 [[nodiscard]] Error Refusal(const Error& error);
 
 }  // namespace ratchet::host

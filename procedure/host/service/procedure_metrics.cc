@@ -27,7 +27,7 @@ void AddProcedureTypes(MetricsText& text, const procedure::Executor& executor) {
   text.Histogram("procedure_duration_seconds",
                  "Time from the submission of a procedure to its end, by type; its sum is a lower bound.");
   for (const auto& type : types) {
-    // Bucket i counts what took less than 2^i ms; what is behind the last end below goes to +Inf.
+    // Bucket i counts durations below 2^i ms; longer ones than the last bucket go to +Inf.
     constexpr std::size_t kSteps = 24;  // up to 2.3 hours
     std::vector<double> ends;
     std::vector<std::uint64_t> counts(kSteps + 1);
@@ -49,15 +49,14 @@ void AddProcedures(MetricsText& text, const procedure::Executor& executor, std::
   text.Gauge("procedures_unfinished", "Procedures that have not ended.", static_cast<double>(counts.unfinished));
   text.Gauge("procedures_stuck", "Procedures that are parked, or whose step was tried more than three times.",
              static_cast<double>(counts.stuck));
-  text.Gauge("procedures_paused", "Pauses of operators that are in force.",
-             static_cast<double>(executor.Pauses().size()));
+  text.Gauge("procedures_paused", "Active pauses of operators.", static_cast<double>(executor.Pauses().size()));
 }
 
 void AddStore(MetricsText& text, const procedure::StoreMetrics& store, bool admits) {
   text.Counter("store_batches_total", "Commits that were written to the procedure store.", store.batches);
   text.Counter("store_records_total", "Records that were written to the procedure store.", store.records);
   text.Counter("store_written_bytes_total", "Bytes that were written to the procedure store.", store.bytes_written);
-  text.Counter("store_rewritten_records_total", "Records that were written again, so that an old segment may go.",
+  text.Counter("store_rewritten_records_total", "Records that were rewritten so that an old segment can be removed.",
                store.rewritten_records);
   text.Counter("store_rolls_total", "Segments that were begun after the first one.", store.rolls);
   text.Histogram("store_sync_duration_seconds", "Syncs of the procedure store.");

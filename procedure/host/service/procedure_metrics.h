@@ -1,4 +1,5 @@
-// What an executor and its store count, for /metrics (docs/metrics.md). Copies; nothing waits for a step or the disk.
+// The counters of an executor and its store, for /metrics (docs/metrics.md). Copies; nothing waits for a step or the
+// disk.
 #pragma once
 
 #include <cstdint>

@@ -15,7 +15,7 @@ using procedure::ProcedureInfo;
 using procedure::ProcedureResult;
 
 pb::ListProceduresResponse ListProcedures(const procedure::Executor& executor, const pb::ListProceduresRequest& request,
-                                          const TellProcedure& tell) {
+                                          const FillProcedureInfo& tell) {
   pb::ListProceduresResponse response;
   for (const ProcedureInfo& info : executor.List()) {
     if (procedure::IsTerminal(info.state) && !request.include_finished()) continue;
@@ -32,7 +32,7 @@ pb::ListProceduresResponse ListProcedures(const procedure::Executor& executor, c
 }
 
 pb::GetProcedureResponse GetProcedure(const procedure::Executor& executor, const pb::GetProcedureRequest& request,
-                                      const TellProcedure& tell) {
+                                      const FillProcedureInfo& tell) {
   pb::GetProcedureResponse response;
   const ProcId pid(request.pid());
   const auto info = executor.Get(pid);
@@ -101,7 +101,8 @@ hbase::pb::GetProcedureResultResponse ResultOf(procedure::Executor& executor,
   } else if (!result.result.empty()) {
     response.set_result(result.result);
   }
-  // Seen by the client, so that it may be forgotten soon. If this answer is lost the client still finds it for a while.
+  // The client has seen the result, so it may be forgotten soon. If this answer is lost the client still finds it for a
+  // while.
   executor.Ack(pid);
   return response;
 }

@@ -41,6 +41,10 @@ void FillProcedure(const procedure::ProcedureInfo& info, pb::ProcedureInfo& out)
     row.set_why(verb.why);
     row.set_at_wall_ms(verb.at_ms);
   }
+  if (info.history_dropped > 0) {
+    out.set_history_left_out(info.history_dropped);
+    out.set_history_first(info.history_first);
+  }
   if (!info.paused.empty()) out.set_paused(info.paused);
   if (info.waiting.kind == procedure::WaitingOn::Kind::kChildren) {
     for (const ProcId child : info.waiting.procedures) out.add_children(child.value());

@@ -1,4 +1,4 @@
-// What the executor shows, as messages of RatchetService. Pure functions of the values.
+// Converts the executor's views into messages of RatchetService. Pure functions.
 #pragma once
 
 #include "common/model/proto/ratchet.pb.h"

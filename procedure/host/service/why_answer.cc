@@ -35,7 +35,7 @@ pb::WhyResponse Unknown(const std::string& subject, const Error& error) {
 
 }  // namespace
 
-void TakeProcedureFacts(const procedure::Executor& executor, WhyFacts& facts) {
+void CollectProcedureFacts(const procedure::Executor& executor, WhyFacts& facts) {
   for (procedure::ProcedureInfo& info : executor.List()) {
     if (procedure::IsTerminal(info.state) && !info.failing) continue;
     const ProcId pid = info.pid;

@@ -1,4 +1,4 @@
-// The answer to RatchetService.Why, from facts; and what an executor gives of these.
+// Answers RatchetService.Why from facts, and collects the facts that an executor has.
 #pragma once
 
 #include "common/model/proto/why.pb.h"
@@ -7,9 +7,9 @@
 
 namespace ratchet::host {
 
-// Procedures, rings, pauses. `facts.now_ms` is set.
-void TakeProcedureFacts(const procedure::Executor& executor, WhyFacts& facts);
-// A subject that is not known is an answer too: errors lose their kind on the way.
+// Procedures, deadlocks, pauses. `facts.now_ms` is set.
+void CollectProcedureFacts(const procedure::Executor& executor, WhyFacts& facts);
+// An unknown subject is also a regular answer, because errors lose their kind on the wire.
 [[nodiscard]] pb::WhyResponse AnswerRequest(const WhyFacts& facts, const pb::WhyRequest& request);
 
 }  // namespace ratchet::host

@@ -19,10 +19,10 @@ namespace {
 namespace rpb = ::ratchet::pb;
 using Kind = WhySubject::Kind;
 
-// What leads out of itself in a moment is no wait of the cluster.
+// A wait shorter than this is not shown, because it ends by itself in a moment.
 constexpr std::uint64_t kMoment = 1'000;
 
-// Chains with one cause are told once, by the longest of them; the others are counted.
+// Chains with one cause are shown once, by the longest of them; the others are counted.
 class Chains {
  public:
   void Add(std::optional<rpb::WhyChain> chain) {
@@ -37,7 +37,7 @@ class Chains {
     if (AgeOf(*chain) > AgeOf(found->second)) found->second = *std::move(chain);
     found->second.set_more(more);
   }
-  // What procedures show already is not told again.
+  // Leaves out what procedures show already.
   void AddIfNew(rpb::WhyChain chain) {
     auto key = std::pair(chain.cause(), chain.cause_text());
     by_cause_.try_emplace(std::move(key), std::move(chain));
@@ -91,7 +91,7 @@ void AddCluster(const WhyFacts& facts, Chains& chains) {
     if (for_good || AgeOf(*chain) >= kMoment) chains.Add(std::move(chain));
   }
   for (const auto& [name, server] : facts.servers) {
-    // One that is not online is told by its crash procedure.
+    // A server that is not online is shown by its crash procedure.
     if (server.online || !server.crash_procedure.valid()) chains.Add(ChainOfServer(facts, name));
   }
   for (const auto& [encoded, region] : facts.regions) {

@@ -1,4 +1,4 @@
-// The whole answer: which subject is meant, what of it waits, and one line that says it.
+// The whole answer: the subject that is meant, what waits for it, and a one-line summary.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace ratchet::host {
 
 // `subject`: a pid, a table, a region (the beginning of its encoded name), a server ("host,port,startcode" or
-// "host:port"), each also with the word before it ("table t"); empty: the cluster. kNotFound: the cluster knows none of
-// that name; kInvalidArgument: it could be several.
+// "host:port"), each also with the word before it ("table t"); empty: the cluster. kNotFound: the cluster has nothing
+// of that name; kInvalidArgument: the name is ambiguous.
 // At most `limit` chains, one for each cause, the longest wait first.
 [[nodiscard]] Result<::ratchet::pb::WhyResponse> AnswerWhy(const WhyFacts& facts, const std::string& subject,
                                                            std::size_t limit);

@@ -1,4 +1,4 @@
-// The ends of chains: one function for each kind of cause. What happens next, and which verb helps.
+// The ends of chains: one function for each kind of cause. Each states what happens next, and which verb helps.
 #include <algorithm>
 #include <string_view>
 
@@ -12,9 +12,9 @@ namespace {
 
 using procedure::ProcedureInfo;
 
-// A write or sync that had lasted so long when the server told of it.
+// A write or sync that had lasted this long when the server reported it counts as hanging.
 constexpr std::int64_t kStorageHangs = 1'000;
-// Steps take milliseconds; what waits does so outside of a step.
+// Steps take milliseconds; a procedure waits outside of steps.
 constexpr std::int64_t kLongStep = 10'000;
 
 // "7d94..." of "table=t, region=7d94..., ASSIGN".
@@ -54,7 +54,7 @@ void ChainBuilder::EndRetry(const ProcedureInfo& info) {
   const auto refused = facts_.refusals.find(info.pid);
   const std::string error = refused != facts_.refusals.end() ? refused->second
                             : info.last_error                ? info.last_error->ToString()
-                                                             : std::string("no error is on record");
+                                                             : std::string("no error is recorded");
   const bool opening = info.type == "TransitRegionState" && refused != facts_.refusals.end();
   const std::string verb =
       fmt::format("ratchet park {} (stops the tries), ratchet rerun {} (tries from a step)", info.pid, info.pid);
@@ -63,7 +63,7 @@ void ChainBuilder::EndRetry(const ProcedureInfo& info) {
         "the master tries the undo again", verb);
   } else if (opening) {
     End("FAILED_OPEN", error, "the master tries to open it again, at another server where there is one",
-        fmt::format("mend what the error names; ratchet give-up {} --yes loses its rows", RegionIn(info)));
+        fmt::format("repair what the error names; ratchet give-up {} --yes loses its rows", RegionIn(info)));
   } else {
     End("BACKOFF", fmt::format("pid {} has failed (attempt {}): {}", info.pid, info.attempt, error),
         "the master tries again", verb);
@@ -74,7 +74,7 @@ void ChainBuilder::EndRetry(const ProcedureInfo& info) {
 
 void ChainBuilder::EndLock(const ProcedureInfo& info) {
   End("HELD_LOCK", fmt::format("{} holds it: {}", info.owner, info.description),
-      "it is let go when its holder ends, or sends no heartbeat for the time-out",
+      "the lock is released when its holder ends, or sends no heartbeat within the time-out",
       fmt::format("ratchet unlock {}", info.pid));
   if (info.waiting.next_try_in)
     chain_.set_next_in_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, info.waiting.next_try_in->count())));
@@ -87,42 +87,43 @@ void ChainBuilder::EndNoServer() {
 
 // A step runs, or the procedure waits for a worker.
 void ChainBuilder::EndRunning(const ProcedureInfo& info) {
-  const std::string again = "it goes on by itself; ask again to see whether it moves";
+  const std::string again = "it continues by itself; repeat the command to see whether it progresses";
   if (info.running && facts_.workers.held > 0) {
     const std::int64_t age = std::max<std::int64_t>(0, facts_.now_ms - info.updated_ms);
     if (age >= kLongStep) {
       return End(
           "RUNNING",
-          fmt::format("step {} has run for {} and holds its worker: something outside does not come back",
-                      info.step_name, WhyAge(static_cast<std::uint64_t>(age))),
-          "it goes on when that answers; while half of the workers are held, the master adds some for the others",
+          fmt::format("step {} has run for {} and blocks its worker: an external call does not return", info.step_name,
+                      WhyAge(static_cast<std::uint64_t>(age))),
+          "it continues when that call returns; while half of the workers are blocked, the master adds workers for "
+          "the others",
           "look at the storage of this process, and at its log (\"worker stuck\")");
     }
   }
-  if (info.running) return End("RUNNING", "a step runs at this moment", again, "ratchet why");
+  if (info.running) return End("RUNNING", "a step is running", again, "ratchet why");
   if (const auto held = HeldWorkersText(facts_.workers)) {
-    return End("RUNNING", "it stands in the queue of the workers: " + *held,
-               "it runs when one of them ends its step, or on a worker that is added",
+    return End("RUNNING", "it is in the queue of the workers: " + *held,
+               "it runs when a worker ends its step, or on an added worker",
                fmt::format("ratchet why {}", facts_.workers.longest));
   }
-  End("RUNNING", "it stands in the queue of the workers", again, "ratchet why");
+  End("RUNNING", "it is in the queue of the workers", again, "ratchet why");
 }
 
 void ChainBuilder::EndStore() {
-  if (facts_.store_full) return End("SPACE", *facts_.store_full, "it goes on when there is room", kMakeRoom);
+  if (facts_.store_full) return End("SPACE", *facts_.store_full, "it continues when there is room", kMakeRoom);
   if (!facts_.own_storage_hangs_ms) {
-    return End("STORE", "the procedure store writes and syncs its state", "it goes on when the storage answers",
+    return End("STORE", "the procedure store writes and syncs its state", "it continues when the storage answers",
                "ratchet why");
   }
   End("STORE",
       fmt::format("the storage of the procedure store has not answered for {}",
                   WhyAge(static_cast<std::uint64_t>(*facts_.own_storage_hangs_ms))),
-      "it goes on when the storage answers", "look at the disk below the root; ratchet status");
+      "it continues when the storage answers", "look at the disk below the root; ratchet status");
 }
 
 void ChainBuilder::EndServer(const std::string& name, const WhyServer& server) {
-  const std::string told = server.last_error.empty() ? std::string() : "; the last sending: " + server.last_error;
-  // What it said of its storage is as old as its last heartbeat: without a newer one only what it had said then counts.
+  const std::string told = server.last_error.empty() ? std::string() : "; last send: " + server.last_error;
+  // A server's report about its storage is as old as its last heartbeat; without a newer one only that report counts.
   const std::int64_t silent = server.silent_ms.value_or(0);
   if (server.storage_hangs_ms && *server.storage_hangs_ms - silent >= kStorageHangs) {
     return End("DISK",
@@ -137,10 +138,10 @@ void ChainBuilder::EndServer(const std::string& name, const WhyServer& server) {
                            name, WhyAge(static_cast<std::uint64_t>(silent)), told),
                "when its ZooKeeper session ends, or it has accepted no order for too long, the master fences it and "
                "opens its regions elsewhere",
-               "let its process go on, or end it (kill -9), which ends its session sooner");
+               "resume its process, or end it (kill -9), which ends its session sooner");
   }
   if (server.lacks_room) {
-    return End("SPACE", fmt::format("server {}: {}", name, *server.lacks_room), "it goes on when there is room",
+    return End("SPACE", fmt::format("server {}: {}", name, *server.lacks_room), "it continues when there is room",
                "make room on its disk");
   }
   if (server.failures > 0) {

@@ -13,14 +13,16 @@ namespace {
 using procedure::ProcedureInfo;
 using WaitKind = procedure::WaitingOn::Kind;
 
-constexpr int kMostLinks = 50;  // of one chain
+constexpr int kMostLinks = 50;  // maximum length of one chain
 
 std::string SubjectOf(const ProcedureInfo& info) {
   return fmt::format("pid {} {} {}", info.pid, info.type, info.description);
 }
 
+// Each try changes a procedure, so the wait of one that keeps failing counts from its submission.
 std::int64_t SinceUpdate(const WhyFacts& facts, const ProcedureInfo& info) {
-  return std::max<std::int64_t>(0, facts.now_ms - info.updated_ms);
+  const std::int64_t since = facts.keeps_failing.contains(info.pid) ? info.submitted_ms : info.updated_ms;
+  return std::max<std::int64_t>(0, facts.now_ms - since);
 }
 
 std::string PidList(const std::vector<ProcId>& pids) {
@@ -47,18 +49,18 @@ void ChainBuilder::FollowProcedure(ProcId pid) {
   const auto found = facts_.procedures.find(pid);
   if (found == facts_.procedures.end()) {
     AddLink("procedure", fmt::format("pid {}", pid), std::nullopt);
-    return End("GONE", fmt::format("pid {} has ended meanwhile", pid), "what waited for it goes on", "ratchet why");
+    return End("GONE", fmt::format("pid {} has ended meanwhile", pid), "what waited for it continues", "ratchet why");
   }
   const ProcedureInfo& info = found->second;
   if (chain_.link_size() >= kMostLinks) {
     AddLink("procedure", SubjectOf(info), SinceUpdate(facts_, info));
-    return End("GOES_ON", fmt::format("{} links lead to pid {}, and the chain goes on there", kMostLinks, pid),
-               "what its end says", fmt::format("ratchet why {}", pid));
+    return End("GOES_ON", fmt::format("{} links lead to pid {}, and the chain continues there", kMostLinks, pid),
+               "what the last link waits for", fmt::format("ratchet why {}", pid));
   }
   if (!seen_.insert(pid).second) {
     AddLink("procedure", SubjectOf(info), SinceUpdate(facts_, info));
-    return End("RING", fmt::format("procedures wait for each other in a ring: pid {} comes again", pid),
-               "nothing: a ring does not end by itself; it is a defect",
+    return End("RING", fmt::format("deadlock: pid {} waits for itself", pid),
+               "nothing: a deadlock does not end by itself; it is a defect",
                fmt::format("ratchet abort {} (or bypass, where it cannot be aborted)", pid));
   }
   std::string subject = SubjectOf(info);
@@ -94,9 +96,9 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
     case WaitKind::kLimit:
       link.set_waits_for(fmt::format("step {}: {}", info.step_name, info.waiting.detail));
       return End("LIMIT",
-                 fmt::format("{}: as many steps run as may ({})", info.waiting.detail,
+                 fmt::format("{}: no more may run at once ({})", info.waiting.detail,
                              info.waiting.procedures.empty() ? "none is shown" : PidList(info.waiting.procedures)),
-                 "it runs when one of them ends its step",
+                 "it runs when one of these steps ends",
                  info.waiting.procedures.empty()
                      ? std::string("ratchet locks; --procedure-steps-per-table and -per-server set the limits")
                      : fmt::format("ratchet why {} (why its step does not end); --procedure-steps-per-table and "
@@ -115,7 +117,7 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
       link.set_waits_for(fmt::format("step {}: the procedure store", info.step_name));
       return EndStore();
     case WaitKind::kEvent:
-    case WaitKind::kOnce:
+    case WaitKind::kAsync:
     case WaitKind::kOperator:
     case WaitKind::kPaused:
     case WaitKind::kNone: break;
@@ -123,7 +125,7 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   FollowOutside(info, link);
 }
 
-// A step without an answer in time, while the server of hbase:meta is silent: most steps write there.
+// True for a step without an answer in time while the server of hbase:meta is silent: most steps write there.
 bool ChainBuilder::WaitsForMeta(const ProcedureInfo& info) const {
   const bool without_answer =
       info.last_error && (info.last_error->code() == Code::kTimeout || info.last_error->code() == Code::kUnavailable);
@@ -133,16 +135,23 @@ bool ChainBuilder::WaitsForMeta(const ProcedureInfo& info) const {
   return server != facts_.servers.end() && server->second.online && server->second.silent_ms.value_or(0) >= kSilent;
 }
 
-// It waits for no other procedure: for a server's answer, for hbase:meta, for a server to place a region on.
+// The procedure waits for no other one. It waits for a server's answer, for hbase:meta, or for a server that can take a
+// region.
 void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLink& link) {
   if (info.type == "LockProcedure") {
-    link.set_waits_for("its holder to let go");
+    link.set_waits_for("its holder to release it");
     return EndLock(info);
   }
   if (info.waiting.kind == WaitKind::kNone) {
     link.set_waits_for(info.running ? fmt::format("step {} to end: it runs", info.step_name)
                                     : fmt::format("step {}: a free worker", info.step_name));
     return EndRunning(info);
+  }
+  if (info.waiting.own) {
+    link.set_waits_for(fmt::format("step {}: {}", info.step_name, info.waiting.detail));
+    return End("OUTSIDE", fmt::format("the step's own work has not ended: {}", info.waiting.detail),
+               "it continues when that work ends; operators' verbs on it wait too",
+               "if it does not end, look at the storage that it names, from the master's host");
   }
   if (const auto order = facts_.order_targets.find(info.pid); order != facts_.order_targets.end())
     return FollowOrder(info, order->second, link);
@@ -164,12 +173,14 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   }
   if (!facts_.meta_loaded) {
     link.set_waits_for(fmt::format("step {}: hbase:meta to be loaded by the master", info.step_name));
-    return End("STARTING", fmt::format("the master is starting: {}", facts_.step), "it goes on when meta is loaded",
+    return End("STARTING", fmt::format("the master is starting: {}", facts_.step), "it continues when meta is loaded",
                "ratchet status");
   }
-  const std::string what = info.waiting.detail.empty() ? "an event" : info.waiting.detail;
+  const bool of_event = info.waiting.kind == WaitKind::kEvent;
+  const std::string what =
+      info.waiting.detail.empty() ? std::string("an event") : (of_event ? "the event " : "") + info.waiting.detail;
   link.set_waits_for(fmt::format("step {}: {}", info.step_name, what));
-  End("OUTSIDE", fmt::format("work outside of the procedures: {}", what), "it goes on when that work ends",
+  End("OUTSIDE", fmt::format("work outside of the procedures: {}", what), "it continues when that work ends",
       fmt::format("ratchet procedure {}", info.pid));
   if (info.waiting.next_try_in) chain_.set_next_in_ms(static_cast<std::uint64_t>(info.waiting.next_try_in->count()));
 }
@@ -185,7 +196,7 @@ void ChainBuilder::FollowOrder(const ProcedureInfo& info, const std::string& ser
     chain_.set_next_in_ms(static_cast<std::uint64_t>(info.waiting.next_try_in->count()));
 }
 
-// Of several: the one that has been as it is for longest, before those that only run.
+// Follows, of several procedures, the one whose state has not changed for longest; running ones come last.
 void ChainBuilder::FollowOneOf(const std::vector<ProcId>& pids) {
   const ProcedureInfo* worst = nullptr;
   const auto rank = [](const ProcedureInfo& info) {
@@ -198,15 +209,15 @@ void ChainBuilder::FollowOneOf(const std::vector<ProcId>& pids) {
     if (worst == nullptr || rank(found->second) < rank(*worst)) worst = &found->second;
   }
   if (worst != nullptr) return FollowProcedure(worst->pid);
-  End("GONE", "what it waited for has ended meanwhile", "it goes on", "ratchet why");
+  End("GONE", "what it waited for has ended meanwhile", "it continues", "ratchet why");
 }
 
 void ChainBuilder::FollowServer(const std::string& name) {
   const auto found = facts_.servers.find(name);
   if (found == facts_.servers.end()) {
     AddLink("server", "server " + name, std::nullopt);
-    return End("GONE", fmt::format("server {} is not known any more: it has been recovered", name),
-               "what waited for it goes on", "ratchet why");
+    return End("GONE", fmt::format("server {} is no longer known: it has been recovered", name),
+               "what waited for it continues", "ratchet why");
   }
   const WhyServer& server = found->second;
   auto& link = AddLink("server", "server " + name, server.silent_ms);
@@ -254,7 +265,7 @@ std::optional<::ratchet::pb::WhyChain> ChainOfServer(const WhyFacts& facts, cons
   builder.FollowServer(server);
   auto chain = builder.Take();
   const bool idle = facts.servers.at(server).orders == 0;
-  if (chain.cause() == "UNANSWERED" && idle) return std::nullopt;  // it answers, and nothing is asked of it
+  if (chain.cause() == "UNANSWERED" && idle) return std::nullopt;  // it answers, and no order is pending for it
   return chain;
 }
 
@@ -273,10 +284,17 @@ std::uint64_t AgeOf(const ::ratchet::pb::WhyChain& chain) {
 
 std::optional<std::string> HeldWorkersText(const procedure::WorkersInfo& workers) {
   if (workers.held == 0) return std::nullopt;
-  return fmt::format("{} of {} workers are held by steps that do not end, the longest by pid {} for {}{}", workers.held,
-                     workers.workers, workers.longest,
+  return fmt::format("{} of {} workers are blocked in steps that do not end, the longest by pid {} for {}{}",
+                     workers.held, workers.workers, workers.longest,
                      WhyAge(static_cast<std::uint64_t>(std::max<std::int64_t>(0, workers.longest_for.count()))),
                      workers.work_waits ? "; others wait for a worker" : "");
+}
+
+std::optional<std::string> StayingStepsText(const procedure::WorkersInfo& workers) {
+  if (workers.staying == 0) return std::nullopt;
+  return fmt::format("{} steps wait for their own work, pid {} for {}: {}", workers.staying, workers.longest_staying,
+                     WhyAge(static_cast<std::uint64_t>(std::max<std::int64_t>(0, workers.longest_stay.count()))),
+                     workers.longest_work);
 }
 
 std::string WhyAge(std::uint64_t ms) {

@@ -1,5 +1,5 @@
-// From one thing that waits down to its cause: a pure function of the facts. It ends always: a procedure that comes up
-// a second time is a ring, which is a cause of its own.
+// Follows one thing that waits down to its cause: a pure function of the facts. It always ends: a procedure that occurs
+// a second time is a deadlock, which is a cause of its own.
 #pragma once
 
 #include <optional>
@@ -10,19 +10,21 @@
 
 namespace ratchet::host {
 
-// Nothing: the procedure does not wait.
+// nullopt: the procedure does not wait.
 [[nodiscard]] std::optional<ratchet::pb::WhyChain> ChainOfProcedure(const WhyFacts& facts, ProcId pid);
-// Nothing: the server answers and is not behind.
+// nullopt: the server answers and is not behind.
 [[nodiscard]] std::optional<ratchet::pb::WhyChain> ChainOfServer(const WhyFacts& facts, const std::string& server);
-// Nothing: the region is served, or at rest as its table wants.
+// nullopt: the region is served, or offline as its table requires.
 [[nodiscard]] std::optional<ratchet::pb::WhyChain> ChainOfRegion(const WhyFacts& facts, const std::string& encoded);
 
 inline constexpr const char* kMakeRoom = "make room on the disk below the root";
 
-// How long the first link has lasted.
+// The duration of the first link.
 [[nodiscard]] std::uint64_t AgeOf(const ratchet::pb::WhyChain& chain);
-// Of workers that are held by steps which do not end; nothing while none is.
+// Describes workers that are blocked in steps that do not end; nullopt while there are none.
 [[nodiscard]] std::optional<std::string> HeldWorkersText(const procedure::WorkersInfo& workers);
+// Describes steps that hold no worker and whose own work does not end; nullopt while there are none.
+[[nodiscard]] std::optional<std::string> StayingStepsText(const procedure::WorkersInfo& workers);
 // "41.0 s", "320 ms", "12 min".
 [[nodiscard]] std::string WhyAge(std::uint64_t ms);
 

@@ -1,4 +1,4 @@
-// One chain in the making: for chain.cc and causes.cc.
+// A chain while it is built: for chain.cc and causes.cc.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace ratchet::host {
 
-// Heartbeats come several times a second to every few seconds; below this silence means nothing.
+// Heartbeats come several times a second to every few seconds. A shorter silence than this means nothing.
 inline constexpr std::int64_t kSilent = 5'000;
 
 class ChainBuilder {

@@ -35,6 +35,17 @@ rpb::WhyChain OneLink(const char* kind, std::string subject, std::string waits_f
 }
 
 rpb::WhyChain OfStandby(const WhyFacts& facts) {
+  if (!facts.election_obstacle.empty()) {
+    return OneLink("master", fmt::format("master {} (standby)", facts.self), "its election", std::nullopt,
+                   {"STRANGER_NODE", facts.election_obstacle, "nothing, until that node is removed",
+                    "remove the node with ZooKeeper's shell: zkCli.sh delete PATH"});
+  }
+  if (facts.active_master.empty() && !facts.refused_start.empty()) {
+    return OneLink("master", fmt::format("master {} (standby)", facts.self), "its election", std::nullopt,
+                   {"MASTER_REFUSED", facts.refused_start,
+                    "this master is elected next, and is refused too if it sees the same root",
+                    "repair what the cause names, then start the masters"});
+  }
   if (facts.active_master.empty()) {
     return OneLink("master", fmt::format("master {} (standby)", facts.self), "its election", std::nullopt,
                    {"NO_ACTIVE_MASTER", "no master is active, as far as this one sees in ZooKeeper",
@@ -44,7 +55,7 @@ rpb::WhyChain OfStandby(const WhyFacts& facts) {
                  "the ZooKeeper node of the active master " + facts.active_master, std::nullopt,
                  {"ACTIVE_ELSEWHERE",
                   fmt::format("master {} is active", facts.active_master),
-                  "this one takes over when the session of that one ends",
+                  "this master takes over when the active master's session ends",
                   {}});
 }
 
@@ -61,8 +72,8 @@ std::optional<rpb::WhyChain> ChainOfTable(const WhyFacts& facts, const std::stri
   if (!table.schema_error.empty()) {
     return OneLink(
         "table", "table " + name, "its descriptor", std::nullopt,
-        {"DAMAGED_FILE", table.schema_error, "nothing, until the file is put right",
-         fmt::format("put a sound copy of the file back; or ratchet disable {0} and ratchet drop {0}", name)});
+        {"DAMAGED_FILE", table.schema_error, "nothing, until the file is repaired",
+         fmt::format("restore a valid copy of the file; or ratchet disable {0} and ratchet drop {0}", name)});
   }
   if (!table.between) return std::nullopt;
   const std::string plain = "table=" + name;
@@ -80,10 +91,14 @@ std::optional<rpb::WhyChain> ChainOfTable(const WhyFacts& facts, const std::stri
 
 void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)>& add) {
   if (facts.zookeeper_lost_ms) {
-    add(OneLink("zookeeper", fmt::format("master {}", facts.self), "its ZooKeeper session", facts.zookeeper_lost_ms,
-                {"ZOOKEEPER", "ZooKeeper does not answer this master: no member is reached, or they have no majority",
-                 "the cluster goes on serving; deaths are not noticed, and no master can take over, until it answers",
-                 "start ZooKeeper's members; ratchet --zookeeper PLACES why shows each"}));
+    add(OneLink(
+        "zookeeper", fmt::format("master {}", facts.self), "its ZooKeeper session", facts.zookeeper_lost_ms,
+        {"ZOOKEEPER",
+         "ZooKeeper does not answer this master: no member is reached, they have no majority, or their data "
+         "was set back and they refuse its session",
+         "the cluster continues to serve; deaths are not noticed, and no master can take over, until it answers; "
+         "a process whose session is refused for longer than the session time restarts",
+         "start ZooKeeper's members; ratchet --zookeeper PLACES why shows each"}));
   }
   if (facts.role == WhyRole::kStandby) return add(OfStandby(facts));
   if (facts.role == WhyRole::kStopping) {
@@ -92,14 +107,14 @@ void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)
   }
   if (facts.own_storage_hangs_ms) {
     add(OneLink("master", "master " + facts.self, "its storage", facts.own_storage_hangs_ms,
-                {"DISK", "the storage of this master does not answer",
-                 "it gives its office up when another master is there", "look at its disk"}));
+                {"DISK", "the storage of this master does not answer", "it withdraws when another master can take over",
+                 "look at its disk"}));
   }
   if (facts.store_full) {
     add(OneLink("master", (facts.has_servers ? "master " : "host ") + facts.self, "room for the procedure store",
                 std::nullopt,
-                {"SPACE", *facts.store_full, "procedures that have begun go on; new ones are taken when there is room",
-                 kMakeRoom}));
+                {"SPACE", *facts.store_full,
+                 "procedures that have begun continue; new ones are accepted when there is room", kMakeRoom}));
   }
   if (facts.role == WhyRole::kActivating) {
     auto chain = OneLink("master", fmt::format("master {} (starting)", facts.self), "step " + facts.step, facts.step_ms,

@@ -1,5 +1,5 @@
-// What waits besides procedures: the master itself, tables without a procedure, pauses, and what the master's own watch
-// has found.
+// The waits that are not procedures: the master itself, tables without a procedure, pauses, and problems that the
+// master's monitors have found.
 #pragma once
 
 #include <functional>

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/host_port.h"
+
 namespace ratchet::host {
 namespace {
 
@@ -23,10 +25,10 @@ bool IsNumber(const std::string& text) {
   return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// "host,port,startcode" and "host:port" alike.
+// Accepts "host,port,startcode" and "host:port".
 std::vector<std::string> ServersNamed(const WhyFacts& facts, const std::string& text) {
-  std::string address = text;
-  if (const auto colon = address.rfind(':'); colon != std::string::npos) address[colon] = ',';
+  const auto split = SplitHostPort(text);
+  const std::string address = split.has_value() ? fmt::format("{},{}", split->host, split->port) : text;
   std::vector<std::string> found;
   for (const auto& [name, server] : facts.servers) {
     if (name == text || name.starts_with(address + ",")) found.push_back(name);
@@ -88,10 +90,10 @@ Result<WhySubject> FindSubject(const WhyFacts& facts, const std::string& text) {
     if (const auto found = RegionsNamed(facts, name); !found.empty()) return TheOne(Kind::kRegion, found, name);
   }
   if (!facts.has_servers)
-    return Error(Code::kNotFound, fmt::format("'{}' is no pid (ratchet procedures lists them)", text));
+    return Error(Code::kNotFound, fmt::format("'{}' is not a pid; 'ratchet procedures' lists them", text));
   return Error(
       Code::kNotFound,
-      fmt::format("'{}' is no pid, table, region or server of this cluster (ratchet procedures, tables, regions, "
+      fmt::format("'{}' is not a pid, table, region or server of this cluster (ratchet procedures, tables, regions, "
                   "servers list them)",
                   text));
 }

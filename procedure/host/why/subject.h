@@ -1,4 +1,4 @@
-// What a user names: a pure function of the text and of what is known.
+// Finds the subject that a user names: a pure function of the text and of the facts.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace ratchet::host {
 struct WhySubject {
   enum class Kind : std::uint8_t { kCluster, kProcedure, kTable, kRegion, kServer };
   Kind kind = Kind::kCluster;
-  std::string name;  // the whole name; of a procedure its number
+  std::string name;  // the whole name; for a procedure its pid
   [[nodiscard]] std::string ToString() const;
 };
 
-// Errors as of AnswerWhy.
+// Errors: as AnswerWhy.
 [[nodiscard]] Result<WhySubject> FindSubject(const WhyFacts& facts, const std::string& text);
 
 }  // namespace ratchet::host

@@ -1,4 +1,4 @@
-// ratchet-wal: prints, verifies, queries and repairs the procedure store, and holds it against a master's step tables.
+// ratchet-wal: prints, verifies, queries and repairs the procedure store, and compares it with a master's step tables.
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,8 +11,9 @@
 #include <CLI/CLI.hpp>
 
 #include "common/base/descriptors.h"
+#include "common/base/resource_failure.h"
 #include "common/base/version.h"
-#include "common/base/without_resources.h"
+#include "common/io/root_numbers.h"
 #include "procedure/store/store_directory.h"
 #include "procedure/store/tool/wal_tool.h"
 
@@ -24,7 +25,7 @@ using namespace ratchet::procedure::tool;  // NOLINT(google-build-using-namespac
 constexpr const char* kFooter =
     "DIR is the cluster's root directory or its 'procedures' directory.\n"
     "Exit codes: 0 done, 1 wrong usage, 2 something could not be read or written, 3 damage (verify, print), an\n"
-    "undecided question (repair), or procedures that would not go on (replay).\n"
+    "undecided question (repair), or procedures that could not continue (replay).\n"
     "Examples:\n"
     "  ratchet-wal print /data/ratchet --pid 1179\n"
     "  ratchet-wal verify /data/ratchet --json\n"
@@ -66,7 +67,7 @@ int RunPrint(io::Directory& store, const Flags& flags) {
   return Print(store, options, std::cout, std::cerr);
 }
 
-// Only a master has the step tables: it runs in place of this process, and its exit codes are this program's.
+// Only a master has the step tables: it replaces this process, and its exit codes become this program's.
 int RunReplay(const Flags& flags) {
   std::error_code unknown;
   const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", unknown);
@@ -82,7 +83,7 @@ int RunReplay(const Flags& flags) {
 
 int RunRepair(io::Directory& store, const Flags& flags) {
   if (flags.in_place == !flags.out.empty()) {
-    return Fail(Error(Code::kInvalidArgument, "say where to: --out DIR for a repaired copy, or --in-place"),
+    return Fail(Error(Code::kInvalidArgument, "name the target: --out DIR for a repaired copy, or --in-place"),
                 kExitUsage);
   }
   RepairOptions options;
@@ -91,6 +92,11 @@ int RunRepair(io::Directory& store, const Flags& flags) {
                                    : procedure::OnDamage::kStop;
   options.reorder = flags.reorder;
   options.quarantine = flags.quarantine;
+  if (const auto root = io::PosixDisk().Open(store.path() + "/.."); root.ok()) {
+    const auto numbers = io::ReadRootNumbers(**root);
+    if (!numbers.ok()) return Fail(numbers.error(), kExitDisk);
+    if (numbers->mark) options.least_sequence = numbers->mark->sequence;
+  }
   const std::string base = flags.in_place ? store.path() : flags.out;
   auto quarantine = io::PosixDisk().OpenOrMake(base + "/../quarantine");
   if (!flags.in_place) quarantine = io::PosixDisk().OpenOrMake(flags.out + "/quarantine");
@@ -108,28 +114,28 @@ int RunRepair(io::Directory& store, const Flags& flags) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-wal", argc, argv)) return 0;
-  ratchet::EndWithoutResources("ratchet-wal", kExitDisk);
+  ratchet::HandleResourceFailure("ratchet-wal", kExitDisk);
   ratchet::RaiseDescriptorLimit();
   CLI::App app{"Prints, verifies, queries and repairs Ratchet's procedure store."};
   app.require_subcommand(1);
   app.footer(kFooter);
   Flags flags;
   SqlOptions query;
-  auto* print = app.add_subcommand("print", "every record, in order, also those that do not count any more");
-  auto* verify = app.add_subcommand("verify", "check all that counts; exit 3 when something is damaged");
+  auto* print = app.add_subcommand("print", "print every record, in order, including those that no longer count");
+  auto* verify = app.add_subcommand("verify", "check all segments that count; exit 3 if one is damaged");
   auto* repair =
-      app.add_subcommand("repair", "write what lives into a new store, by your decisions about what is damaged");
-  auto* sql =
-      app.add_subcommand("sql", "one SELECT over what the store holds (SQLite's language); .schema lists the tables");
+      app.add_subcommand("repair", "write all live records into a new store; flags decide about damaged ones");
+  auto* sql = app.add_subcommand(
+      "sql", "run one SELECT over the store's records (SQLite's language); .schema lists the tables");
   auto* replay = app.add_subcommand(
-      "replay", "say which procedures a master's program would not go on with: the check before an upgrade");
+      "replay", "list the procedures that a master's program could not continue: the check before an upgrade");
   for (auto* command : {print, verify, repair, sql, replay}) {
     command->add_option("DIR", flags.dir, "root or procedures directory")->required();
     command->footer(kFooter);
   }
   sql->add_option("STATEMENT", query.statement, "SELECT ..., .schema, or .schema TABLE")->required();
   sql->add_flag("--csv", query.csv, "comma-separated values instead of a table");
-  replay->add_option("--with", flags.master, "the master's program (default: ratchet-master beside this program)");
+  replay->add_option("--with", flags.master, "the master's program (default: ratchet-master next to this program)");
   for (auto* command : {print, verify, sql, replay})
     command->add_flag("--json", flags.json, "JSON instead of text (print: one object a line)");
   print->add_option("--pid", flags.pid, "only records of this procedure")->check(CLI::PositiveNumber);
@@ -138,10 +144,10 @@ int main(int argc, char** argv) {
   repair->add_option("--out", flags.out,
                      "directory for the repaired copy; <out>/procedures must not exist or be empty");
   repair->add_flag("--in-place", flags.in_place, "repair the store itself; fences a master that still runs");
-  auto* cut = repair->add_flag("--cut", flags.cut, "drop everything behind damage in its segment");
-  repair->add_flag("--skip", flags.skip, "drop only what is damaged")->excludes(cut);
+  auto* cut = repair->add_flag("--cut", flags.cut, "drop all records after damage in the same segment");
+  repair->add_flag("--skip", flags.skip, "drop only damaged records")->excludes(cut);
   repair->add_flag("--reorder", flags.reorder, "records out of order: the highest version of a procedure wins");
-  repair->add_option("--quarantine", flags.quarantine, "leave this segment out altogether (repeatable)");
+  repair->add_option("--quarantine", flags.quarantine, "leave this segment out (repeatable)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -27,7 +27,7 @@ std::string_view KindName(EntryKind kind) {
   return "?";
 }
 
-// The fields of one entry behind its kind, and the same as JSON members.
+// Writes the fields of one entry after its kind, or the same as JSON members.
 std::string Fields(const FrameEntry& entry, bool json) {
   switch (entry.kind) {
     case EntryKind::kBatch: return "";
@@ -73,12 +73,12 @@ class Printer {
     if (contents.has_head) head_ = contents.chain.back().id;
   }
 
-  // False: something in the segment is not readable.
+  // Returns false if a part of the segment cannot be read.
   bool PrintSegment(const SegmentFile& file) {
     const SegmentId id = file.id();
     if (!options_.json && !options_.pid) {
       out_ << "== " << SegmentName(id)
-           << (counts_.contains(id) ? (id == head_ ? " (open)" : "") : " (does not count any more)") << "\n";
+           << (counts_.contains(id) ? (id == head_ ? " (open)" : "") : " (no longer counts)") << "\n";
     }
     io::RecordReader reader = file.Records();
     io::Record record;
@@ -153,7 +153,7 @@ int Print(io::Directory& store, const PrintOptions& options, std::ostream& out, 
   bool readable = true;
   for (const SegmentId id : segments) {
     const auto file = SegmentFile::Open(store, id);
-    if (!file.ok()) {  // removed by a living owner meanwhile, perhaps
+    if (!file.ok()) {  // perhaps removed by a live owner meanwhile
       err << "ratchet-wal: " << file.error().ToString() << "\n";
       readable = false;
       continue;

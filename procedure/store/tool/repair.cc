@@ -12,8 +12,8 @@
 namespace ratchet::procedure::tool {
 namespace {
 
-// All that lives, as the one segment of `epoch`. It gets its name when it is complete: a repair that dies leaves the
-// store as it was.
+// Writes all live records as the one segment of `epoch`. It gets its name when it is complete: a repair that dies
+// leaves the store unchanged.
 Status WriteRepaired(io::Directory& to, Epoch epoch, const StoreContents& contents, const std::string& how) {
   const SegmentId id{epoch, 1};
   const std::string unfinished = NumberedName(kFillingPrefix, id);
@@ -22,7 +22,7 @@ Status WriteRepaired(io::Directory& to, Epoch epoch, const StoreContents& conten
   FrameBuilder frame(log.Begin(), SystemClock().WallMillis());
   SegmentStart start;
   start.id = id;
-  start.low_water = id;  // nothing older counts any more
+  start.low_water = id;  // no older segment counts
   start.max_pid = contents.max_pid;
   start.owner = how;
   frame.Start(start);
@@ -37,7 +37,7 @@ Status WriteRepaired(io::Directory& to, Epoch epoch, const StoreContents& conten
   return to.Sync();
 }
 
-// Into another directory the epoch must rise as well, so that names never mean two things.
+// The epoch must rise in another directory as well, so that a name never has two meanings.
 Result<Epoch> ClaimFor(io::Directory& from, io::Directory& to, bool in_place) {
   if (in_place) return ClaimNextEpoch(to);
   RATCHET_ASSIGN(const auto names, from.List());
@@ -51,7 +51,7 @@ Result<Epoch> ClaimFor(io::Directory& from, io::Directory& to, bool in_place) {
   return highest.Next();
 }
 
-// Damage for which the operator has not decided anything.
+// Returns damage for which the operator has not decided anything.
 std::vector<std::string> Undecided(const StoreContents& contents, const RepairOptions& options) {
   std::vector<std::string> undecided;
   const std::set<std::string> left_out(options.quarantine.begin(), options.quarantine.end());
@@ -69,7 +69,7 @@ std::vector<std::string> Undecided(const StoreContents& contents, const RepairOp
 Result<int> TryRepair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options,
                       std::ostream& out, std::ostream& err) {
   ReadOptions read;
-  // Everything is looked at, so that all open questions come up at once.
+  // Everything is read, so that all open questions are reported at once.
   read.on_damage = options.on_damage == OnDamage::kCut ? OnDamage::kCut : OnDamage::kSkip;
   read.order = options.reorder ? RecordOrder::kAny : RecordOrder::kGaps;
   read.leave_out.insert(options.quarantine.begin(), options.quarantine.end());
@@ -87,7 +87,8 @@ Result<int> TryRepair(io::Directory& from, io::Directory& to, io::Directory& qua
   const bool in_place = &from == &to;
   RATCHET_ASSIGN(const Epoch epoch, ClaimFor(from, to, in_place));
   read.below = in_place ? epoch : Epoch();
-  RATCHET_ASSIGN(const StoreContents contents, ReadStore(from, read));  // again, now that no other process writes
+  RATCHET_ASSIGN(StoreContents contents, ReadStore(from, read));  // again, now that no other process writes
+  contents.last_sequence = std::max(contents.last_sequence, options.least_sequence);
   std::set<std::string> aside(options.quarantine.begin(), options.quarantine.end());
   for (const StoreDamage& damage : contents.damage) aside.insert(damage.file);
   for (const std::string& name : aside) {
@@ -101,7 +102,7 @@ Result<int> TryRepair(io::Directory& from, io::Directory& to, io::Directory& qua
   out << fmt::format("wrote {}/{}: {} procedures, {} system records, largest pid {}\n", to.path(),
                      SegmentName({epoch, 1}), contents.index.size(), contents.system.size(), contents.max_pid);
   if (!contents.damage.empty() || !aside.empty()) {
-    out << "What was dropped may have held newer records: procedures may have gone back to an earlier step, and "
+    out << "The dropped parts may have held newer records: procedures may be back at an earlier step, and "
            "deleted ones may "
            "be back.\nSteps are idempotent, so letting them run again is safe; look at 'ratchet procedures' after the "
            "start.\n";

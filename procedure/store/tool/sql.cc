@@ -22,35 +22,35 @@ using sql::SqlValue;
 
 constexpr auto kInteger = sql::SqlType::kInteger;
 constexpr auto kText = sql::SqlType::kText;
-constexpr std::size_t kSample = 50;  // rows that set the widths of a table
+constexpr std::size_t kSample = 50;  // number of rows that set the widths of a table
 
 std::vector<sql::SqlTable> Tables() {
   return {
       {"procedures",
-       "procedures whose records live",
+       "procedures with live records",
        {{"pid", kInteger, ""},
-        {"parent", kInteger, "NULL: a root"},
+        {"parent", kInteger, "pid of the parent; NULL: none"},
         {"type", kText, ""},
         {"state", kText, "RUNNABLE, WAITING, SUCCESS, ..."},
         {"step", kInteger, "number of the step that runs next (ratchet-master --list-steps)"},
-        {"owner", kText, "user that submitted it"},
+        {"owner", kText, "submitting user"},
         {"submitted_ms", kInteger, "ms since 1970"},
         {"updated_ms", kInteger, "ms since 1970"},
-        {"version", kInteger, "one more with each record"},
-        {"bytes", kInteger, "of its record"},
+        {"version", kInteger, "rises by one with each record"},
+        {"bytes", kInteger, "size of the record"},
         {"parked", kText, "reason"},
         {"bypassed", kInteger, "0 or 1"},
-        {"error", kText, "of a failed one"}}},
+        {"error", kText, "error of a failed procedure"}}},
       {"steps",
-       "what these procedures have done",
+       "steps that these procedures have run",
        {{"pid", kInteger, ""},
-        {"number", kInteger, "1: the first step that is kept"},
+        {"number", kInteger, "1 for the first step that is kept"},
         {"step", kInteger, "number of the step"},
         {"outcome", kText, "next, spawn, await, done, fail, ..."},
-        {"epoch", kInteger, "of the master that committed it"},
+        {"epoch", kInteger, "epoch of the master that committed it"},
         {"worker", kInteger, "thread of that master"},
         {"began_ms", kInteger, "ms since 1970"},
-        {"took_us", kInteger, "its last run, in microseconds"},
+        {"took_us", kInteger, "duration of the last run, in microseconds"},
         {"attempts", kInteger, "runs"},
         {"error", kText, ""}}},
       {"locks",
@@ -58,20 +58,20 @@ std::vector<sql::SqlTable> Tables() {
        {{"pid", kInteger, ""}, {"kind", kInteger, ""}, {"name", kText, ""}, {"exclusive", kInteger, "0 or 1"}}},
       {"system_records",
        "records of the framework itself, such as pauses",
-       {{"key", kText, ""}, {"bytes", kInteger, "of its value"}}},
+       {{"key", kText, ""}, {"bytes", kInteger, "size of the value"}}},
       {"segments",
        "the files of the store",
        {{"segment", kText, ""},
         {"role", kText, "open, closed, or does not count"},
         {"bytes", kInteger, "below the length that counts"}}},
-      {"damage", "what cannot be read", {{"file", kText, ""}, {"offset", kInteger, ""}, {"reason", kText, ""}}},
+      {"damage", "damaged places in the files", {{"file", kText, ""}, {"offset", kInteger, ""}, {"reason", kText, ""}}},
   };
 }
 
 SqlValue Whole(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 SqlValue TextOf(const std::string& text) { return text.empty() ? SqlValue() : SqlValue(text); }
 
-// Calls `each` for every record that lives; one that cannot be decoded is given without fields.
+// Calls `each` for every live record; one that cannot be decoded is passed without fields.
 void ForEachRecord(const StoreContents& contents,
                    const std::function<void(const ProcedureUpsert&, const pb::ProcedureRecord&)>& each) {
   pb::ProcedureRecord record;
@@ -153,7 +153,7 @@ std::string JsonText(const SqlValue& value) {
   return sql::PlainText(value);
 }
 
-// Rows as they come; the first ones of a table set its widths.
+// Prints rows as they come; the first ones of a table set its widths.
 class Output {
  public:
   Output(const SqlOptions& options, std::ostream& out) : options_(options), out_(out) {}

@@ -29,11 +29,11 @@ Result<std::int64_t> ParseTime(const std::string& text) {
     return std::int64_t{timegm(&parts)} * 1000;
   }
   return Error(Code::kInvalidArgument,
-               "'" + text + "' is no time: give milliseconds since 1970 or YYYY-MM-DD[THH:MM[:SS]] in UTC");
+               "'" + text + "' is not a time: give milliseconds since 1970 or YYYY-MM-DD[THH:MM[:SS]] in UTC");
 }
 
 std::string_view StateName(std::uint32_t state) {
-  // HBase's numbers (reference: wire model of procedures), shown by name here because the tool must not need the
+  // HBase's numbers (reference: wire model of procedures), shown by name here because the tool must not depend on the
   // framework.
   static constexpr std::array<std::string_view, 8> kNames = {
       "?", "INITIALIZING", "RUNNABLE", "WAITING", "WAITING_TIMEOUT", "ROLLEDBACK", "SUCCESS", "FAILED"};

@@ -110,11 +110,11 @@ int Verify(io::Directory& store, bool json, std::ostream& out, std::ostream& err
     const auto id = ParseNumberedName(kSegmentPrefix, name);
     if (!id) continue;
     const auto file = SegmentFile::Open(store, *id);
-    if (!file.ok()) continue;  // a living owner removed it
+    if (!file.ok()) continue;  // a live owner removed it
     SegmentReport report = Examine(*file);
     report.role = !counts.contains(*id) ? "does not count" : contents->chain.back().id == *id ? "open" : "closed";
     if (report.summary == "differs" && counts.contains(*id)) {
-      contents->damage.push_back({name, report.bytes, "the summary at the end differs from what the segment holds"});
+      contents->damage.push_back({name, report.bytes, "the summary at the end differs from the segment's records"});
     }
     segments.emplace(*id, std::move(report));
   }

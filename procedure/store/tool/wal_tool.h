@@ -1,5 +1,5 @@
-// What ratchet-wal does, apart from its flags. Each function writes for a human or as JSON lines and returns the exit
-// code.
+// The commands of ratchet-wal, without the parsing of flags. Each function writes for a human or as JSON lines and
+// returns the exit code.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace ratchet::procedure::tool {
 enum ExitCode : int {
   kExitOk = 0,
   kExitUsage = 1,
-  kExitDisk = 2,    // something could not be read or written
+  kExitDisk = 2,    // a file could not be read or written
   kExitDamage = 3,  // verify: damage was found; print: something could not be printed; repair: a decision is missing
 };
 
@@ -26,20 +26,23 @@ struct PrintOptions {
   std::int64_t since_ms = INT64_MIN;  // wall clock of the frame
   std::int64_t until_ms = INT64_MAX;
 };
-// Every valid record of every segment, in order, those that no longer count included (and marked).
+// Prints every valid record of every segment, in order; those that no longer count are included and marked.
 int Print(io::Directory& store, const PrintOptions& options, std::ostream& out, std::ostream& err);
 
-// Checks all that counts and says what each segment is.
+// Checks all segments that count and reports the role of each segment.
 int Verify(io::Directory& store, bool json, std::ostream& out, std::ostream& err);
 
 struct RepairOptions {
-  OnDamage on_damage = OnDamage::kStop;  // kStop: only undamaged stores, or damage dealt with otherwise
+  OnDamage on_damage = OnDamage::kStop;  // kStop: only undamaged stores, or damage handled by `quarantine`
   bool reorder = false;
   std::vector<std::string> quarantine;  // segments to leave out
+  // The repaired store ends at this sequence at least: a master refuses one that ends below its mark, S114 (no start
+  // without the past).
+  std::uint64_t least_sequence = 0;
 };
-// Reads `from` by the operator's decisions and writes what lives as one new segment of the next epoch into `to` (which
-// may be the same directory: then the claim fences a master that still runs). Damaged and left out files are copied
-// into `quarantine`.
+// Reads `from` by the operator's decisions and writes all live records as one new segment of the next epoch into `to`
+// (which may be the same directory: then the claim fences a master that still runs). Damaged and left out files are
+// copied into `quarantine`.
 int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options,
            std::ostream& out, std::ostream& err);
 
@@ -48,7 +51,7 @@ struct SqlOptions {
   bool json = false;      // an array of objects
   bool csv = false;
 };
-// One query over what the store holds, of a store that no master owns any more or of one that is in use.
+// Runs one query over the records of a store, whether a master owns it or not.
 int Sql(io::Directory& store, const SqlOptions& options, std::ostream& out, std::ostream& err);
 
 // "2026-11-21T04:05:06.789Z".
@@ -56,7 +59,7 @@ int Sql(io::Directory& store, const SqlOptions& options, std::ostream& out, std:
 // Milliseconds since 1970, or "2026-11-21", "2026-11-21T04:05", "2026-11-21T04:05:06", in UTC.
 [[nodiscard]] Result<std::int64_t> ParseTime(const std::string& text);
 
-// HBase's names of the states of procedures; "?" for a number that is none.
+// HBase's names of the states of procedures; "?" for an unknown number.
 // The numbers of OutcomeKind (procedure/author/step_outcome.h) by name: the tool does not link the framework.
 [[nodiscard]] std::string_view OutcomeText(std::uint32_t number);
 [[nodiscard]] std::string_view StateName(std::uint32_t state);

@@ -83,7 +83,7 @@ BODIES = [
      "    throws InterruptedException, IOException {", MOVE),
     ("public ExplainingPredicate<IOException> predicateNoRegionsInTransition() {", NO_TRANSITION),
 ]
-# Never a ZooKeeper of its own.
+# Never starts a ZooKeeper.
 ADDED = """
   @Override
   public org.apache.hadoop.hbase.zookeeper.MiniZooKeeperCluster startMiniZKCluster(int servers, int... ports)

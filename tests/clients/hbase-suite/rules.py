@@ -8,13 +8,13 @@ NA, FAIL = "NA", "FAIL"
 
 # (pattern of Class.test, pattern of the text or None, verdict, reason)
 RULES = [
-    # What the text says by itself.
+    # Rules by the text alone.
     (r"", r"NOT-APPLICABLE", NA, "object inside a server"),
     (r"", r"coprocessor org\.apache\.hadoop\.hbase\.coprocessor\.MultiRowMutationEndpoint: coprocessors are not",
      FAIL, "a table that names MultiRowMutationEndpoint is refused, though each region serves it"),
-    (r"", r"coprocessor \S+: coprocessors are not offered", NA, "coprocessor of the test"),
+    (r"", r"coprocessor \S+: coprocessors are not supported", NA, "coprocessor of the test"),
     (r"", r"filter org\.apache\.hadoop\.hbase\.\S+ is not offered", NA, "filter class of the test, on the servers"),
-    (r"", r"hbase:meta is written by masters", NA, "class of a server that writes hbase:meta"),
+    (r"", r"only masters of this cluster write to hbase:meta", NA, "class of a server that writes hbase:meta"),
     # Servers in the JVM of the test.
     (r"TestClientScannerTimeouts\.", None, NA, "region server class of the test"),
     (r"TestAdmin1\.testCompactRegionWithTableName", r"metaRegion. is null", NA, "object inside a server"),
@@ -31,8 +31,8 @@ RULES = [
     (r"TestFilterListOrOperatorWithBlkCnt\.", r"expected:<\d+> but was:<0>", NA,
      "counter of HFile in the servers' JVM"),
     (r"testExecProcedureWithRet", r"procedure is not registered: \S*", NA, "procedure manager of the test, in the server"),
-    # What Ratchet does not have.
-    (r"", r"REGION_REPLICATION => \d+: replicas", FAIL, "replicas of regions"),
+    # Features that Ratchet does not have.
+    (r"", r"REGION_REPLICATION => \d+: region replicas", FAIL, "replicas of regions"),
     (r"Replica(?!tion)", None, FAIL, "replicas of regions"),
     (r"TestAdmin1\.testTruncateRegions", None, FAIL, "replicas of regions"),
     (r"", r"Cannot alter hbase:meta", FAIL, "replicas of hbase:meta"),
@@ -52,7 +52,7 @@ RULES = [
     (r"", r"UnsupportedOperationException: (?P<call>\w+)", FAIL, "refused call: {call}"),
     (r"", r"KeyValueCodecWithTags", FAIL, "cell codec with tags"),
     (r"FsReadTimeMetric", None, FAIL, "scan metric FS_READ_TIME"),
-    # What differs.
+    # Known differences.
     (r"TestMultiVersions\.testScanMultipleVersions", None, FAIL,
      "VERSIONS bounds what exists, whatever a time range says (docs/wire-compatibility.md)"),
     (r"TestPartialResultsFromClientSide\.testExpectedNumberOfCells", None, FAIL,

@@ -110,7 +110,7 @@ shows('removing quotas', /\A(?!.*(ada|people|Error)).*0 row/m) do
   set_quota TYPE => THROTTLE, TABLE => 'people', LIMIT => NONE
   list_quotas
 end
-shows('a quota of space', /space are not offered/) { set_quota TYPE => SPACE, TABLE => 'people', LIMIT => '1G', POLICY => NO_WRITES }
+shows('a quota of space', /space quotas are not supported/) { set_quota TYPE => SPACE, TABLE => 'people', LIMIT => '1G', POLICY => NO_WRITES }
 shows('enable_rpc_throttle', /true.*false/m) do
   disable_rpc_throttle
   enable_rpc_throttle

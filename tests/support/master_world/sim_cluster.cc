@@ -33,7 +33,7 @@ void SimCluster::Violation(const std::string& what) {
 SimServer& SimCluster::AddServer(const std::string& host) {
   const ServerName name{host, 16020, next_start_code_++};
   servers_.push_back(std::make_unique<SimServer>(*this, name));
-  storage_.logs[name];  // S4: before it registers anywhere
+  storage_.logs[name];  // S4 (directory made once): before it registers anywhere
   live_.insert(name);
   Trace("starts " + name.ToString());
   TryRegister(*servers_.back());
@@ -106,7 +106,8 @@ void SimCluster::Heartbeats() {
       continue;
     }
     const std::uint64_t taken = master().logic().reconciler().OnHeartbeat(server->name(), server->NextList());
-    constexpr std::uint64_t kOneAnswerIn = 7;  // is lost: the master may have taken what it does not know to be taken
+    constexpr std::uint64_t kOneAnswerIn = 7;  // one answer in 7 is lost: the master may have accepted a list without
+                                               // the server's knowledge
     if (options_.lost_permille == 0 || ++answers_ % kOneAnswerIn != 0) server->ListAnswered(taken);
     server->Learn(master().logic().peers().ListFor(server->name(), master().epoch()));
   }
@@ -150,10 +151,10 @@ void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver:
                                       : report.answer.outcome == OrderOutcome::kClosed
                                           ? master::TransitionCode::kClosed
                                           : master::TransitionCode::kFailedOpen;
-  handler.OnRegionReport(
-      {from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
-       report.address.attempt, report.answer.error_class, report.answer.error_message, report.answer.descriptor},
-      judged);
+  handler.OnRegionReport({from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
+                          report.address.attempt, report.answer.error_class, report.answer.error_message,
+                          report.answer.schema_number, report.answer.open_number, report.answer.flushed},
+                         judged);
 }
 
 bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& report,
@@ -230,7 +231,7 @@ bool SimCluster::RunFor(Millis span) {
 }
 
 bool SimCluster::Settle(Millis limit) {
-  // Asked before every step: the dear question only when nothing is to be done, and once in a while.
+  // Called before every step. The expensive check runs only when nothing else can be done, and once in a while.
   TimePoint next_look{};
   const auto at_rest = [this, &next_look] {
     if (!master().ready() || !master().executor().Idle() || time_.Now() < next_look) return false;
@@ -238,7 +239,7 @@ bool SimCluster::Settle(Millis limit) {
     return master().AllFinished();
   };
   (void)RunUntil([&] { return has_master() && (master().dead() || at_rest()); }, limit);
-  next_look = {};  // nothing may be left that would let time go on
+  next_look = {};  // no event may be left that would let time advance
   return has_master() && !master().dead() && at_rest();
 }
 
@@ -304,10 +305,10 @@ std::string SimCluster::CheckSettled() {
     }
     const SimServer* const server = open && row.location ? Find(*row.location) : nullptr;
     const auto served = server == nullptr ? nullptr : server->Served(encoded);
-    const bool known = row.descriptor != 0;                                    // else it counts as old
-    if (served != nullptr && known && served->descriptor != row.descriptor) {  // S48
-      wrong += fmt::format("region {} is served with descriptor {}, meta says {}\n", encoded, served->descriptor,
-                           row.descriptor);
+    const bool known = row.schema_number != 0;                                       // else it counts as old
+    if (served != nullptr && known && served->schema_number != row.schema_number) {  // S48 (schema pinned in the order)
+      wrong += fmt::format("region {} is served with descriptor {}, meta says {}\n", encoded, served->schema_number,
+                           row.schema_number);
     }
   }
   for (const auto& [encoded, where] : holders) wrong += fmt::format("region {} is open but not in meta\n", encoded);

@@ -3,10 +3,12 @@
 // owns the store). Its checkers know what no part knows: which writes were acknowledged and by which server.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,8 +24,8 @@
 
 namespace ratchet::sim {
 
-// The rows of hbase:meta with their conditions (S28). Durable as soon as applied; whether meta's own log is recovered
-// in time is judged by meta's number, like any region's.
+// The rows of hbase:meta with their conditions (S28: conditional meta writes). Durable as soon as applied; whether
+// meta's own log is recovered in time is judged by meta's number, like any region's.
 class SimMetaRows {
  public:
   Status Apply(const master::MetaEdit& edit);
@@ -49,9 +51,12 @@ struct SimOptions {
   std::uint32_t lost_permille = 0;
   std::uint32_t duplicated_permille = 0;
   bool heartbeats = false;  // every 200 ms
+  // Actions on files of steps take up to this time, in which other steps run; empty: a step acts on its own thread.
+  std::optional<Millis> longest_action;
+  std::uint32_t refused_actions_permille = 0;  // as if too many were queued
 };
 
-// Of the masters of every cluster, unless a test changes them.
+// The options of the masters of every cluster, unless a test changes them.
 [[nodiscard]] inline master::MasterOptions UsualMasterOptions() {
   master::MasterOptions options;
   options.snapshot_export_dir = "/exports";
@@ -71,8 +76,8 @@ class SimCluster {
   [[nodiscard]] std::vector<SimServer*> Alive();
 
   // ---- masters ----
-  // The next master claims the store and becomes the one that servers talk to. `keep_old`: the one before goes on
-  // acting on what it believes.
+  // The next master claims the store and becomes the one that servers send to. `keep_old`: the previous one continues
+  // to act on its old state.
   SimMaster& StartMaster(testing::CrashPlan plan = {}, bool keep_old = false);
   SimMaster& master() { return *masters_.back(); }
   [[nodiscard]] bool has_master() const { return !masters_.empty(); }
@@ -80,7 +85,7 @@ class SimCluster {
   void DropOldMasters();
 
   // ---- running ----
-  // Runs until `done` says so; false when `limit` of simulated time has passed or nothing is left to happen.
+  // Runs until `done` returns true; false when `limit` of simulated time has passed or no event is left.
   bool RunUntil(const std::function<bool()>& done, Millis limit = Millis(60'000));
   bool RunFor(Millis span);
   // The active master is ready, and every procedure has ended.
@@ -94,24 +99,30 @@ class SimCluster {
     return options_.duplicated_permille > 0 && prng_.Chance(options_.duplicated_permille, 1000);
   }
   [[nodiscard]] Millis Delay() { return Millis(prng_.Between(0, options_.max_delay.count())); }
+  // An action on files: one in ten takes up to the longest time.
+  [[nodiscard]] Millis ActionDelay() {
+    const Millis longest = options_.longest_action.value_or(Millis(0));
+    return Millis(prng_.Between(0, prng_.Chance(1, 10) ? longest.count() : std::min<std::int64_t>(longest.count(), 5)));
+  }
   [[nodiscard]] Millis LongDelay() { return Millis(prng_.Between(1, 3000)); }
-  // Now and then said a second time, long after; sometimes to a deposed master. False: there is no master to talk to.
+  // Sends the report; sometimes again, much later, and sometimes to a deposed master. Returns false if there is no
+  // master.
   bool CarryReport(SimServer& from, const regionserver::OrderReport& report,
                    std::function<void(const Result<master::ReportAnswer>&)> done);
 
   // ---- the checkers ----
   void Violation(const std::string& what);
   [[nodiscard]] const std::vector<std::string>& violations() const { return storage_.violations; }
-  // When all is settled: every region is where meta says, and only there. Empty: it is.
+  // When all work has ended: every region is where meta names it, and only there. Empty: correct.
   [[nodiscard]] std::string CheckSettled();
   bool any_ranges = false;  // regions may have a hole or an overlap: a test has made it
   // At any time: the first region that two servers have open of which neither is fenced. Empty: there is none.
   [[nodiscard]] std::string OpenTwice();
   // One write to every region of every server.
   void WriteEverywhere();
-  // For comparing ends: tables and their states, regions and their states, without places and numbers.
+  // For comparing final states: tables and their states, regions and their states, without servers and numbers.
   [[nodiscard]] std::string Fingerprint() const;
-  // The keys of each table, without a hole and without an overlap. Empty: they are; else what is wrong.
+  // The keys of each table, without a hole and without an overlap. Empty: correct; else the error.
   [[nodiscard]] std::string RangesInMeta() const;
 
   void Trace(const std::string& line);
@@ -126,10 +137,10 @@ class SimCluster {
   SimOptions& options() { return options_; }
   master::MasterOptions master_options = UsualMasterOptions();
   std::shared_ptr<procedure::ProcedureListener> listener;  // of every master that is started from now on
-  // Called on entering each step of the start-up.
+  // Called when each step of the start-up begins.
   std::function<void(SimMaster&, master::ActivationStep)> on_activation;
-  // Called at each call that the logic makes to the outside (meta, orders, clock), also from within a step: what it
-  // runs happens in the middle of that step, as by another worker.
+  // Called at each call that the logic makes to the outside (meta, orders, clock), also from within a step: the
+  // function runs in the middle of that step, as if by another worker.
   std::function<void(SimMaster&)> on_point;
   bool ordinary_workers_stuck = false;  // only urgent work is done
   bool start_paused = false;            // the next master starts paused; then it is false again
@@ -154,7 +165,7 @@ class SimCluster {
   std::vector<std::unique_ptr<SimMaster>> masters_;  // the last one is the youngest
   std::uint64_t next_start_code_ = 100;
   std::uint64_t beats_ = 0;
-  std::uint64_t answers_ = 0;  // to heartbeats
+  std::uint64_t answers_ = 0;  // answers to heartbeats
   std::vector<std::string> trace_;
 };
 

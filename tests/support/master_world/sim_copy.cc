@@ -11,12 +11,13 @@
 namespace ratchet::sim {
 namespace {
 
-// What was acknowledged in a region, as its copy in a snapshot has it.
+// Returns the acknowledged value of a region, from its copy in a snapshot.
 std::string TruthOf(const std::string& snapshot, const std::string& encoded) { return snapshot + "/" + encoded; }
 
-// Why no copy can be made of a region that is at rest; empty: one can.
+// The reason why no copy can be made of a region that is not open; empty: it can be copied.
 std::string NotReady(const RegionData& data, const master::CopyOrder& order) {
-  const bool unopened = data.opening == 0 ? !order.opened_before : data.opening == data.built && order.born != 0;
+  const bool unopened =
+      data.open_number == 0 ? !order.opened_before : data.open_number == data.built && order.build_number != 0;
   if (!data.closed && !unopened) return "its newest manifest does not end with CLOSED";
   return data.recovered > data.flushed ? "it has recovered edits" : "";
 }
@@ -58,7 +59,7 @@ regionserver::OrderAnswer SimServer::Perform(const master::CopyOrder& order) {
       answer.error_class = std::string(rpc::exception::kNotServingRegion);
       return answer;
     }
-    if (data.opening != open->second.open_seq) {
+    if (data.open_number != open->second.open_number) {
       Exit("found a younger opening while copying");
       return answer;
     }
@@ -68,8 +69,8 @@ regionserver::OrderAnswer SimServer::Perform(const master::CopyOrder& order) {
     return answer;
   } else if (order.kind == Source::kClosedRegion) {
     result.set_not_ready(NotReady(data, order));
-    if (data.opening != 0 && data.opening == data.built) value = data.flushed;
-    const bool never_open = data.opening == data.built;
+    if (data.open_number != 0 && data.open_number == data.built) value = data.flushed;
+    const bool never_open = data.open_number == data.built;
     if (result.not_ready().empty() && !never_open && value != storage.acknowledged[source]) {
       cluster_.Violation(
           fmt::format("the copy of {} has {}, acknowledged is {}", source, value, storage.acknowledged[source]));
@@ -86,7 +87,7 @@ regionserver::OrderAnswer SimServer::Perform(const master::CopyOrder& order) {
     if (made.built < number) {
       made.built = number;
       made.flushed = value;
-      made.opening = std::max(made.opening, number);
+      made.open_number = std::max(made.open_number, number);
       const std::string truth = TruthOf(order.snapshot, source);
       storage.acknowledged[truth] = value;
       storage.parents[target] = {truth};

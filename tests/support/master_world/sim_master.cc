@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
+#include "master/env/file_actions.h"
 #include "master/procedures/register.h"
 #include "procedure/lock_procedure.h"
 #include "tests/support/master_world/sim_cluster.h"
@@ -27,8 +29,9 @@ class SimMaster::Meta final : public master::MetaTable {
         std::move(done));
   }
 
-  // S41. The wire may also bring it twice, the second time late: then no answer comes of it.
+  // S41 (atomic conditional commit). The network may also deliver it twice, the second time late and without an answer.
   void Commit(master::MetaCommit commit, std::function<void(Result<master::CommitOutcome>)> done) override {
+    if (RATCHET_MUTANT("meta.commit_row_by_row")) return CommitRowByRow(std::move(commit.edits), std::move(done));
     master_.Point();
     SimCluster& cluster = master_.cluster_;
     auto outcome = std::make_shared<master::CommitOutcome>();
@@ -69,6 +72,16 @@ class SimMaster::Meta final : public master::MetaTable {
     const auto location = master_.logic_.regions().MetaLocation();
     return location ? master_.cluster_.Find(*location) : nullptr;
   }
+  // The mutant: one request for each row, as RpcMetaTable sends under the same mutant.
+  void CommitRowByRow(std::vector<master::MetaEdit> edits, std::function<void(Result<master::CommitOutcome>)> done) {
+    if (edits.empty()) return done(master::CommitOutcome::kApplied);
+    const master::MetaEdit first = edits.front();
+    edits.erase(edits.begin());
+    Write({first}, [this, edits = std::move(edits), done = std::move(done)](const Status& written) mutable {
+      if (!written.ok()) return done(written.error());
+      CommitRowByRow(std::move(edits), std::move(done));
+    });
+  }
   void Call(std::function<Status(SimServer&)> act, std::function<void(Status)> done) {
     SimCluster& cluster = master_.cluster_;
     const auto answer = [&cluster, alive = std::weak_ptr(master_.alive_), done = std::move(done)](const Status& status,
@@ -90,7 +103,7 @@ class SimMaster::Meta final : public master::MetaTable {
   SimMaster& master_;
 };
 
-// The remote dispatcher: CHECK before each sending (S18), repeated until accepted, then expiry.
+// The remote dispatcher: CHECK before each sending (S18: check before each send), repeated until accepted, then expiry.
 class SimMaster::Orders final : public master::RegionServers {
  public:
   explicit Orders(SimMaster& master) : master_(master) {}
@@ -106,7 +119,7 @@ class SimMaster::Orders final : public master::RegionServers {
     if (!master_.store_.Check().ok()) return;
     SimCluster& cluster = master_.cluster_;
     SimServer* server = cluster.Find(name);
-    // From here the order is on the wire, whatever becomes of its sender; it may arrive twice, and late.
+    // From here on the order is on the network. It may arrive twice or late, whatever happens to its sender.
     const auto deliver = [server, order, epoch = master_.epoch()] {
       if (server->alive()) server->Receive(epoch, order);
     };
@@ -137,7 +150,7 @@ class SimMaster::Live final : public master::LiveServers {
   SimMaster& master_;
 };
 
-// The clock of the logic: each look at it is a point at which others may go on. Never called under a lock of the logic.
+// The clock of the logic: at each read of it other workers may run. Never called under a lock of the logic.
 class SimMaster::Ticks final : public Clock {
  public:
   explicit Ticks(SimMaster& master) : master_(master) {}
@@ -151,6 +164,23 @@ class SimMaster::Ticks final : public Clock {
   SimMaster& master_;
 };
 
+// The threads for actions on files: each action runs after a delay of its own, so in any order.
+class SimMaster::Actions final : public master::FileActions {
+ public:
+  explicit Actions(SimMaster& master) : master_(master) {}
+  [[nodiscard]] bool Run(std::function<void()> action, bool /*urgent*/) override {
+    if (master_.cluster_.prng().Chance(master_.cluster_.options().refused_actions_permille, 1000)) return false;
+    master_.cluster_.time().After(master_.cluster_.ActionDelay(),
+                                  [alive = std::weak_ptr(master_.alive_), action = std::move(action)] {
+                                    if (!alive.expired()) action();
+                                  });
+    return true;
+  }
+
+ private:
+  SimMaster& master_;
+};
+
 SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master::MasterOptions& options)
     : cluster_(cluster),
       store_(cluster.disk(), plan),
@@ -159,6 +189,7 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
       orders_(std::make_unique<Orders>(*this)),
       live_(std::make_unique<Live>(*this)),
       ticks_(std::make_unique<Ticks>(*this)),
+      actions_(std::make_unique<Actions>(*this)),
       logic_({*meta_, *orders_, files_, *live_, *ticks_, cluster.time()}, options, [this](master::ActivationStep step) {
         if (cluster_.on_activation) cluster_.on_activation(*this, step);
       }) {
@@ -176,6 +207,7 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
       executor_options);
   if (cluster.listener) executor_->AddListener(cluster.listener);
   logic_.Attach(*executor_);
+  if (cluster.options().longest_action) logic_.env().file_actions = actions_.get();
 }
 
 master::MetaTable& SimMaster::meta_table() { return *meta_; }

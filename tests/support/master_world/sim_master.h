@@ -1,5 +1,5 @@
 // One life of a simulated master: the real logic and the real executor on the simulated world, single-threaded. It ends
-// when its store dies (at a chosen commit, or because a younger master has claimed); what it sent stays on the wires.
+// when its store dies (at a chosen commit, or because a younger master has claimed); its messages stay on the network.
 #pragma once
 
 #include <memory>
@@ -22,14 +22,14 @@ class SimMaster {
   SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master::MasterOptions& options);
   ~SimMaster();
 
-  // The start-up steps up to the workers' start; then meta is loaded as time goes on. An error: it is dead.
+  // Runs the start-up steps up to the workers' start; then meta is loaded while time advances. An error: it is dead.
   Status Activate();
   [[nodiscard]] bool ready() const { return ready_; }
   [[nodiscard]] bool dead() const { return store_.dead(); }
   // It is dead, or a younger master has claimed the store.
   [[nodiscard]] bool deposed() { return !store_.Check().ok(); }
   bool RunOne();
-  // Something outside is called, maybe from within a step: other workers may do a step meanwhile.
+  // The logic calls something outside, maybe from within a step: other workers may do a step meanwhile.
   void Point();
   [[nodiscard]] bool AllFinished() const;
   [[nodiscard]] std::string Unfinished() const;  // one line for each, for messages
@@ -48,6 +48,7 @@ class SimMaster {
   class Orders;
   class Live;
   class Ticks;
+  class Actions;
 
   SimCluster& cluster_;
   testing::CrashStore store_;
@@ -58,6 +59,7 @@ class SimMaster {
   std::unique_ptr<Orders> orders_;
   std::unique_ptr<Live> live_;
   std::unique_ptr<Ticks> ticks_;
+  std::unique_ptr<Actions> actions_;
   master::MasterLogic logic_;
   std::unique_ptr<procedure::Executor> executor_;
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);

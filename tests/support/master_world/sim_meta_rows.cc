@@ -38,10 +38,12 @@ Status SimMetaRows::Apply(const MetaEdit& edit) {
   if (row.state != RegionState::kOpen && it != regions_.end()) {
     row.location = it->second.location;
     row.open_sequence = it->second.open_sequence;
-    row.descriptor = it->second.descriptor;
+    row.schema_number = it->second.schema_number;
   }
   if (it != regions_.end()) {  // columns that the edit does not have stay
-    if (row.born == 0) row.born = it->second.born;
+    if (row.build_number == 0) row.build_number = it->second.build_number;
+    if (row.served == 0) row.served = it->second.served;
+    if (row.flushed == 0) row.flushed = it->second.flushed;
     if (row.daughters.empty()) row.daughters = it->second.daughters;
     if (row.merged_from.empty()) row.merged_from = it->second.merged_from;
   }

@@ -22,7 +22,7 @@ bool HasDirectory(const Storage& storage, const std::string& table_directory, co
   return table != storage.tables.end() && table->second.regions.contains(encoded);
 }
 
-// A region that was never open has what was acknowledged in all that it was made of.
+// A region that was never open has the acknowledged data of all regions that it was made from.
 void InheritTruth(Storage& storage, const std::string& encoded) {
   std::uint64_t truth = 0;
   for (const std::string& parent : storage.parents[encoded]) truth += storage.acknowledged[parent];
@@ -40,10 +40,10 @@ Millis SimServer::Jitter(Millis most) {
 bool SimServer::fenced() const {
   const auto it = cluster_.storage().logs.find(name_);
   return it == cluster_.storage().logs.end() ||
-         it->second.fenced;  // positive: what must be seen is there to be seen (S2)
+         it->second.fenced;  // positive: what must be seen is there to be seen (S2: check is positive)
 }
 
-// Everything that happens to a paused process happens when it goes on; to a dead one, nothing.
+// Events for a paused process happen when it resumes; a dead process gets none.
 void SimServer::Later(Millis delay, std::function<void()> call) {
   cluster_.time().After(delay, [this, call = std::move(call)]() mutable {
     if (!alive_) return;
@@ -73,7 +73,7 @@ void SimServer::Exit(const std::string& why) {
 }
 
 void SimServer::Receive(Epoch epoch, const master::Order& order) {
-  if (epoch < epoch_) return;  // S23
+  if (epoch < epoch_) return;  // S23 (epochs are a second safeguard)
   epoch_ = epoch;
   const OrderKey key = std::visit(
       [](const auto& o) {
@@ -109,7 +109,7 @@ void SimServer::Execute(const OrderKey& key, ProcId pid) {
     }
     answer = std::visit([this](const auto& o) { return Perform(o); }, order);
   } else {
-    answer.outcome = OrderOutcome::kFailed;  // replaced before it began; nothing waits for it
+    answer.outcome = OrderOutcome::kFailed;  // replaced before it began; no caller waits for it
   }
   if (!alive_) return;
   if (const auto next = ledger_.Executed(key, pid, std::move(answer))) {
@@ -123,16 +123,17 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
   Answer answer;
   answer.outcome = OrderOutcome::kOpened;
   RegionData& data = cluster_.storage().regions[encoded];
-  if (!order.schema || order.schema->families.empty()) {  // S68
-    cluster_.Violation(fmt::format("{} is told to open {} without a schema", name_.ToString(), encoded));
+  if (!order.schema || order.schema->families.empty()) {  // S68 (unreadable schema is an error)
+    cluster_.Violation(fmt::format("{} has an order to open {} without a schema", name_.ToString(), encoded));
   }
   if (const auto open = regions_.find(encoded); open != regions_.end()) {
     answer.open_sequence = open->second.value + 1;
-    answer.descriptor = open->second.descriptor;
+    answer.schema_number = open->second.schema_number;
+    answer.open_number = open->second.open_number;
     return answer;
   }
-  if (refuse_opens > 0) {
-    --refuse_opens;
+  if (refuse_opens > 0 || data.unopenable) {
+    if (refuse_opens > 0) --refuse_opens;
     answer.outcome = OrderOutcome::kFailedOpen;
     answer.error_class = "java.io.IOException";
     answer.error_message = "told to refuse";
@@ -142,9 +143,15 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
     Exit("found its fence while opening a region");
     return answer;
   }
-  if (data.opening >= order.open_seq) {  // S21
+  if (data.open_number >= order.open_number) {  // S21 (numbered openings)
     answer.outcome = OrderOutcome::kFailedOpen;
     answer.error_message = "a higher manifest is there";
+    return answer;
+  }
+  if (const auto error = JudgePast(order, data)) {
+    answer.outcome = OrderOutcome::kFailedOpen;
+    answer.error_class = *error;
+    answer.error_message = fmt::format("number {} is there, flushed up to {}", data.open_number, data.flushed);
     return answer;
   }
   if (cluster_.storage().damaged.contains(encoded)) {
@@ -159,11 +166,12 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
     answer.error_message = "the region has no directory";
     return answer;
   }
-  if (data.built < order.born) {  // S38
-    cluster_.Violation(fmt::format("{} opens {}: build {} is not there", name_.ToString(), encoded, order.born));
+  if (data.built < order.build_number) {  // S38 (no empty opening over data)
+    cluster_.Violation(
+        fmt::format("{} opens {}: build {} is not there", name_.ToString(), encoded, order.build_number));
   }
-  if (data.built != 0 && data.opening == data.built) InheritTruth(cluster_.storage(), encoded);
-  data.opening = order.open_seq;
+  if (data.built != 0 && data.open_number == data.built) InheritTruth(cluster_.storage(), encoded);
+  data.open_number = data.served = order.open_number;
   data.closed = false;
   const std::uint64_t value = std::max(data.flushed, data.recovered);
   const std::uint64_t truth = cluster_.storage().acknowledged[encoded];
@@ -171,12 +179,13 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
     cluster_.Violation(
         fmt::format("{} opened {} with value {}, acknowledged is {}", name_.ToString(), encoded, value, truth));
   }
-  data.flushed = value;  // S25
+  data.flushed = value;  // S25 (recovered edits stay until flushed)
   if (order.region.IsMeta()) cluster_.storage().logs[name_].meta = true;
-  regions_[encoded] = {order.open_seq, value};
-  regions_[encoded].descriptor = answer.descriptor = order.descriptor;
-  cluster_.Trace(fmt::format("{} opened {} by order {}", name_.ToString(), encoded, order.open_seq));
+  regions_[encoded] = {order.open_number, value};
+  regions_[encoded].schema_number = answer.schema_number = order.schema_number;
+  cluster_.Trace(fmt::format("{} opened {} by order {}", name_.ToString(), encoded, order.open_number));
   answer.open_sequence = value + 1;
+  answer.open_number = order.open_number;
   return answer;
 }
 
@@ -191,9 +200,11 @@ SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
     return answer;
   }
   RegionData& data = cluster_.storage().regions[encoded];
-  if (data.opening == open->second.open_seq) {  // S22; else a zombie's, invisible
+  if (data.open_number ==
+      open->second.open_number) {  // S22 (close drains, flushes, checks); else a zombie's, invisible
     data.flushed = open->second.value;
     data.closed = true;
+    answer.flushed = data.flushed;
   }
   regions_.erase(open);
   moved_[encoded] = order.destination;
@@ -201,7 +212,7 @@ SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
   return answer;
 }
 
-// S35 to S37: seals all parents, reads them, and makes the children.
+// S35 (proof of a clean close) to S37 (numbered build output): seals all parents, reads them, and makes the children.
 SimServer::Answer SimServer::Perform(const master::BuildOrder& order) {
   Answer answer;
   answer.outcome = OrderOutcome::kFailed;
@@ -220,11 +231,11 @@ SimServer::Answer SimServer::Perform(const master::BuildOrder& order) {
   std::string not_clean;
   for (const RegionInfo& parent : order.parents) {
     RegionData& data = storage.regions[parent.encoded_name()];
-    if (data.opening >= number) {
+    if (data.open_number >= number) {
       answer.error_message = "a higher manifest is there";
       return answer;
     }
-    data.opening = number;
+    data.open_number = number;
   }
   for (const RegionInfo& parent : order.parents) {
     const RegionData& data = storage.regions[parent.encoded_name()];
@@ -242,7 +253,7 @@ SimServer::Answer SimServer::Perform(const master::BuildOrder& order) {
       if (data.built >= number) continue;
       data.built = number;
       data.flushed = value;
-      data.opening = std::max(data.opening, number);
+      data.open_number = std::max(data.open_number, number);
       std::vector<std::string>& parents = storage.parents[child.encoded_name()];
       parents.clear();
       for (const RegionInfo& parent : order.parents) parents.push_back(parent.encoded_name());
@@ -282,7 +293,7 @@ SimServer::Answer SimServer::Perform(const master::SplitLogOrder& order) {
 }
 
 void SimServer::SendDue() {
-  for (const OrderKey& key : ledger_.TakeNewlyDue()) {
+  for (const OrderKey& key : ledger_.DrainNewlyDue()) {
     if (hold_reports > 0) {
       --hold_reports;
       held_.push_back(key);
@@ -333,7 +344,8 @@ void SimServer::Write(const std::string& encoded) {
   const auto logs = storage.logs.find(name_);
   // Append, CHECK (fence and opening), acknowledge.
   if (fenced()) return Exit("found its fence while writing");
-  if (storage.regions[encoded].opening != open->second.open_seq) return Exit("found a younger opening while writing");
+  if (storage.regions[encoded].open_number != open->second.open_number)
+    return Exit("found a younger opening while writing");
   std::uint64_t& truth = storage.acknowledged[encoded];
   if (truth != open->second.value) {
     cluster_.Violation(fmt::format("{} acknowledges a write to {} at {}, but {} was acknowledged elsewhere",
@@ -349,18 +361,18 @@ Status SimServer::AdmitMetaWrite(Epoch epoch) {
   if (epoch < epoch_) return Error(Code::kFenced, "a higher epoch is known");
   epoch_ = epoch;
   Write(meta);
-  return IsOpen(meta) ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is not there any more"));
+  return IsOpen(meta) ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is no longer open here"));
 }
 
 master::RegionList SimServer::NextList() {
   std::vector<std::string> gone;
-  for (const auto& [encoded, open_seq] : online_list_.open()) {
+  for (const auto& [encoded, open_number] : online_list_.open()) {
     const auto open = regions_.find(encoded);
-    if (open == regions_.end() || open->second.open_seq != open_seq) gone.push_back(encoded);
+    if (open == regions_.end() || open->second.open_number != open_number) gone.push_back(encoded);
   }
   for (const std::string& encoded : gone) online_list_.Closed(encoded);
   for (const auto& [encoded, region] : regions_) {
-    if (!online_list_.open().contains(encoded)) online_list_.Opened(encoded, region.open_seq);
+    if (!online_list_.open().contains(encoded)) online_list_.Opened(encoded, region.open_number);
   }
   return AsTold(online_list_.Next());
 }
@@ -369,7 +381,7 @@ master::RegionList AsTold(const regionserver::OnlineList::List& told) {
   master::RegionList list;
   list.number = told.number;
   list.base = told.base;
-  for (const auto& [encoded, open_seq] : told.open) list.open.push_back({encoded, open_seq});
+  for (const auto& [encoded, open_number] : told.open) list.open.push_back({encoded, open_number});
   list.closed = told.closed;
   list.size = told.size;
   list.digest = told.digest;

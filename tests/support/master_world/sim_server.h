@@ -1,6 +1,6 @@
 // A simulated region server: the order ledger of the real one, regions that are numbers, logs on the simulated storage.
-// It follows the rules that the master relies on (S19 to S22), may be slow, may be killed, paused, cut off, and may
-// refuse to open regions. Single-threaded.
+// It follows the rules that the master relies on (S19: executed orders are remembered, to S22: close drains, flushes,
+// checks), may be slow, may be killed, paused, cut off, and may refuse to open regions. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,7 @@
 #include "common/base/clock.h"
 #include "common/base/prng.h"
 #include "common/base/strong_id.h"
+#include "common/model/proto/replication.pb.h"
 #include "common/model/server_name.h"
 #include "master/control/report_handler.h"
 #include "master/env/orders.h"
@@ -30,7 +31,7 @@ class SimServer {
  public:
   SimServer(SimCluster& cluster, ServerName name);
 
-  // ---- what happens to it ----
+  // ---- events ----
   void Receive(Epoch epoch, const master::Order& order);
   void Pause();
   void Resume();
@@ -41,11 +42,11 @@ class SimServer {
   // It may apply a change to hbase:meta: has it open, is not fenced, the epoch is not an old one.
   [[nodiscard]] Status AdmitMetaWrite(Epoch epoch);
 
-  // ---- what it is ----
+  // ---- state ----
   struct OpenRegion {
-    std::uint64_t open_seq = 0;
+    std::uint64_t open_number = 0;
     std::uint64_t value = 0;
-    std::uint64_t descriptor = 0;  // S48
+    std::uint64_t schema_number = 0;  // S48 (schema pinned in the order)
   };
   [[nodiscard]] const ServerName& name() const { return name_; }
   [[nodiscard]] bool alive() const { return alive_; }
@@ -53,7 +54,7 @@ class SimServer {
   [[nodiscard]] bool fenced() const;
   [[nodiscard]] bool reachable() const { return alive_ && !paused_ && !cut_off; }
   [[nodiscard]] const std::map<std::string, OpenRegion>& regions() const { return regions_; }
-  // Where it tells clients that a region went which it closed; nothing: it was not told.
+  // The hint for clients: where a region that it closed has gone; nullopt: unknown.
   [[nodiscard]] std::optional<ServerName> MovedTo(const std::string& encoded) const {
     const auto moved = moved_.find(encoded);
     return moved == moved_.end() ? std::nullopt : moved->second;
@@ -65,15 +66,15 @@ class SimServer {
   [[nodiscard]] bool IsOpen(const std::string& encoded) const { return regions_.contains(encoded); }
 
   bool cut_off = false;            // no RPC reaches it or leaves it; its liveness registration stays
-  std::uint32_t refuse_opens = 0;  // so many openings are answered with FAILED_OPEN
+  std::uint32_t refuse_opens = 0;  // number of openings that are answered with FAILED_OPEN
   std::uint32_t refuse_splits = 0;
-  std::uint32_t hold_reports = 0;  // so many reports are held back until ReleaseReports
+  std::uint32_t hold_reports = 0;  // number of reports that are held back until ReleaseReports
   void ReleaseReports();
   bool registered = false;
-  // What its next heartbeat says; changes only, as the real one's.
+  // The list in its next heartbeat; only changes, like the real one's.
   master::RegionList NextList();
   void ListAnswered(std::uint64_t taken) { online_list_.Answered(taken); }
-  hbase::pb::PeerList peers;  // the newest that it was told of
+  hbase::pb::PeerList peers;  // the newest list that it received
   void Learn(const hbase::pb::PeerList& list);
   Millis order_time{2};  // how long the execution of an order takes, at most
 
@@ -83,9 +84,10 @@ class SimServer {
   void Start(const regionserver::OrderKey& key, const master::Order& order);
   void Execute(const regionserver::OrderKey& key, ProcId pid);
   Answer Perform(const master::OpenOrder& order);
+  [[nodiscard]] std::optional<std::string> JudgePast(const master::OpenOrder& order, const RegionData& data) const;
   Answer Perform(const master::CloseOrder& order);
   Answer Perform(const master::SplitLogOrder& order);
-  // Of a region that is open here; null, with the refusal in `answer`, where it is not.
+  // The data of a region that is open here; null, with the refusal in `answer`, if it is not.
   RegionData* DataOf(const RegionInfo& region, Answer& answer);
   Answer Perform(const master::FlushOrder& order);
   Answer Perform(const master::CompactOrder& order);
@@ -106,13 +108,13 @@ class SimServer {
   regionserver::OrderLedger ledger_;
   std::map<regionserver::OrderKey, master::Order> orders_;  // the newest accepted
   std::map<std::string, OpenRegion> regions_;
-  std::set<ProcId> executed_;                   // S19: each order once, for life
-  std::vector<std::function<void()>> stalled_;  // what happened while it was paused
+  std::set<ProcId> executed_;                   // S19 (executed orders are remembered): each order once, for life
+  std::vector<std::function<void()>> stalled_;  // events while it was paused
   std::vector<regionserver::OrderKey> held_;
   std::map<std::string, std::optional<ServerName>> moved_;
 };
 
-// A server's list of open regions as the master gets it, without the way over the wire.
+// A server's list of open regions as the master gets it, without the network.
 [[nodiscard]] master::RegionList AsTold(const regionserver::OnlineList::List& told);
 
 }  // namespace ratchet::sim

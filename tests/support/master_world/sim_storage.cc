@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
+#include "master/env/drop_marks.h"
+
 namespace ratchet::sim {
 
 std::string UserLogName(std::size_t index) { return fmt::format("log.{:010}", index + 1); }
@@ -18,6 +21,7 @@ std::size_t UserLogOf(const ServerLogs& logs, const std::string& encoded) {
 Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id,
                                    const TableDescriptor& descriptor, const std::vector<std::string>& encoded_regions) {
   point_();
+  if (storage_.on_create_layout) std::exchange(storage_.on_create_layout, {})();
   if (!storage_.next_layout_error.ok()) {
     Status error = storage_.next_layout_error;
     storage_.next_layout_error = Ok();
@@ -25,13 +29,45 @@ Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descript
   }
   if (storage_.archived.contains(directory)) storage_.violations.push_back("the name " + directory + " came back");
   TableFiles& table = storage_.tables[directory];
+  if (table.descriptors.empty()) table.marks.push_back(master::DroppedName(descriptor_id.value()));
   table.descriptors[descriptor_id.value()] = descriptor;
   table.regions.insert(encoded_regions.begin(), encoded_regions.end());
   return Ok();
 }
 
+Status SimFiles::MarkDropped(const std::string& directory, ProcId pid) {
+  point_();
+  const auto it = storage_.tables.find(directory);
+  if (it == storage_.tables.end()) return Ok();
+  if (const auto name = master::NameToDrop(master::DropMarksIn(it->second.marks), pid.value()))
+    it->second.marks.push_back(*name);
+  return Ok();
+}
+
+Status SimFiles::MarkKept(const std::string& directory, ProcId pid) {
+  point_();
+  const auto it = storage_.tables.find(directory);
+  if (it == storage_.tables.end()) return Ok();
+  if (const auto name = master::NameToKeep(master::DropMarksIn(it->second.marks), pid.value()))
+    it->second.marks.push_back(*name);
+  return Ok();
+}
+
+Result<bool> SimFiles::MayGo(const std::string& directory) {
+  const auto it = storage_.tables.find(directory);
+  if (it == storage_.tables.end()) return Error(Code::kNotFound, directory);
+  const TableFiles& table = it->second;
+  const bool empty = table.descriptors.empty() && table.regions.empty() && table.marks.empty();
+  return empty || master::DropMarksIn(table.marks).may_go();
+}
+
 Status SimFiles::ArchiveTableLayout(const std::string& directory, Epoch /*epoch*/) {
   point_();
+  const auto may_go = MayGo(directory);
+  if (may_go.ok() && !*may_go) {
+    storage_.violations.push_back(directory + " was to go to the archive, and no mark allows it (S115)");
+    if (!RATCHET_MUTANT("reconciler.rows_decide")) return Error(Code::kFailedPrecondition, directory);
+  }
   if (storage_.tables.erase(directory) > 0) storage_.archived.insert(directory);
   return Ok();
 }
@@ -91,7 +127,7 @@ Status SimFiles::MakeRegionDirectories(const std::string& table_directory,
   return Ok();
 }
 
-// What is in it is not read again: neither files nor what was acknowledged.
+// Its content is not read again: neither files nor acknowledged data.
 Result<std::string> SimFiles::QuarantineRegion(const std::string& table_directory, const std::string& encoded,
                                                const std::string& mark) {
   const std::string to = fmt::format("{}/{}.{}", table_directory, encoded, mark);
@@ -203,11 +239,14 @@ Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
 
 void SimFiles::FenceLogs(const ServerName& server, bool /*urgent*/, std::function<void(Status)> done) {
   point_();
-  if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) it->second.fenced = true;
+  const auto it = storage_.logs.find(server);
+  if (it != storage_.logs.end() && it->second.directory_lost)
+    return done(Error(Code::kNotFound, "wals/ has no such directory"));
+  if (it != storage_.logs.end()) it->second.fenced = true;
   done(Ok());
 }
 
-void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/,
+void SimFiles::SealLogs(const ServerName& server, master::LogOwner /*owner*/,
                         std::function<void(Result<std::vector<master::SealedLog>>)> done) {
   point_();
   std::vector<master::SealedLog> sealed;
@@ -222,6 +261,11 @@ void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/,
     it->second.sealed = true;
     for (std::size_t i = 0; i < it->second.user_logs; ++i) sealed.push_back({UserLogName(i), 100, 1, 1, false});
     if (it->second.meta) sealed.push_back({kMetaLog, 100, 1, 1, true});
+    if (it->second.log_lost) {
+      master::SealedLog& lost = sealed.front();
+      lost = {lost.name, 0, 0, 0, lost.meta, true};
+      if (it->second.log_accepted) sealed.erase(sealed.begin());
+    }
   }
   timers_.After(Millis(1), [done = std::move(done), sealed = std::move(sealed)] { done(sealed); });
 }

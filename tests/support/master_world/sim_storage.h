@@ -1,5 +1,5 @@
-// What is on shared storage, as far as the master's logic can tell: table directories, servers' logs with their fences,
-// and for each region what was flushed, what splits have recovered, and the highest manifest.
+// The content of shared storage, as the master's logic sees it: table directories, servers' logs with their fences, and
+// for each region the flushed value, the value recovered by splits, and the highest manifest.
 //
 // A region's data is one number that grows with each acknowledged write. `acknowledged` is the truth that only the
 // checker knows: an opening of the region must find it. Single-threaded.
@@ -23,17 +23,24 @@ namespace ratchet::sim {
 struct RegionData {
   std::uint64_t flushed = 0;
   std::uint64_t compactions = 0;
+  bool damaged = false;     // a store file is damaged: the region is not compacted
+  bool unopenable = false;  // every server refuses to open it
+  std::uint64_t refused_compactions = 0;
   std::uint64_t recovered = 0;
-  std::uint64_t opening = 0;  // highest manifest.<open_seq>, openings and builds
-  bool closed = false;        // the highest one that has a state ends with CLOSED (S35)
-  std::uint64_t built = 0;    // the build that made it (S38)
+  std::uint64_t open_number = 0;  // highest manifest.<open_number>, openings and builds
+  std::uint64_t served = 0;       // the highest opening
+  bool closed = false;            // the highest one that has a state ends with CLOSED (S35: proof of a clean close)
+  std::uint64_t built = 0;        // the build that made it (S38: no empty opening over data)
 };
 
 struct ServerLogs {
   bool fenced = false;
   bool sealed = false;
-  std::string unreadable;                      // why no log can be sealed; empty: they can
+  std::string unreadable;                      // why no log can be sealed; empty: logs can be sealed
   bool meta = false;                           // has a log of hbase:meta
+  bool directory_lost = false;                 // moved away by hand, with all logs
+  bool log_lost = false;                       // one log file was moved away by hand
+  bool log_accepted = false;                   // an operator continues without it
   std::size_t user_logs = 1;                   // files that the edits are spread over
   std::map<std::string, std::uint64_t> edits;  // encoded region -> greatest value in its log
 };
@@ -41,7 +48,8 @@ struct ServerLogs {
 struct TableFiles {
   std::map<std::uint64_t, TableDescriptor> descriptors;
   std::set<std::string> regions;
-  bool descriptor_withheld = false;  // the storage refuses to read it at this time
+  std::vector<std::string> marks;    // S115 (missing row is not evidence)
+  bool descriptor_withheld = false;  // the storage refuses to read it now
   bool descriptor_damaged = false;   // reading it is an error
 };
 
@@ -52,29 +60,35 @@ struct SnapshotFiles {
 };
 
 struct Storage {
+  // a test has put an older copy of something in place (S118: older copy stays closed)
+  bool went_back = false;
   std::map<std::string, TableFiles> tables;  // live directories
   std::set<std::string> archived;            // directories, and "wals/<server>"
   std::set<std::string> quarantined;         // "<table's directory>/<region>.<mark>"
   std::map<std::string, SnapshotFiles> snapshots;
   std::map<std::string, SnapshotFiles> exports;  // by place
-  int failing_copies = 0;                        // so many of the next copies of a snapshot's regions fail
+  int failing_copies = 0;                        // number of the next copies of a snapshot's regions that fail
   std::map<ServerName, ServerLogs> logs;         // not retired
   std::map<std::string, RegionData> regions;
   std::set<std::string> damaged;  // regions that no server can open
   std::map<std::string, std::uint64_t> acknowledged;
   std::map<std::string, std::vector<std::string>> parents;  // of a region that a build has made
-  std::vector<std::string> violations;                      // what a checker found; must stay empty
+  std::vector<std::string> violations;                      // errors found by a checker; must stay empty
   Status next_layout_error = Ok();                          // answered once by CreateTableLayout
+  std::function<void()> on_create_layout;                   // called once, by the next CreateTableLayout
   std::function<void()> on_list_logs;                       // called once, before ListLogDirectories looks
 };
 
 class SimFiles final : public master::ClusterFiles {
  public:
-  // `point` is called on entering each of the members.
+  // `point` is called when each member is entered.
   SimFiles(Storage& storage, Timers& timers, std::function<void()> point)
       : storage_(storage), timers_(timers), point_(std::move(point)) {}
   Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                            const std::vector<std::string>& encoded_regions) override;
+  Status MarkDropped(const std::string& directory, ProcId pid) override;
+  Status MarkKept(const std::string& directory, ProcId pid) override;
+  Result<bool> MayGo(const std::string& directory) override;
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
   Status ArchiveRegion(const std::string& table_directory, const std::string& encoded, Epoch epoch) override;
   Result<master::StoredDescriptor> ReadDescriptor(const std::string& directory,
@@ -100,7 +114,7 @@ class SimFiles final : public master::ClusterFiles {
   Result<std::string> ReadExportFile(const std::string& place, const std::string& name) override;
   Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
   void FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) override;
-  void SealLogs(const ServerName& server, bool urgent,
+  void SealLogs(const ServerName& server, master::LogOwner owner,
                 std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& sealed, Epoch epoch) override;
   Status KeepLogs(const ServerName& server, const std::vector<master::SealedLog>& sealed) override;
@@ -116,7 +130,7 @@ class SimFiles final : public master::ClusterFiles {
 };
 
 [[nodiscard]] std::string UserLogName(std::size_t index);
-// In which of a server's logs a region's edits are.
+// Which of a server's logs has a region's edits.
 [[nodiscard]] std::size_t UserLogOf(const ServerLogs& logs, const std::string& encoded);
 inline constexpr const char* kMetaLog = "meta.0000000001";
 

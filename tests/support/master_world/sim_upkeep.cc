@@ -1,7 +1,10 @@
 // A simulated region server: flushes and compactions by order.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "common/model/proto/admin.pb.h"
+#include "common/rpc/exceptions.h"
 #include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::sim {
@@ -31,8 +34,29 @@ SimServer::Answer SimServer::Perform(const master::FlushOrder& order) {
 
 SimServer::Answer SimServer::Perform(const master::CompactOrder& order) {
   Answer answer;
-  if (RegionData* const data = DataOf(order.compacted, answer); data != nullptr) ++data->compactions;
+  RegionData* const data = DataOf(order.compacted, answer);
+  if (data == nullptr) return answer;
+  if (data->damaged) {
+    ++data->refused_compactions;
+    answer.outcome = OrderOutcome::kFailed;
+    answer.error_message = "block checksum mismatch";
+    return answer;
+  }
+  ++data->compactions;
   return answer;
+}
+
+// S118 (older copy stays closed). As long as nothing on the storage has gone back, no order contradicts the storage.
+std::optional<std::string> SimServer::JudgePast(const master::OpenOrder& order, const RegionData& data) const {
+  std::optional<std::string> error;
+  if (order.issued != 0 && data.open_number > order.issued) error = std::string(rpc::exception::kStoreWentBack);
+  if (data.served < order.served || data.flushed < order.flushed) error = std::string(rpc::exception::kOlderCopy);
+  if (error && !cluster_.storage().went_back) {
+    cluster_.Violation(fmt::format("{} finds {} of {}: number {}, served {}, flushed {}; the order {} says {}, {}, {}",
+                                   name_.ToString(), *error, order.region.encoded_name(), data.open_number, data.served,
+                                   data.flushed, order.open_number, order.issued, order.served, order.flushed));
+  }
+  return error;
 }
 
 }  // namespace ratchet::sim

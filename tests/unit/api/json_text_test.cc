@@ -13,7 +13,7 @@ TEST(JsonTextTest, EveryTextBecomesJson) {
   EXPECT_EQ(JsonString("a\"b\\c\n\x01"), "\"a\\\"b\\\\c\\u000a\\u0001\"");
   EXPECT_EQ(JsonString("</script>"), "\"\\u003c/script\\u003e\"");
   EXPECT_EQ(JsonString("\xC3\xA4\xF0\x9F\x99\x82"), "\"\xC3\xA4\xF0\x9F\x99\x82\"");
-  // No UTF-8: a lone byte, a cut sequence, an overlong one, a surrogate, one above the last code point.
+  // Not UTF-8: a lone byte, a cut sequence, an overlong one, a surrogate, one above the last code point.
   EXPECT_EQ(JsonString("\xFFx"), "\"\\ufffdx\"");
   EXPECT_EQ(JsonString("\xC3"), "\"\\ufffd\"");
   EXPECT_EQ(JsonString("\xC0\xAF"), "\"\\ufffd\\ufffd\"");

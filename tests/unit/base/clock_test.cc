@@ -16,7 +16,7 @@ TEST(ManualTimeTest, RunsDueTimersInOrderAndNoOthers) {
   time.After(Millis(30), [&] { ran.push_back(3); });
   time.After(Millis(10), [&] {
     ran.push_back(1);
-    time.After(Millis(10), [&] { ran.push_back(2); });  // due at 20, while Advance goes on
+    time.After(Millis(10), [&] { ran.push_back(2); });  // due at 20, while Advance runs
   });
   time.After(Millis(31), [&] { ran.push_back(4); });
   time.Advance(Millis(30));

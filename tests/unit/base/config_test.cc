@@ -153,7 +153,7 @@ TEST_F(ConfigTest, HelpListsEverySettingWithUnitRangeAndDefault) {
 
 TEST_F(ConfigTest, PrintConfigIsAConfigFile) {
   Server server;
-  const auto outcome = server.Parse({"--print-config", "--workers", "5"});  // works without the required ones
+  const auto outcome = server.Parse({"--print-config", "--workers", "5"});  // works without the required settings
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(*outcome, Settings::Outcome::kPrinted);
   Server again;
@@ -188,7 +188,7 @@ struct Reloading : Server {
 
 TEST_F(ConfigTest, AReloadChangesWhatIsLiveAndNamesWhatNeedsARestart) {
   Reloading server;
-  const Live<std::int64_t> copy = server.at_once;  // as options are handed on
+  const Live<std::int64_t> copy = server.at_once;  // as options are passed on
   const char* file = WriteFile("root = /r\nat-once = 5\nworkers = 3\n");
   ASSERT_TRUE(server.Parse({"--config", file, "--period-ms", "7"}).ok());
   WriteFile("root = /r\nat-once = 9\nworkers = 4\nperiod-ms = 50\nlog-level = debug\n");
@@ -203,7 +203,7 @@ TEST_F(ConfigTest, AReloadChangesWhatIsLiveAndNamesWhatNeedsARestart) {
   EXPECT_THAT(report->need_restart, ElementsAre(HasSubstr("workers stays '3': it needs a restart for '4'")));
   EXPECT_THAT(server.settings.Dump(), HasSubstr("; needs a restart for '4' (" + file_ + ":3)"));
 
-  WriteFile("root = /r\nworkers = 3\n");  // back, and at-once to its default
+  WriteFile("root = /r\nworkers = 3\n");  // back to the default, and so is at-once
   const auto back = server.settings.Reload();
   ASSERT_TRUE(back.ok());
   EXPECT_EQ(copy.Get(), 4);

@@ -1,4 +1,4 @@
-// The limit of descriptors and what is kept of it.
+// The limit of descriptors, and its reserved part.
 #include <sys/resource.h>
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ TEST_F(DescriptorsTest, WhatWouldTakeFromTheReserveIsRefused) {
   while (CheckNextDescriptor("another region").ok() && many.size() < 200)
     many.push_back(::open("/", O_PATH | O_CLOEXEC));
   EXPECT_LT(many.size(), 150U);
-  for (int i = 0; i < 40; ++i) {  // the reserve is still there
+  for (int i = 0; i < 40; ++i) {  // the reserve still exists
     many.push_back(::open("/", O_PATH | O_CLOEXEC));
     EXPECT_GE(many.back(), 0);
   }

@@ -1,4 +1,4 @@
-// A run of a simulation that makes no progress ends the process and says which run it was.
+// A run of a simulation that makes no progress ends the process, and the output names the run.
 #include "tests/support/hang_guard.h"
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ TEST(HangGuardDeathTest, ARunWithoutProgressIsTold) {
 
 TEST(HangGuardTest, AnEndedRunIsLeftAlone) {
   { const HangGuard guard("seed 7", /*limit_seconds=*/1); }
-  EXPECT_EQ(::alarm(0), 0U);  // nothing is left to come
+  EXPECT_EQ(::alarm(0), 0U);  // no alarm is pending
 }
 
 }  // namespace

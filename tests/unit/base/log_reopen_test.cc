@@ -1,4 +1,4 @@
-// A rotation of logs: the file is moved away, SIGHUP opens a new one of its name and ends nothing.
+// A rotation of logs: the file is moved away; SIGHUP opens a new one of its name and does not end the process.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -25,7 +25,7 @@ std::string ReadLogFile(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// What the signals' thread was told.
+// Records the calls on the signals' thread.
 class HeardSignals {
  public:
   void HangUp() {
@@ -82,7 +82,7 @@ TEST_F(LogReopenTest, LinesGoToANewFileOfTheSameName) {
   EXPECT_NE(ReadLogFile(log).find("third"), std::string::npos);
 }
 
-// A region's name has arbitrary bytes; one of them made grep take the log for a binary file.
+// A region's name has arbitrary bytes; such a byte made grep treat the log as a binary file.
 TEST_F(LogReopenTest, EveryByteIsPrintableAndALineIsALine) {
   const fs::path log = dir_ / "log";
   ASSERT_TRUE(OpenLog({LogLevel::kInfo, log}).ok());
@@ -116,7 +116,7 @@ TEST_F(LogReopenTest, AFileThatCannotBeOpenedChangesNothing) {
   EXPECT_NE(ReadLogFile(dir_ / "log.1").find("still here"), std::string::npos);
 }
 
-// In a process of its own, whose other threads exist already or come later: none of them may end it.
+// Runs in a separate process, whose other threads exist already or start later. The signal must end no thread.
 TEST_F(LogReopenTest, HangupsEndNothingAndTerminationStillDoes) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);

@@ -1,4 +1,4 @@
-// What a service manager is told.
+// The notifications to a service manager.
 #include "common/base/service_manager.h"
 
 #include <sys/socket.h>
@@ -21,7 +21,7 @@ class ServiceManagerTest : public ::testing::Test {
     ::unsetenv("NOTIFY_SOCKET");
     if (socket_ >= 0) ::close(socket_);
   }
-  // Listens as systemd does, at an abstract address.
+  // Listens at an abstract address, as systemd does.
   void Listen(const std::string& name) {
     socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     sockaddr_un address{};
@@ -41,7 +41,7 @@ class ServiceManagerTest : public ::testing::Test {
 
 TEST_F(ServiceManagerTest, IsToldWhereItListens) {
   Listen("ratchet-test-" + std::to_string(::getpid()));
-  TellServiceManager("READY=1\nSTATUS=standby");
+  NotifyServiceManager("READY=1\nSTATUS=standby");
   EXPECT_EQ(Received(), "READY=1\nSTATUS=standby");
   EXPECT_EQ(Received(), "nothing");
 }
@@ -50,12 +50,12 @@ TEST_F(ServiceManagerTest, NothingIsDoneWithoutOneOrWithoutItsSocket) {
   Listen("ratchet-test-" + std::to_string(::getpid()));
   for (const char* path : {"", "relative", "/nonexistent/socket", "@ratchet-test-unused"}) {
     ::setenv("NOTIFY_SOCKET", path, 1);
-    TellServiceManager("READY=1");
+    NotifyServiceManager("READY=1");
   }
   ::setenv("NOTIFY_SOCKET", ("/" + std::string(300, 'x')).c_str(), 1);
-  TellServiceManager("READY=1");
+  NotifyServiceManager("READY=1");
   ::unsetenv("NOTIFY_SOCKET");
-  TellServiceManager("READY=1");
+  NotifyServiceManager("READY=1");
   EXPECT_EQ(Received(), "nothing");
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/adaptive_mutex.h"
+#include "common/base/json_quote.h"
 #include "common/base/small_vector.h"
 #include "common/base/unique_function.h"
 
@@ -50,7 +51,7 @@ TEST(UniqueFunctionTest, KeepsWhatItOwnsInlineOrNot) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
-// More threads than processors, so that some sleep and have to be woken.
+// Uses more threads than processors, so that some sleep and must be woken.
 TEST(AdaptiveMutexTest, ExcludesAndWakesEverybody) {
   constexpr int kThreads = 16;
   constexpr int kEach = 20'000;
@@ -62,7 +63,7 @@ TEST(AdaptiveMutexTest, ExcludesAndWakesEverybody) {
       for (int i = 0; i < kEach; ++i) {
         mutex.Lock();
         const int seen = counter;
-        if (i % 1000 == 0) std::this_thread::yield();  // some are taken off the processor inside
+        if (i % 1000 == 0) std::this_thread::yield();  // some are preempted inside the section
         counter = seen + 1;
         mutex.Unlock();
       }
@@ -79,6 +80,15 @@ TEST(AdaptiveMutexTest, ExcludesAndWakesEverybody) {
     if (taken_twice) mutex.Unlock();
   }).join();
   mutex.Unlock();
+}
+
+TEST(JsonQuoteTest, Utf8StaysAndOtherBytesAreEscaped) {
+  EXPECT_EQ(JsonQuote("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
+  EXPECT_EQ(JsonQuote("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
+  EXPECT_EQ(JsonQuote("\xe2\x82\xac \xf0\x9f\x98\x80"), "\"\xe2\x82\xac \xf0\x9f\x98\x80\"");
+  EXPECT_EQ(JsonQuote("\xc3"), "\"\\u00c3\"") << "cut off";
+  EXPECT_EQ(JsonQuote("\xc0\x80"), "\"\\u00c0\\u0080\"") << "overlong";
+  EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"") << "a surrogate";
 }
 
 }  // namespace

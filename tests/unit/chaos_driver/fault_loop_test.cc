@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Says in a common log what is done to it.
+// Records the operations on it in a common log.
 class FakeTarget final : public Target {
  public:
   std::vector<std::string> log;
@@ -92,6 +94,7 @@ class FaultLoopTest : public ::testing::Test {
   int recoveries_ = 0;
   bool stop_when_settled_ = false;
   std::function<double()> traffic_of_;
+  decltype(FaultLoopHooks::may_overlap) may_overlap_;
 
   FaultLoop Loop() {
     FaultLoopHooks hooks;
@@ -109,6 +112,7 @@ class FaultLoopTest : public ::testing::Test {
     };
     hooks.tick = [] {};
     hooks.stop = [this] { return stop_; };
+    hooks.may_overlap = may_overlap_;
     return {target_, options_, std::move(hooks)};
   }
 };
@@ -131,7 +135,7 @@ TEST_F(FaultLoopTest, SeveralAtATimeUpToTheIntensity) {
   EXPECT_EQ(target_.broken, 0);
 }
 
-// Otherwise a fault that is long over would count as unsettled until the last of all others is.
+// Otherwise a fault that has ended long ago would count as unsettled until all others have ended.
 TEST_F(FaultLoopTest, WhatIsHealedSettlesWhileOthersLast) {
   options_.intensity = 2;
   stop_when_settled_ = true;
@@ -156,8 +160,8 @@ TEST_F(FaultLoopTest, WhatIsNotServedAgainDoesNotSettleWhileOthersLast) {
   EXPECT_EQ(recoveries_, 0);
 }
 
-// All servers may be down because of what is to be healed.
-TEST_F(FaultLoopTest, WhoWaitsForTrafficHealsMeanwhile) {
+// All servers may be down because of a fault that must be healed.
+TEST_F(FaultLoopTest, FaultsAreHealedWhileWaitingForTraffic) {
   options_.intensity = 2;
   options_.traffic_floor = 50;
   options_.traffic_patience = Millis(20'000);
@@ -173,6 +177,36 @@ TEST_F(FaultLoopTest, AFaultThatWaitsHasTheOthersHealedMeanwhile) {
   FaultLoop loop = Loop();
   ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(0), "patient", 2}}).ok());
   EXPECT_THAT(target_.log, ElementsAre("inject a", "heal a", "inject patient", "heal patient", "settled"));
+}
+
+// A fault overlaps with the recovery from another fault, not only with that fault.
+TEST_F(FaultLoopTest, WithSeveralAtATimeTheNextDoesNotWaitForTheRecovery) {
+  options_.intensity = 2;
+  target_.serving = Error(Code::kUnavailable, "2 regions in transition");
+  FaultLoop loop = Loop();
+  EXPECT_FALSE(loop.Run({{Millis(0), "a", 1}, {Millis(50), "b", 2}}).ok()) << "in the end it must recover";
+  EXPECT_EQ(loop.lines().size(), 2U);
+}
+
+TEST_F(FaultLoopTest, WhatMustBeAloneWaitsForTheRecoveryOfAllOthers) {
+  options_.intensity = 3;
+  may_overlap_ = [](const auto& /*others*/, const auto& unsettled, const std::string& kind) {
+    return kind != "b" || unsettled.empty();
+  };
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(0), "b", 2}}).ok());
+  EXPECT_THAT(target_.log, ElementsAre("inject a", "heal a", "settled", "inject b", "heal b", "settled"));
+}
+
+TEST_F(FaultLoopTest, AWholeRecoveryIsAwaitedNowAndThen) {
+  options_.intensity = 2;
+  options_.faults_between_rests = 2;
+  FaultLoop loop = Loop();
+  const PlannedFault one{Millis(0), "a", 1};
+  ASSERT_TRUE(loop.Run({one, one, one}).ok());
+  const auto third = std::find(target_.log.begin(), target_.log.end(), "settled");
+  EXPECT_EQ(std::count(target_.log.begin(), third, "inject a"), 2);
+  EXPECT_EQ(std::count(target_.log.begin(), third, "heal a"), 2) << "a rest begins when everything is healed";
 }
 
 TEST_F(FaultLoopTest, VictimsComeFromTheSeed) {

@@ -54,6 +54,13 @@ TEST(GuardsTest, AGoodRunHoldsThemAll) {
   EXPECT_EQ(Judge(GoodRun()), Verdict::kPass);
 }
 
+TEST(GuardsTest, ARunWithoutANamedWorkloadIsNoPass) {
+  RunRecord run = GoodRun();
+  run.missing_workloads = {{"java", "there is no JDK"}};
+  EXPECT_EQ(Judge(run), Verdict::kInconclusive);
+  EXPECT_THAT(Voided(run), HasSubstr("workload java is UNAVAILABLE: there is no JDK"));
+}
+
 TEST(GuardsTest, ARunWithoutFaultsSaysNothing) {
   RunRecord run = GoodRun();
   run.faults.clear();
@@ -159,7 +166,7 @@ TEST(ResourcesTest, TheProcessThatGrewIsNamed) {
   EXPECT_FALSE(JudgePeaks({}, limits).good);
 }
 
-// A flood of connections is there for a moment; what leaks stays.
+// A flood of connections is temporary; a leak stays.
 TEST(ResourcesTest, DescriptorsCountWhenTheyStay) {
   const std::map<std::string, int> self = {{"self", getpid()}};
   ResourceWatch watch;

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "chaos/driver/listing.h"
@@ -29,6 +31,14 @@ TEST(ListingTest, EveryKindSaysWhatItNeeds) {
     EXPECT_FALSE((*fault)->Needs().empty()) << kind;
     EXPECT_THAT(LineOf(kind), HasSubstr(std::string((*fault)->Needs())));
   }
+}
+
+TEST(ListingTest, EveryKindAndScenarioIsInTheManual) {
+  std::ifstream file("docs/chaos.md");
+  const std::string manual{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_FALSE(manual.empty());
+  for (const auto kind : FaultKinds()) EXPECT_THAT(manual, HasSubstr("`" + std::string(kind) + "`"));
+  for (const auto& scenario : Scenarios()) EXPECT_THAT(manual, HasSubstr("`" + std::string(scenario.name) + "`"));
 }
 
 TEST(ListingTest, PrivilegesAndMachineryAreNamed) {

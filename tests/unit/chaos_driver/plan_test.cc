@@ -66,6 +66,12 @@ TEST(ScenarioTest, EveryKindThatAScenarioNamesExists) {
   }
 }
 
+TEST(ScenarioTest, FaultsOverlapInTheLargeMixes) {
+  EXPECT_GE(FindScenario("everything")->intensity, 2U);
+  EXPECT_GE(FindScenario("overlap")->intensity, 2U);
+  EXPECT_LE(FindScenario("overlap")->intensity, 3U);
+}
+
 TEST(ScenarioTest, AnUnknownOneIsAnsweredWithThoseThatExist) {
   const auto found = FindScenario("nonsense");
   ASSERT_FALSE(found.ok());
@@ -105,7 +111,7 @@ TEST(PlanTest, FlagsOverrideTheScenariosPeriodAndIntensity) {
   EXPECT_EQ(plan->intensity, 5U);
 }
 
-// What is printed must lead to the same options again.
+// The printed command must lead to the same options again.
 TEST(ReplayTest, TheCommandParsesToTheSameRun) {
   ChaosOptions options;
   options.scenario = "masterKilling";
@@ -125,6 +131,14 @@ TEST(ReplayTest, TheCommandParsesToTheSameRun) {
   ChaosOptions again;
   ASSERT_EQ(ParseChaosOptions(static_cast<int>(std::size(words)), words, &again), -1);
   EXPECT_EQ(ReplayCommand(again), command);
+}
+
+TEST(ReplayTest, ProgramsThatTheRunWasGivenAreRepeated) {
+  ChaosOptions options;
+  options.seed = 42;
+  options.clients = "build/client-loads";
+  options.released = "build/releases/0.2/bin";
+  EXPECT_THAT(ReplayCommand(options), HasSubstr("--clients build/client-loads --released build/releases/0.2/bin"));
 }
 
 TEST(ReplayTest, TheNumberOfZooKeeperMembersIsRepeatedWhenItWasAskedFor) {

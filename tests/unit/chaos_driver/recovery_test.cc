@@ -80,7 +80,7 @@ TEST(RecoveryTest, ACrashBelongsToTheFaultThatNamesTheServer) {
   const std::map<std::string, std::uint16_t> ports = {{"rs-1", 11}, {"rs-2", 22}, {"rs-3", 33}, {"master-1", 44}};
   EXPECT_EQ(FaultOfCrash(faults, ports, 11, 1000), 0U);
   EXPECT_EQ(FaultOfCrash(faults, ports, 22, 1000), 1U);
-  EXPECT_EQ(FaultOfCrash(faults, ports, 33, 1000), 2U);  // nothing names it: the latest
+  EXPECT_EQ(FaultOfCrash(faults, ports, 33, 1000), 2U);  // no record names it: the latest
   EXPECT_EQ(FaultOfCrash(faults, ports, 33, 150), 0U);
   EXPECT_FALSE(FaultOfCrash(faults, ports, 11, 50));
   faults[2].error = "did not take effect";
@@ -111,7 +111,7 @@ TEST(GapTest, TheLongestThatTouchesTheTime) {
   const auto longest = LongestGap(gaps, 120, 300);
   ASSERT_TRUE(longest);
   EXPECT_EQ(longest->length(), 120);
-  EXPECT_EQ(LongestGap(gaps, 200, 300)->length(), 60);  // what was before is of an earlier fault
+  EXPECT_EQ(LongestGap(gaps, 200, 300)->length(), 60);  // an earlier gap belongs to an earlier fault
   EXPECT_EQ(LongestGap(gaps, 200, 400)->length(), 500);
   EXPECT_FALSE(LongestGap(gaps, 300, 350));
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::uint64_t kMebibyte = 1U << 20U;
 
-// Attacks of 6 s, 2 s apart, on a process that grows by `during` MiB in each attack and by `between` behind it.
+// Attacks of 6 s, 2 s apart, on a process that grows by `during` MiB in each attack and by `between` after it.
 double KeptAfter(int attacks, std::uint64_t during, std::uint64_t between) {
   GrowthBook book;
   TimePoint now{};
@@ -22,14 +22,14 @@ double KeptAfter(int attacks, std::uint64_t during, std::uint64_t between) {
   return kept / kMebibyte;
 }
 
-TEST(GrowthBookTest, WhatOtherClientsWriteIsNotTheAttacks) { EXPECT_NEAR(KeptAfter(1000, 3, 1), 0, 0.001); }
+TEST(GrowthBookTest, GrowthByOtherClientsIsNotBlamedOnAttacks) { EXPECT_NEAR(KeptAfter(1000, 3, 1), 0, 0.001); }
 
-TEST(GrowthBookTest, WhatComesWithAttacksOnlyIsSeen) {
+TEST(GrowthBookTest, GrowthDuringAttacksOnlyIsReported) {
   EXPECT_NEAR(KeptAfter(100, 3, 0), 300, 0.001);
   EXPECT_NEAR(KeptAfter(100, 6, 1), 300, 0.001) << "half of it is what other clients write";
 }
 
-TEST(GrowthBookTest, ProcessesAreToldApart) {
+TEST(GrowthBookTest, GrowthIsCountedPerProcess) {
   GrowthBook book;
   book.Begin(1, 10, TimePoint{});
   book.Begin(2, 1000, TimePoint{});

@@ -1,5 +1,5 @@
-// Every fault point and every type of procedure has its occasion in a table: a new one without an entry is noticed
-// here, not in a run that waits for it in vain.
+// Every fault point and every type of procedure has its occasion in a table: this test notices a new one without an
+// entry, before a run waits for it in vain.
 #include "chaos/faults/occasions.h"
 
 #include <gmock/gmock.h>
@@ -26,14 +26,14 @@ TEST(Occasions, EveryTypeOfProcedureHasOne) {
   for (const auto* type : registry.Types()) EXPECT_TRUE(OccasionOfType(type->name).has_value()) << type->name;
 }
 
-TEST(Occasions, AreOfTheTypeThatAnOrderNames) {
+TEST(Occasions, OrderSelectsOccasionsOfItsType) {
   const auto of = [](const char* name, const char* match) { return OccasionOf({name, match, "crash", 0}); };
   EXPECT_EQ(*of("executor.before_commit", "ServerCrash:SEAL"), Occasion::kServerCrash);
   EXPECT_EQ(*of("executor.after_commit", "RegisterServer:RECORD"), Occasion::kServerReturn);
   EXPECT_EQ(*of("executor.after_commit", "MendTable:WRITE_ROWS"), Occasion::kTable);
   EXPECT_EQ(*of("executor.after_commit", ""), Occasion::kMove);
   EXPECT_EQ(*of("master.before_fence", ""), Occasion::kServerCrash);
-  // The text says "Table", and it is no type of the master's.
+  // The text contains "Table", but it is not the type of a procedure of the master.
   const auto guessed = of("executor.before_commit", "TableSplitter:PREPARE");
   ASSERT_FALSE(guessed.ok());
   EXPECT_EQ(guessed.error().code(), Code::kInvalidArgument);

@@ -1,16 +1,18 @@
-// The preloaded library in programs that every system has: date tells a changed clock, dd a failing sync.
+// The preloaded library in programs that every system has: date shows a changed clock, dd a failing sync.
 #include <cstddef>
 #include <ctime>
 
 #include <filesystem>
 #include <fstream>
 
+#include <netdb.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
 
 #include "chaos/cluster/child_process.h"
 #include "chaos/shim/process_shims.h"
+#include "common/base/fault_point.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -31,7 +33,7 @@ class ShimsTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Runs it with the library; its exit code. What it says is in output().
+  // Runs a program with the library and returns its exit code. Its text is in output().
   int Run(std::vector<std::string> arguments) {
     LaunchSpec spec;
     spec.arguments = std::move(arguments);
@@ -62,7 +64,7 @@ class ShimsTest : public ::testing::Test {
   ShimControl* control_ = nullptr;
 };
 
-TEST_F(ShimsTest, DoesNothingUntilTold) {
+TEST_F(ShimsTest, InjectsNothingUntilArmed) {
   const std::int64_t before = SystemClock().WallMillis() / 1'000;
   EXPECT_GE(DateSays(), before);
   EXPECT_EQ(SyncAFile(), 0);
@@ -94,7 +96,7 @@ TEST_F(ShimsTest, SyncsFail) {
   EXPECT_EQ(SyncAFile(), 0);
 }
 
-TEST_F(ShimsTest, ReadsFailOneInSoMany) {
+TEST_F(ShimsTest, OneReadInNFails) {
   std::ofstream(folder_ / "file") << "text";
   const std::string program = "import os\nfd = os.open('" + (folder_ / "file").string() + R"(', os.O_RDONLY)
 failed = 0
@@ -144,7 +146,7 @@ os.write(1, b'%d' % refused)
   };
   EXPECT_EQ(refused(""), 0);
   EXPECT_EQ(control_->descriptors_refused, 0U);
-  // The program gives the order itself: without a descriptor it could not start.
+  // The program sets the order itself: without a descriptor it could not start.
   const std::size_t at = offsetof(ShimControl, descriptor_errno);
   EXPECT_EQ(refused("control = mmap.mmap(os.open(os.environ['" + std::string(kShimVariable) +
                     "'], os.O_RDWR), 0)\ncontrol[" + std::to_string(at) + ":" + std::to_string(at + 4) + "] = (" +
@@ -153,6 +155,66 @@ os.write(1, b'%d' % refused)
   EXPECT_GE(control_->descriptors_refused, 3U);
   Behave(*control_);
   EXPECT_EQ(refused(""), 0);
+}
+
+// How many of these calls below the folder fail: make a folder, rename it, write a file, link it, remove the link.
+constexpr const char* kChanges = R"(
+import os, sys
+folder = os.open(sys.argv[1], os.O_RDONLY)
+file = os.open(sys.argv[1] + '/file', os.O_WRONLY)
+failed = []
+for name, change in (('mkdir', lambda: os.mkdir('made', dir_fd=folder)),
+                     ('rename', lambda: os.rename('made', 'named', src_dir_fd=folder, dst_dir_fd=folder)),
+                     ('write', lambda: os.pwrite(file, b'x', 0)),
+                     ('link', lambda: os.link('file', 'second', src_dir_fd=folder, dst_dir_fd=folder)),
+                     ('unlink', lambda: os.unlink('second', dir_fd=folder)),
+                     ('rmdir', lambda: os.rmdir('named', dir_fd=folder))):
+    try:
+        change()
+    except OSError as e:
+        failed.append(name + ':' + str(e.errno))
+print(','.join(failed))
+)";
+
+TEST_F(ShimsTest, ChangesOfFilesFail) {
+  std::ofstream(folder_ / "file") << "text";
+  const auto failed = [&](int expected = 0) {
+    EXPECT_EQ(Run({"python3", "-B", "-c", kChanges, folder_.string()}), expected);
+    std::string line;
+    std::ifstream output(folder_ / "output");
+    std::getline(output, line);
+    return line;
+  };
+  const auto with = [](const std::string& name, int error) { return name + ":" + std::to_string(error); };
+  EXPECT_EQ(failed(), "");
+  control_->write_errno = EROFS;
+  EXPECT_EQ(failed(), with("mkdir", EROFS) + "," + with("rename", EROFS) + "," + with("write", EROFS) + "," +
+                          with("link", EROFS) + "," + with("unlink", EROFS) + "," + with("rmdir", EROFS));
+  EXPECT_EQ(control_->writes_refused, 6U);
+  Behave(*control_);
+  control_->create_errno = ENOSPC;
+  EXPECT_EQ(failed(), with("mkdir", ENOSPC) + "," + with("rename", ENOENT) + "," + with("rmdir", ENOENT));
+  EXPECT_EQ(control_->creations_refused, 1U);
+  Behave(*control_);
+  control_->nth_errno = EIO;
+  control_->nth_call = 3;
+  EXPECT_EQ(failed(), with("write", EIO));
+  EXPECT_EQ(control_->nth_acted, 1U);
+  control_->nth_errno = 0;
+  control_->nth_call = 3;
+  EXPECT_EQ(failed(kFaultExitCode), "");
+  EXPECT_EQ(control_->nth_acted, 2U);
+}
+
+TEST_F(ShimsTest, LookUpsOfNamesFailAndNumbersDoNot) {
+  const auto finds = [&](const std::string& host) {
+    return Run({"python3", "-c", "import socket, sys\nsocket.getaddrinfo(sys.argv[1], 80)", host}) == 0;
+  };
+  EXPECT_TRUE(finds("localhost"));
+  control_->lookup_error = EAI_AGAIN;
+  EXPECT_FALSE(finds("localhost"));
+  EXPECT_EQ(control_->lookups_failed, 1U);
+  EXPECT_TRUE(finds("127.0.0.1"));
 }
 
 TEST_F(ShimsTest, SyncsAreSlow) {

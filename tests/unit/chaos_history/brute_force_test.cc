@@ -12,7 +12,7 @@
 namespace ratchet::chaos {
 namespace {
 
-// Tries every operation next that no operation left over must precede. No memory, no pruning.
+// Tries each operation as the next one that none of the remaining operations must precede. No memory, no pruning.
 void TryAll(const History& history, std::vector<bool>& used, const Value& value, std::set<Value>& ends) {
   bool complete = true;
   for (std::size_t i = 0; i < history.size(); ++i) {
@@ -73,7 +73,7 @@ TEST(BruteForceTest, AgreesOnTenThousandSmallHistories) {
     }
     ++(ends.empty() ? bad : good);
   }
-  // The comparison means something only when there were enough of both.
+  // The comparison is meaningful only if there were enough good and bad histories.
   EXPECT_GT(good, 3'000);
   EXPECT_GT(bad, 1'000);
 }

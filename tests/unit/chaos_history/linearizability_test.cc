@@ -104,7 +104,7 @@ TEST(LinearizabilityTest, PossibleValuesHoldWhatUnknownOperationsMayHaveDone) {
   EXPECT_EQ(*values, (std::vector<Value>{"a", "a+", "b", "b+"}));
 }
 
-// Costs grow with the number of operations, not with its square or worse.
+// The cost grows with the number of operations, not with its square or worse.
 TEST(LinearizabilityTest, AllOfALongHistoryIsVisitedOnce) {
   Prng prng(7);
   RandomHistoryShape shape;

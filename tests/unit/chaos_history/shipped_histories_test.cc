@@ -1,4 +1,5 @@
-// The histories in tests/data/histories: each file's name says whether it can be explained; its comment says why.
+// The histories in tests/data/histories: each file's name shows whether it can be explained; its comment gives the
+// reason.
 #include <algorithm>
 #include <filesystem>
 

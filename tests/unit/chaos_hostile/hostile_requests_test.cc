@@ -1,5 +1,5 @@
-// Impossible requests to a region server's data service with a real region behind it: it answers or refuses each, and
-// the region serves on as if nothing had happened.
+// Impossible requests to a region server's data service with a real region: it answers or refuses each, and the region
+// continues to serve.
 #include <gtest/gtest.h>
 
 #include "chaos/hostile/hostile_client.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kRequests = 3'000;
 
-// Without the cluster's key, and with it: then the values reach what members alone may ask, too.
+// Runs without the cluster's key, and with it. With the key the values also reach methods for members only.
 class HostileRequestsTest : public ServiceFixture, public testing::WithParamInterface<const char*> {};
 
 TEST_P(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
@@ -20,7 +20,7 @@ TEST_P(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
   ASSERT_EQ(OpenRegion(region).outcome, OrderOutcome::kOpened);
   ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
   ASSERT_TRUE(Put(region, "kept", "q", "v").ok());
-  // Rows of its own, families that exist, the region itself: so that requests reach the code behind the first check.
+  // Uses existing rows, families and the region itself, so that requests reach the code after the first check.
   chaos::HostileClient hostile(
       {"127.0.0.1", server_->port()}, seed,
       {region.name(), region.encoded_name(), "hostile", "hostile2", "f", MetaRegionInfo().name()}, GetParam());

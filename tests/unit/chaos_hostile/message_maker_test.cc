@@ -36,8 +36,7 @@ TEST(MessageMakerTest, TheSeedFixesEverything) {
   }
 }
 
-// Of a Get's filter, a name that a server knows, and bytes that are a message of that class, other filters in it
-// included.
+// A Get's filter has a name that a server knows, and bytes that are a message of that class, including nested filters.
 TEST(MessageMakerTest, FiltersHaveClassesThatServersKnow) {
   MessageMaker maker(11, {"own"});
   std::set<std::string> classes;

@@ -86,7 +86,7 @@ class EchoClient {
   void Send(const std::string& text) {
     EXPECT_EQ(send(fd_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
   }
-  // What has come within `ms` when `size` bytes are wanted; less when that is all.
+  // Returns the bytes that come within `ms`, at most `size`.
   std::string Receive(std::size_t size, int ms) {
     std::string text;
     while (text.size() < size && !ended_) {

@@ -1,4 +1,4 @@
-// Each thing that can be done to a link, on real sockets; nothing here asserts how long something took, only its order.
+// Each change that can be made to a link, on real sockets; the tests assert order, not durations.
 #include "chaos/network/links.h"
 
 #include <chrono>
@@ -11,8 +11,8 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr int kPatience = 20'000;  // ms; for what must come
-constexpr int kShort = 150;        // ms; for what must not come
+constexpr int kPatience = 20'000;  // ms; for data that must come
+constexpr int kShort = 150;        // ms; for data that must not come
 
 class LinksTest : public ::testing::Test {
  protected:
@@ -132,7 +132,7 @@ TEST_F(LinksTest, HalfOpenSaysNothingAndEndsWithAReset) {
   WaitFor("the bytes have vanished", [&] { return Counters().vanished >= 4; });
   EXPECT_EQ(client.Receive(1, kShort), "");
   EXPECT_FALSE(client.ended());
-  EchoClient fresh(port_);  // connects, and nothing answers
+  EchoClient fresh(port_);  // connects, and no process answers
   fresh.Send("hello");
   WaitFor("these have vanished, too", [&] { return Counters().vanished >= 9; });
   links_->Clear(link_);

@@ -37,7 +37,7 @@ TEST(SourceFinder, ReadsThePortOfACommandLine) {
   EXPECT_FALSE(PortArgument("ratchet-master"));
 }
 
-// A child that connects is named by its --port argument; we ourselves are "client".
+// A child that connects is named by its --port argument; this process is "client".
 TEST(SourceFinder, TellsAChildFromOurselves) {
   EchoServer server;
   const auto port = PickFreePort();
@@ -60,7 +60,7 @@ TEST(SourceFinder, TellsAChildFromOurselves) {
   EXPECT_TRUE(WaitUntil("its end", Millis(20'000), [&] { return CheckEnded(*child).has_value(); }).ok());
 }
 
-// A look that takes long delays the connection that it is about, and no other one.
+// A slow search delays only the connection for which it runs.
 TEST(SourceFinder, ALongLookStopsNoTraffic) {
   EchoServer server;
   const auto port = PickFreePort();

@@ -32,17 +32,17 @@ class FoldersTest : public ::testing::Test {
   ExpectedFolders expected_;
 };
 
-TEST_F(FoldersTest, WhatBelongsToSomebodyIsFine) { EXPECT_THAT(Compare(), IsEmpty()); }
+TEST_F(FoldersTest, OwnedFoldersAreAccepted) { EXPECT_THAT(Compare(), IsEmpty()); }
 
-TEST_F(FoldersTest, WhatBelongsToNobodyIsNamed) {
+TEST_F(FoldersTest, FoldersWithoutAnOwnerAreNamed) {
   Make("wals/h,1,2-splitting");
-  EXPECT_THAT(Compare(), ElementsAre("wals/h,1,2-splitting is of no live server"));
+  EXPECT_THAT(Compare(), ElementsAre("wals/h,1,2-splitting does not belong to a live server"));
   expected_.servers.insert("h,1,2-splitting");
   Make("data/default/gone.5");
-  EXPECT_THAT(Compare(), ElementsAre("data/default/gone.5 is of no table"));
+  EXPECT_THAT(Compare(), ElementsAre("data/default/gone.5 does not belong to a table"));
   expected_.regions[TableName("default", "gone")];
   Make("data/default/gone.5/r9");
-  EXPECT_THAT(Compare(), ElementsAre("data/default/gone.5/r9 is of no region"));
+  EXPECT_THAT(Compare(), ElementsAre("data/default/gone.5/r9 does not belong to a region"));
 }
 
 TEST_F(FoldersTest, ATableHasOneDirectory) {

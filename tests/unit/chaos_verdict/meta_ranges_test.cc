@@ -8,10 +8,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const MetaPicture kWhole = {{"t", {{"r1", {"", "b"}}, {"r2", {"b", ""}}}}};
-// A scan that met a split of r2 after it had read the daughters' place.
-const MetaPicture kTorn = {{"t", {{"r1", {"", "b"}}}}};
-const MetaPicture kTornOtherwise = {{"t", {{"r1", {"", "b"}}, {"r3", {"c", ""}}}}};
+const MetaRanges kWhole = {{"t", {{"r1", {"", "b"}}, {"r2", {"b", ""}}}}};
+// A scan during which r2 was split, after the scan had passed the place of the daughters' rows.
+const MetaRanges kTorn = {{"t", {{"r1", {"", "b"}}}}};
+const MetaRanges kTornOtherwise = {{"t", {{"r1", {"", "b"}}, {"r3", {"c", ""}}}}};
 
 TEST(RangeJudgeTest, NothingReadIsNoProof) { EXPECT_FALSE(RangeJudge().Judge().good); }
 
@@ -26,7 +26,7 @@ TEST(RangeJudgeTest, OneLookMayMeetACommitInItsMiddle) {
   RangeJudge judge;
   judge.Take(kTorn);
   EXPECT_TRUE(judge.in_doubt());
-  judge.Take(kTornOtherwise);  // and the next one another commit
+  judge.Take(kTornOtherwise);  // the next scan has an inconsistency of another commit
   judge.Take(kWhole);
   judge.Take(kTorn);
   judge.Take({});  // the table is gone
@@ -41,7 +41,7 @@ TEST(RangeJudgeTest, TwoLooksThatAgreeShowAHole) {
   judge.Take(kWhole);
   const Finding finding = judge.Judge();
   EXPECT_FALSE(finding.good);
-  EXPECT_THAT(finding.text, HasSubstr("t has no region behind 'b'"));
+  EXPECT_THAT(finding.text, HasSubstr("t has no region after 'b'"));
 }
 
 TEST(RangeJudgeTest, TwoLooksThatAgreeShowATableWithoutRegions) {

@@ -36,7 +36,7 @@ TEST(OpeningsTest, ANumberThatTwoServersHadIsNamed) {
 
 TEST(OpeningsTest, AnOpeningThatDidNotSeeTheOneBeforeIsNamed) {
   auto openings = GoodOpenings();
-  openings.push_back({"rs-3", "r1", 10, 70});  // nothing was written in between
+  openings.push_back({"rs-3", "r1", 10, 70});  // no write came in between
   EXPECT_TRUE(JudgeOpenings(openings).good);
   openings.push_back({"rs-3", "r1", 12, 69});
   const Finding finding = JudgeOpenings(openings);

@@ -1,4 +1,4 @@
-// Each of these oracles accepts a settled cluster, and finds what is planted.
+// Each of these oracles accepts a settled cluster, and finds planted errors.
 #include "chaos/verdict/settled.h"
 
 #include <gmock/gmock.h>
@@ -53,7 +53,7 @@ TEST_F(JudgeIdleTest, AnOrderThatIsSentAgain) {
   ExpectBad("attempt 2");
 }
 
-TEST(JudgeLocksTest, ALockThatIsHeldAndARingOfWaitersAreNamed) {
+TEST(JudgeLocksTest, HeldLockAndCycleOfWaitersAreNamed) {
   pb::ListLocksResponse locks;
   EXPECT_TRUE(JudgeLocks(locks).good);
   auto& lock = *locks.add_lock();
@@ -88,7 +88,7 @@ TEST(JudgeProceduresTest, WhatEndedOnceIsGood) {
   *listed.add_procedure() = Ended(5, {"next", "done"});
   const Finding finding = JudgeProcedures(listed, {listed.procedure(0)});
   EXPECT_TRUE(finding.good) << finding.text;
-  EXPECT_THAT(finding.text, HasSubstr("1 looked at"));
+  EXPECT_THAT(finding.text, HasSubstr("each of 1 ended procedures"));
 }
 
 TEST(JudgeProceduresTest, OneThatEndedTwiceIsNamed) {

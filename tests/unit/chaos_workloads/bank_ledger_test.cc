@@ -21,7 +21,7 @@ client::Row RowOf(std::int64_t version, std::int64_t first = kOpeningBalance, st
   return row;
 }
 
-// A change from its begin to its end, with nothing in between.
+// A change from its begin to its end, without other operations in between.
 std::optional<std::string> Change(BankLedger& ledger, OperationOutcome outcome) {
   return ledger.EndChange(0, ledger.BeginChange(0), outcome);
 }
@@ -40,7 +40,7 @@ TEST(BankLedgerTest, AHalfChangedRowIsTorn) {
   EXPECT_THAT(*ledger.Observe(0, 0, incomplete), HasSubstr("a2 is missing"));
   client::Row garbled = RowOf(0);
   garbled.cells[3].value = "x";
-  EXPECT_THAT(*ledger.Observe(0, 0, garbled), HasSubstr("a3 is no number"));
+  EXPECT_THAT(*ledger.Observe(0, 0, garbled), HasSubstr("a3 is not a number"));
   EXPECT_THAT(*ledger.Observe(0, 0, client::Row{}), HasSubstr("missing"));
 }
 
@@ -65,7 +65,7 @@ TEST(BankLedgerTest, AChangeOfUnknownOutcomeCountsOnceOrNotAtAll) {
   EXPECT_THAT(*ledger.Observe(0, ledger.Floor(0), RowOf(2)), HasSubstr("done twice"));
 }
 
-// The unknown one has been seen; it does not stand for the acknowledged one that came after.
+// A read has shown the change of unknown outcome. This does not prove the later, acknowledged change.
 TEST(BankLedgerTest, AChangeOfUnknownOutcomeHidesNoLostOne) {
   BankLedger ledger(1);
   (void)Change(ledger, OperationOutcome::kUnknown);

@@ -1,5 +1,5 @@
-// The oracles of bank, lists and tables against the definition, on small random runs: every way in which the operations
-// of a run can have happened is tried. (That of the registers: tests/unit/chaos_history.)
+// The oracles of bank, lists and tables against the definition, on small random runs: every possible order of a run's
+// operations is tried. (For the oracle of the registers: tests/unit/chaos_history.)
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -26,7 +26,7 @@ Prng Seeded() {
 
 // ---- bank -----------------------------------------------------------------------------------------------------------
 
-// What happens to one row, in the order in which its clients see it.
+// An event of one row, in the order in which its clients see them.
 struct Event {
   enum class Kind { kBeginChange, kEndChange, kBeginRead, kEndRead } kind;
   std::size_t index;
@@ -74,7 +74,7 @@ BankRun RandomBankRun(Prng& prng) {
   return run;
 }
 
-// Tries everything that can happen before each event: any change that has begun takes effect, or any open read looks.
+// Tries each possible effect before each event: any change that has begun takes effect, or any read in progress reads.
 bool Explains(const BankRun& run, std::size_t at, std::set<std::size_t> done, std::set<std::size_t> open,
               std::set<std::size_t> reading) {
   for (const std::size_t change : open) {
@@ -144,7 +144,7 @@ TEST(BruteForceWorkloadTest, TheBanksLedgerAgreesOnTenThousandSmallRuns) {
     const bool possible = Explains(run, 0, {}, {}, {});
     const bool accepted = LedgerAccepts(run);
     good += possible ? 1 : 0;
-    ASSERT_TRUE(!possible || accepted) << "refuses what can have happened: " << run.ToText();
+    ASSERT_TRUE(!possible || accepted) << "the oracle refuses a possible history: " << run.ToText();
     if (!possible && accepted && ++overlooked <= 5) std::printf("overlooked: %s\n", run.ToText().c_str());
   }
   EXPECT_EQ(overlooked, 0);
@@ -154,8 +154,8 @@ TEST(BruteForceWorkloadTest, TheBanksLedgerAgreesOnTenThousandSmallRuns) {
 
 // ---- lists ----------------------------------------------------------------------------------------------------------
 
-// Lists as the load makes them, closed or not, with nodes of unknown outcome; then some nodes are lost. What is said of
-// them must be that something is wrong exactly when an acknowledged node is not there.
+// Makes lists as the load does, closed or not, with nodes of unknown outcome. Then some nodes are lost. The verifier
+// must report an error exactly when an acknowledged node is missing.
 TEST(BruteForceWorkloadTest, TheListVerifierAgreesOnTenThousandSmallTables) {
   Prng prng = Seeded();
   int whole_tables = 0;
@@ -175,7 +175,7 @@ TEST(BruteForceWorkloadTest, TheListVerifierAgreesOnTenThousandSmallTables) {
           node.previous = own.back().key;
         }
         node.client = "c";
-        if (prng.Chance(1, 5)) {  // nothing will point to it
+        if (prng.Chance(1, 5)) {  // no node will point to it
           account.unknown.insert(node.key);
           if (prng.Chance(1, 2)) nodes.push_back(node);
         } else {
@@ -245,7 +245,7 @@ TEST(BruteForceWorkloadTest, TheModelOfATableAgreesOnTenThousandSmallRuns) {
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
       const auto verb = static_cast<DdlVerb>(prng.Below(4));
-      // Mostly an answer that can be right.
+      // Usually an answer that can be right.
       const bool legal = model.Has(EffectOf(verb).from);
       const auto answer = prng.Chance(1, 4)            ? Answer::kUnknown
                           : legal == prng.Chance(7, 8) ? Answer::kDone

@@ -1,4 +1,4 @@
-// The ledger of "alter" accepts what a table may hold, and notices each thing that it may not.
+// The ledger of "alter" accepts every legal content of a table, and notices each illegal one.
 #include "chaos/workloads/family_ledger.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +21,7 @@ class FamilyLedgerTest : public ::testing::Test {
     ledger_.Acknowledge(write);
     return write.number;
   }
-  // What a read finds; empty: no such cell.
+  // The result of a read; empty: no such cell.
   std::optional<std::string> See(const std::string& first, const std::string& other) {
     return ledger_.Observe(ledger_.BeginRead(0), RowWith(first, other));
   }
@@ -44,10 +44,10 @@ TEST_F(FamilyLedgerTest, AnAcknowledgedCellMayNotBeLost) {
   Write();
   Write();
   EXPECT_FALSE(See("2", "").has_value());
-  ExpectWrong("", "", "holds nothing, 2 was acknowledged");
-  ExpectWrong("1", "", "holds 1, 2 was acknowledged");
-  ExpectWrong("3", "", "2 asked for");
-  ExpectWrong("x", "", "no number");
+  ExpectWrong("", "", "is empty, but 2 was acknowledged");
+  ExpectWrong("1", "", "holds 1, but 2 was acknowledged");
+  ExpectWrong("3", "", "2 requested");
+  ExpectWrong("x", "", "not a number");
 }
 
 TEST_F(FamilyLedgerTest, OneOfUnknownOutcomeMayBeThereOrNot) {
@@ -63,7 +63,7 @@ TEST_F(FamilyLedgerTest, AFamilyThatCameIsWrittenAndItsCellsCount) {
   EXPECT_EQ(write.put.cells.size(), 2U);
   ledger_.Acknowledge(write);
   EXPECT_FALSE(See("1", "1").has_value());
-  ExpectWrong("1", "", "family g: holds nothing");
+  ExpectWrong("1", "", "family g: is empty");
 }
 
 TEST_F(FamilyLedgerTest, CellsOfADroppedFamilyMayNotComeBack) {

@@ -53,20 +53,20 @@ TEST(HugeRowTest, WhatIsLostOldOrTornIsWrong) {
   HugeRow row = MakeOne(HugeShape::kWide);
   row.acknowledged = 3;
   EXPECT_THAT(WrongIn({}, row), HasSubstr("it is gone"));
-  EXPECT_THAT(WrongIn(AnswerWith(PutHugeRow(row, 2)), row), HasSubstr("version 2 is there, 3 was acknowledged"));
-  EXPECT_THAT(WrongIn(AnswerWith(PutHugeRow(row, 4)), row), HasSubstr("version 4 is there"));
+  EXPECT_THAT(WrongIn(AnswerWith(PutHugeRow(row, 2)), row), HasSubstr("has version 2, but 3 was acknowledged"));
+  EXPECT_THAT(WrongIn(AnswerWith(PutHugeRow(row, 4)), row), HasSubstr("has version 4"));
   client::Row torn = AnswerWith(PutHugeRow(row, 3));
   torn.cells[1'000] = PutHugeRow(row, 2).cells[1'000];
-  EXPECT_THAT(WrongIn(torn, row), HasSubstr("of version 2 where"));
+  EXPECT_THAT(WrongIn(torn, row), HasSubstr("has version 2 instead"));
   client::Row cut = AnswerWith(PutHugeRow(row, 3));
   cut.cells.pop_back();
   EXPECT_THAT(WrongIn(cut, row), HasSubstr("cells of version 3"));
   client::Row changed = AnswerWith(PutHugeRow(row, 3));
   changed.cells[5].value[3] ^= 1;
-  EXPECT_THAT(WrongIn(changed, row), HasSubstr("other bytes"));
+  EXPECT_THAT(WrongIn(changed, row), HasSubstr("differs from the written bytes"));
 }
 
-// What a read has shown stays.
+// A value that a read has shown stays.
 TEST(HugeRowTest, AReadSettlesWhatWasUnknown) {
   HugeRow row = MakeOne(HugeShape::kCell);
   row.acknowledged = 3;

@@ -71,17 +71,27 @@ TEST(MakeWorkloadTest, KnowsItsNamesAndSaysThemWhenAskedForAnother) {
   auto connection = client::Connection::Open(options);
   ASSERT_TRUE(connection.ok());
   EXPECT_THAT(WorkloadNames(), ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots",
-                                           "alter", "drain", "balance", "replication"));
+                                           "alter", "drain", "balance", "scans", "java", "replication"));
   EXPECT_THAT(UsualWorkloadNames(), ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots",
-                                                "alter", "drain", "balance"));
+                                                "alter", "drain", "balance", "scans"));
   EXPECT_TRUE(NeedsSecondCluster("replication"));
+  EXPECT_TRUE(NeedsClientProgram("java"));
+  EXPECT_FALSE(NeedsClientProgram("registers"));
   const auto unknown = MakeWorkload("rain", {**connection, 1, 2, 4, "t"});
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code(), Code::kInvalidArgument);
   EXPECT_THAT(unknown.error().message(), HasSubstr("registers, lists, bank, ddl"));
 }
 
-// Nothing answers at all. What is under way is given up in time, and all of it counts as failed: nothing was ever sent.
+TEST(MakeWorkloadTest, AWorkloadWithoutItsProgramSaysWhatMakesIt) {
+  EXPECT_EQ(WhyNoWorkload("registers", ""), std::nullopt);
+  EXPECT_THAT(WhyNoWorkload("java", "").value_or(""), HasSubstr("scripts/client-loads"));
+  EXPECT_THAT(WhyNoWorkload("java", "/no-such-directory").value_or(""),
+              HasSubstr("/no-such-directory/java.arguments: scripts/client-loads makes it"));
+}
+
+// No process answers at all. Pending operations are given up in time, and all of them count as failed, because no
+// request was ever sent.
 TEST(MakeWorkloadTest, EveryLoadStopsWhileTheClusterIsDown) {
   client::ConnectionOptions options;
   options.masters = {"127.0.0.1:1"};

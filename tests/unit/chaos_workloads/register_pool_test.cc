@@ -35,14 +35,14 @@ TEST(RegisterPoolTest, EveryRegionGetsRegistersOfBothKindsAndFreshOnesOverTime) 
   EXPECT_EQ(prefixes.size(), 2U * kRegions);
   EXPECT_GT(seen.size(), 20'000U / RegisterPool::kOperations);
   std::size_t operations = 0;
-  for (const auto& finished : pool.TakeFinished()) {
+  for (const auto& finished : pool.CollectFinished()) {
     EXPECT_EQ(finished.history.size(), static_cast<std::size_t>(RegisterPool::kOperations));
     EXPECT_FALSE(finished.has_unknown);
     EXPECT_EQ(seen.erase(finished.name), 1U) << "finished twice";
     operations += finished.history.size();
   }
-  EXPECT_TRUE(pool.TakeFinished().empty());
-  for (const auto& left : pool.TakeAll()) {
+  EXPECT_TRUE(pool.CollectFinished().empty());
+  for (const auto& left : pool.CollectAll()) {
     EXPECT_EQ(seen.erase(left.name), 1U);
     operations += left.history.size();
   }
@@ -55,16 +55,16 @@ TEST(RegisterPoolTest, ARegisterIsFinishedOnlyWhenNobodyWorksOnIt) {
   Prng prng(4);
   std::vector<RegisterPool::Ticket> open;
   for (int i = 0; i < 4 * RegisterPool::kOperations; ++i) open.push_back(pool.Begin(prng));
-  EXPECT_TRUE(pool.TakeFinished().empty());
+  EXPECT_TRUE(pool.CollectFinished().empty());
   for (const auto& ticket : open) pool.End(ticket, Done());
-  EXPECT_GE(pool.TakeFinished().size(), 2U);
+  EXPECT_GE(pool.CollectFinished().size(), 2U);
 }
 
 TEST(RegisterPoolTest, UnknownOutcomesRetireARegisterEarly) {
   RegisterPool pool(1);
   Prng prng(5);
   for (int i = 0; i < 8; ++i) pool.End(pool.Begin(prng), Unknown());
-  const auto finished = pool.TakeFinished();
+  const auto finished = pool.CollectFinished();
   ASSERT_FALSE(finished.empty());
   EXPECT_TRUE(finished.front().has_unknown);
   EXPECT_EQ(finished.front().history.size(), static_cast<std::size_t>(RegisterPool::kMostUnknown));

@@ -1,4 +1,4 @@
-// What the load "replication" takes for the same, and what it does not.
+// Which rows the load "replication" treats as equal, and which it does not.
 #include "chaos/workloads/replicated_rows.h"
 
 #include <set>
@@ -14,7 +14,7 @@ class ReplicatedRowsTest : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kNewRow = 1;
   static constexpr std::uint64_t kOldRow = 0;
-  // A write that was asked for; `acknowledged` as its answer says.
+  // A requested write; `acknowledged` as in its answer.
   ReplicatedRows::Write Write(std::uint64_t draw, bool acknowledged) {
     const auto write = rows_.Next(0, draw);
     if (acknowledged) rows_.Acknowledged(0, write);

@@ -1,4 +1,4 @@
-// What the shells are told, from the declarations of the verbs.
+// The completions for shells, from the declarations of the verbs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(CompletionTest, FlagsAndClosedListsAreWords) {
   EXPECT_THAT(Fitting(Of({"create", "t", "f", "--split", ""}).words, ""), ElementsAre("hex", "uniform"));
 }
 
-TEST(Completion, OnlyWhatFitsIsSaid) {
+TEST(Completion, OnlyMatchesAreReturned) {
   EXPECT_THAT(Fitting({"scan", "status", "servers", "scan"}, "s"), ElementsAre("scan", "servers", "status"));
   EXPECT_THAT(Fitting({"scan", "status"}, "st"), ElementsAre("status"));
   EXPECT_EQ(FlagIn({"--zookeeper", "h:1", "scan"}, "--zookeeper"), "h:1");

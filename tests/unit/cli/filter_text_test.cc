@@ -73,17 +73,17 @@ TEST(FilterTextTest, AndBindsMoreThanOr) {
 }
 
 TEST(FilterTextTest, WhatIsWrongIsNamed) {
-  EXPECT_THAT(Refused("NoFilter()"), HasSubstr("'NoFilter' is no filter; there are ColumnCountGetFilter, "));
+  EXPECT_THAT(Refused("NoFilter()"), HasSubstr("'NoFilter' is not a filter; known filters: ColumnCountGetFilter, "));
   EXPECT_THAT(Refused("PrefixFilter('a'"), HasSubstr("a ')' is missing"));
   EXPECT_THAT(Refused("PrefixFilter('a"), HasSubstr("a quote is not closed"));
-  EXPECT_THAT(Refused("PrefixFilter(1)"), HasSubstr("argument 1 is to be a text in quotes"));
+  EXPECT_THAT(Refused("PrefixFilter(1)"), HasSubstr("argument 1 must be a text in quotes"));
   EXPECT_THAT(Refused("PageFilter(1, 2)"), HasSubstr("too many arguments"));
   EXPECT_THAT(Refused("PrefixFilter('a', 'b')"), HasSubstr("too many arguments"));
   EXPECT_THAT(Refused("PageFilter(-1)"), HasSubstr("negative"));
-  EXPECT_THAT(Refused("ValueFilter(=, 'x')"), HasSubstr("begins with none of binary:"));
-  EXPECT_THAT(Refused("KeyOnlyFilter() PageFilter(1)"), HasSubstr("is too much"));
-  EXPECT_THAT(Refused(""), HasSubstr("is no filter"));
-  EXPECT_THAT(Refused(std::string(1000, '(')), HasSubstr("within each other"));
+  EXPECT_THAT(Refused("ValueFilter(=, 'x')"), HasSubstr("must begin with binary:"));
+  EXPECT_THAT(Refused("KeyOnlyFilter() PageFilter(1)"), HasSubstr("after the filter"));
+  EXPECT_THAT(Refused(""), HasSubstr("is not a filter"));
+  EXPECT_THAT(Refused(std::string(1000, '(')), HasSubstr("nested brackets"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What users type: numbers, slips of the fingers, the beginnings of names, times.
+// User input: numbers, typing errors, the beginnings of names, times.
 #include <map>
 
 #include <gtest/gtest.h>

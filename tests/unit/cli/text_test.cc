@@ -33,7 +33,7 @@ TEST(BytesText, ControlBytesAreHexAndTextStays) {
   EXPECT_EQ(ToText("\xC3"), "\\xC3");
 }
 
-// What a hostile user gives as a reason must not command the terminal of the operator.
+// A reason from a hostile user must not control the operator's terminal.
 TEST(BytesText, ATerminalIsNotCommandedByATextOfOthers) {
   EXPECT_EQ(TerminalText("\x1b]0;owned\x07 a\\b\tc"), "\\x1B]0;owned\\x07 a\\b\\x09c");
   EXPECT_EQ(TerminalText("two\nlines"), "two\\x0Alines");

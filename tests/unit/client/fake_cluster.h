@@ -1,5 +1,5 @@
-// A cluster without any cluster: RPC servers that answer from memory what masters and region servers would, and that
-// can be told to misbehave.
+// A cluster without processes: RPC servers that answer from memory as masters and region servers do, and can be set to
+// misbehave.
 #pragma once
 
 #include <atomic>
@@ -32,22 +32,24 @@ class FakeCluster {
   // Splits the table at the keys; region i goes to server i modulo their number.
   void AddTable(const TableName& table, const std::vector<std::string>& split_keys);
   void SetState(const TableName& table, TableState state);
-  // The region that holds the row goes to another server, which meta knows at once (clients do not).
+  // The region moves to another server; meta knows that at once (clients do not).
   void Move(const TableName& table, const std::string& row, std::size_t server);
-  // Nothing listens there any more.
+  // From then on no process listens at the address of this server.
   void Stop(std::size_t server) { servers_[server]->Stop(); }
-  // As after a split: the parent stays in meta, offline and split; both daughters go to `server`.
+  // Splits a region: the parent stays in meta, offline and split, and both daughters open on `server`.
   void Split(const TableName& table, const std::string& row, std::size_t server);
 
-  // Asked before a call runs ("Scan", "CreateTable", ...); an error is answered in its place. `server`: -1 for masters.
+  // Called before a call runs ("Scan", "CreateTable", ...); an error is answered instead. `server`: -1 for masters.
   using Fault = std::function<std::optional<Error>(const std::string& method, int server)>;
   void SetFault(Fault fault);
   // Runs the next `count` calls of the method, then cuts the connection instead of answering.
   void LoseAnswers(const std::string& method, int count);
-  // At most so many cells in each result of a scan; 0: rows are not cut.
+  // Maximum number of cells in each result of a scan; 0: rows are not cut.
   std::atomic<std::uint32_t> cells_per_result{0};
+  // A scanner of replies below this size is gone after each reply that ends within a row; larger replies cut no row.
+  std::atomic<std::uint64_t> loses_places_below{0};
   std::atomic<std::uint32_t> columns{1};    // f:q, f:q1, ... of every row in scans
-  std::atomic<bool> announce_moves{false};  // RegionMovedException in place of NotServingRegionException
+  std::atomic<bool> announce_moves{false};  // RegionMovedException instead of NotServingRegionException
 
   [[nodiscard]] std::string master() const;  // "host:port"
   [[nodiscard]] std::uint16_t unused_port() const { return unused_port_; }
@@ -66,6 +68,7 @@ class FakeCluster {
     std::string region;
     std::deque<std::vector<Cell>> rows;
     std::uint64_t next_call = 1;
+    std::uint64_t reply_bytes = 0;
   };
   using Row = std::map<std::string, std::string>;
 
@@ -95,7 +98,7 @@ class FakeCluster {
   std::vector<Region> regions_ GUARDED_BY(mutex_);
   std::map<TableName, TableState> states_ GUARDED_BY(mutex_);
   std::map<TableName, Row> data_ GUARDED_BY(mutex_);
-  std::map<std::uint64_t, std::string> nonces_ GUARDED_BY(mutex_);  // of mutations, with what they were answered
+  std::map<std::uint64_t, std::string> nonces_ GUARDED_BY(mutex_);  // of mutations, with the answers that they got
   std::map<std::uint64_t, OpenScanner> scanners_ GUARDED_BY(mutex_);
   std::uint64_t last_id_ GUARDED_BY(mutex_) = 100;
   std::vector<std::uint64_t> create_nonces_ GUARDED_BY(mutex_);

@@ -60,7 +60,8 @@ std::vector<std::vector<Cell>> FakeCluster::RowsOf(const Region& region) {
     row.state = RegionState::kOpen;
     rows.push_back(EncodeMetaRow(row));
   }
-  for (const auto& [table, state] : states_) {  // the family holds more than the state, as the master writes it
+  for (const auto& [table, state] : states_) {  // the family also holds other columns than the state, as the master
+                                                // writes it
     Cell dir = EncodeTableState(table, state);
     dir.qualifier = "dir";
     dir.value = "default/" + table.ToString() + ".7";
@@ -86,7 +87,7 @@ Result<pb::GetResponse> FakeCluster::Get(int server, const pb::GetRequest& reque
 Result<std::string> FakeCluster::Apply(const TableName& table, const pb::MutationProto& mutation) {
   if (const auto done = nonces_.find(mutation.nonce()); done != nonces_.end()) return done->second;
   CellBlockReader none("");
-  RATCHET_ASSIGN(const std::vector<Cell> cells, TakeMutationCells(mutation, none));
+  RATCHET_ASSIGN(const std::vector<Cell> cells, ReadMutationCells(mutation, none));
   std::string& value = data_[table][mutation.row()];
   for (const Cell& cell : cells) {
     if (cell.family != "f") return rpc::RemoteError(rpc::exception::kNoSuchColumnFamily, cell.family);
@@ -156,7 +157,7 @@ Result<pb::ScanResponse> FakeCluster::Scan(int server, const pb::ScanRequest& re
   };
   std::erase_if(rows, outside);
   const std::uint64_t id = ++last_id_;
-  scanners_[id] = {region.info.encoded_name(), {}, 0};
+  scanners_[id] = {region.info.encoded_name(), {}, 0, scan.max_result_size()};
   for (auto& row : rows) scanners_[id].rows.push_back(std::move(row));
   return Continue(id, request);
 }
@@ -176,12 +177,19 @@ Result<pb::ScanResponse> FakeCluster::Continue(std::uint64_t id, const pb::ScanR
   ++scanner.next_call;
   for (std::uint32_t n = 0; n < request.number_of_rows() && !scanner.rows.empty(); ++n) {
     std::vector<Cell>& row = scanner.rows.front();
-    const bool may_cut = cells_per_result != 0 && request.client_handles_partials();
+    const bool whole = loses_places_below != 0 && scanner.reply_bytes >= loses_places_below;
+    const bool may_cut = cells_per_result != 0 && request.client_handles_partials() && !whole;
     const std::size_t most = may_cut ? cells_per_result.load() : row.size();
     const bool partial = row.size() > most;
     const std::vector<Cell> part(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(std::min(most, row.size())));
     FillResult(part, nullptr, *response.add_results());
     response.mutable_results(response.results_size() - 1)->set_partial(partial);
+    if (partial && loses_places_below != 0) {
+      response.set_more_results(true);
+      response.set_more_results_in_region(true);
+      scanners_.erase(found);
+      return response;
+    }
     if (partial)
       row.erase(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(most));
     else

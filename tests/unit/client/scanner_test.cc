@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "common/base/mutant.h"
@@ -43,7 +44,7 @@ class ScannerTest : public ::testing::Test {
       rows.push_back(std::move(**row));
     }
   }
-  // Their keys, of rows that are whole.
+  // Returns the keys of the rows that are whole.
   std::vector<std::string> Keys(Scan scan, const std::function<void(std::size_t)>& between = {}) {
     std::vector<std::string> keys;
     for (const Row& row : Rows(std::move(scan), between)) {
@@ -53,7 +54,7 @@ class ScannerTest : public ::testing::Test {
     }
     return keys;
   }
-  // What a scan of [start, stop) must give.
+  // The expected result of a scan of [start, stop).
   std::vector<std::string> Expected(const Scan& scan) {
     std::vector<std::string> keys;
     for (const auto& row : rows_) {
@@ -117,6 +118,36 @@ TEST_F(ScannerTest, StitchesRowsThatTheServerCut) {
     }
   }
 }
+
+// The place within a row is lost after each reply: replies grow until the row comes whole.
+TEST_F(ScannerTest, RowsThatNeverComeInPartsComeWhole) {
+  cluster_.columns = 3;
+  cluster_.cells_per_result = 1;
+  cluster_.loses_places_below = 1U << 20U;
+  Scan scan;
+  scan.bytes_per_call = 1;
+  EXPECT_EQ(Keys(scan), Expected(scan));
+}
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(ScannerTest, RepliesThatDoNotGrowAreCaught) {
+  const ScopedMutant mutant("client.same_reply_size");
+  cluster_.columns = 3;
+  cluster_.cells_per_result = 1;
+  cluster_.loses_places_below = 1U << 20U;
+  std::atomic<int> calls{0};
+  cluster_.SetFault([&](const std::string& method, int) -> std::optional<Error> {
+    if (method == "Scan" && ++calls > 50) return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "no progress");
+    return std::nullopt;
+  });
+  Scan scan;
+  scan.bytes_per_call = 1;
+  Scanner scanner(*connection_, name_, scan);
+  const auto row = scanner.Next();
+  ASSERT_FALSE(row.ok());
+  EXPECT_NE(row.error().message().find("no progress"), std::string::npos) << row.error().ToString();
+}
+#endif
 
 TEST_F(ScannerTest, GoesOnBehindTheLastWholeRowAfterAMove) {
   cluster_.columns = 3;

@@ -72,7 +72,7 @@ TEST_F(ChildProcessTest, AnotherProcessOfTheSameNumberIsNeverTouched) {
   const auto id = Shell("exec sleep 100");
   ASSERT_TRUE(id.ok());
   ProcessId reused = *id;
-  ++reused.kernel_start;  // what a record of an earlier process with this pid looks like
+  ++reused.kernel_start;  // the form of a record of an earlier process with this pid
   EXPECT_FALSE(IsAlive(reused));
   EXPECT_EQ(Signal(reused, SIGKILL).error().code(), Code::kNotFound);
   EXPECT_TRUE(IsAlive(*id));

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "chaos/cluster/cluster_view.h"
+#include "chaos/cluster/kept_settings.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -33,6 +34,7 @@ TEST_F(ClusterStateTest, ReadsBackWhatItWrote) {
   state.spec.bin = "/opt/ratchet/bin";
   state.spec.session_timeout = Millis(1500);
   state.spec.server_flags = {"--handlers", "4"};
+  state.settings = {{"RATCHET_PUBLISH_CLIENT_ZNODES", "true"}, {"RATCHET_CONFIG", "/etc/with = and space"}};
   state.processes = {Process("zookeeper", Role::kZooKeeper, 20001, 100), Process("master-1", Role::kMaster, 20002, 0),
                      Process("rs-1", Role::kRegionServer, 20003, 102)};
   ASSERT_TRUE(SaveState(state).ok());
@@ -41,6 +43,7 @@ TEST_F(ClusterStateTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(loaded->spec.bin, state.spec.bin);
   EXPECT_EQ(loaded->spec.session_timeout, Millis(1500));
   EXPECT_EQ(loaded->spec.server_flags, state.spec.server_flags);
+  EXPECT_EQ(loaded->settings, state.settings);
   EXPECT_EQ(loaded->spec.masters, 1);
   EXPECT_EQ(loaded->spec.servers, 1);
   ASSERT_EQ(loaded->processes.size(), 3u);
@@ -50,6 +53,22 @@ TEST_F(ClusterStateTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(loaded->processes[1].id.pid, 0);
   EXPECT_EQ(loaded->spec.zookeepers, 1);
   EXPECT_TRUE(loaded->zookeeper_peers.empty());
+}
+
+// A process that is started again in another shell keeps the settings of `up`, except those that belong to one run.
+TEST_F(ClusterStateTest, SettingsOfTheShellAreKept) {
+  EXPECT_TRUE(IsKeptSetting("RATCHET_PUBLISH_CLIENT_ZNODES"));
+  EXPECT_TRUE(IsKeptSetting("RATCHET_MASTER_HANDLERS"));
+  for (const char* other : {"PATH", "RATCHET_ZOOKEEPER", "RATCHET_MASTER", "RATCHET_FAULTS", "RATCHET_TEST_SESSION_MS",
+                            "RATCHET_MUTANT", "RATCHET_MUTANT_TIMES", "RATCHET_SHIM"})
+    EXPECT_FALSE(IsKeptSetting(other)) << other;
+  const Environment kept = {{"RATCHET_A", "up"}, {"RATCHET_B", "up"}};
+  EXPECT_EQ(Inherited(kept, {}), kept);
+  EXPECT_EQ(Inherited(kept, {{"RATCHET_B", "now"}}), (Environment{{"RATCHET_A", "up"}}));
+  ClusterState broken;
+  broken.spec.dir = dir_;
+  broken.settings = {{"RATCHET_A", "two\nlines"}};
+  EXPECT_FALSE(SaveState(broken).ok());
 }
 
 TEST_F(ClusterStateTest, ReadsBackAnEnsemble) {
@@ -76,7 +95,7 @@ TEST_F(ClusterStateTest, ADirectoryWithoutAClusterIsLeftAlone) {
   EXPECT_NE(LoadState(dir_).error().message().find("cluster.state:2"), std::string::npos);
 }
 
-// A master's answer with everything in order, and processes to go with it.
+// A master's answer without problems, and matching processes.
 struct Serving {
   Serving() {
     status.set_role(pb::GetStatusResponse::ACTIVE);
@@ -118,10 +137,10 @@ TEST(CheckServingTest, WantsTheMastersListToBeWhatReallyRuns) {
   serving = Serving();
   serving.processes.push_back(Process("rs-3", Role::kRegionServer, 3, 13));  // started a moment ago
   EXPECT_FALSE(serving.ok());
-  serving.processes.back().paused = true;  // whatever the master thinks of it
+  serving.processes.back().paused = true;  // whatever the master knows about it
   EXPECT_TRUE(serving.ok());
   serving = Serving();
-  serving.processes[1].serving_as = "127.0.0.1,2,8";  // restarted: the master still counts the one before
+  serving.processes[1].serving_as = "127.0.0.1,2,8";  // restarted: the master still counts the earlier incarnation
   EXPECT_FALSE(serving.ok());
   serving.processes[1].serving_as = "";
   EXPECT_FALSE(serving.ok());

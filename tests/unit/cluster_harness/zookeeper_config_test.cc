@@ -31,7 +31,7 @@ TEST(ZooKeeperConfigTest, EachMemberKnowsAllByTheirNumbers) {
   spec.peers = {{21, 31}, {22, 32}, {23, 33}};
   const std::string text = ZooKeeperConfiguration(spec);
   EXPECT_THAT(text, HasSubstr("\nserver.1=127.0.0.1:21:31\nserver.2=127.0.0.1:22:32\nserver.3=127.0.0.1:23:33\n"));
-  // A silent leader is given up, and another one elected, within the usual session of two seconds.
+  // A silent leader is replaced by another one within the usual session of two seconds.
   EXPECT_THAT(text, HasSubstr("\nsyncLimit=5\n"));
 }
 

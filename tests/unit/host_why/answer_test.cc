@@ -1,4 +1,4 @@
-// The whole answer: roots, subjects, bounds.
+// Complete answers: roots, subjects, limits.
 #include "tests/unit/host_why/fixture.h"
 
 namespace ratchet::host {
@@ -10,7 +10,7 @@ TEST_F(WhyTest, NothingWaits) {
   EXPECT_EQ(answer.verdict(), "nothing waits");
 }
 
-TEST_F(WhyTest, OneCauseIsToldOnceByTheLongestWait) {
+TEST_F(WhyTest, OneCauseIsShownOnceWithTheLongestWait) {
   Procedure(7, "LockProcedure", Kind::kEvent);
   WaitsFor(10, Kind::kLock, "table t", {7});
   WaitsFor(11, Kind::kLock, "table t", {7}).updated_ms = kNow - 60'000;
@@ -61,7 +61,7 @@ TEST_F(WhyTest, CausesThatNoProcedureShows) {
   }
 }
 
-TEST_F(WhyTest, APauseThatAProcedureShowsIsNotToldTwice) {
+TEST_F(WhyTest, PauseThatAProcedureShowsIsNotShownTwice) {
   auto& info = Procedure(2, "CreateTable", Kind::kPaused);
   info.waiting.detail = "everything paused by ann: night";
   facts_.pauses.push_back({info.waiting.detail, "everything", 60'000});
@@ -76,6 +76,13 @@ TEST_F(WhyTest, AStandbyNamesTheActiveMaster) {
   facts_.role = WhyRole::kStandby;
   facts_.self = "m,2,2";
   EXPECT_EQ(Cluster().chain(0).cause(), "NO_ACTIVE_MASTER");
+  facts_.refused_start = "m:1: procedures/ is missing";
+  EXPECT_EQ(Cluster().chain(0).cause(), "MASTER_REFUSED");
+  EXPECT_EQ(Cluster().chain(0).cause_text(), facts_.refused_start);
+  facts_.election_obstacle = "the ZooKeeper node /hbase/master is persistent";
+  EXPECT_EQ(Cluster().chain(0).cause(), "STRANGER_NODE");
+  EXPECT_EQ(Cluster().chain(0).cause_text(), facts_.election_obstacle);
+  facts_.election_obstacle.clear();
   facts_.active_master = "m,1,1";
   EXPECT_EQ(Cluster().chain(0).cause(), "ACTIVE_ELSEWHERE");
 }
@@ -86,7 +93,7 @@ TEST_F(WhyTest, AStartingMasterNamesItsStep) {
   facts_.step = "claim store";
   facts_.step_ms = 3'000;
   const auto answer = AnswerWhy(facts_, "t", 5);
-  ASSERT_TRUE(answer.ok()) << "a table that is not known yet is no error";
+  ASSERT_TRUE(answer.ok()) << "a table that is not known yet is not an error";
   ASSERT_EQ(answer->chain_size(), 1);
   EXPECT_EQ(answer->chain(0).cause(), "STARTING");
   EXPECT_NE(answer->chain(0).cause_text().find("claim store"), std::string::npos);
@@ -135,7 +142,20 @@ TEST_F(WhyTest, AHostOfProceduresAloneMissesNoServer) {
   EXPECT_EQ(ChainOf(7).cause(), "OUTSIDE");
   const auto unknown = AnswerWhy(facts_, "t", 10);
   ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().message(), "'t' is no pid (ratchet procedures lists them)");
+  EXPECT_EQ(unknown.error().message(), "'t' is not a pid; 'ratchet procedures' lists them");
+}
+
+// Tries that follow each other within a second are one wait, which lasts since the procedure was submitted.
+TEST_F(WhyTest, AProcedureThatKeepsFailingIsAsOldAsItIs) {
+  auto& info = Procedure(1, "CompactTable", Kind::kRetry, 100);
+  info.submitted_ms = kNow - 40'000;
+  facts_.refusals[ProcId(1)] = "region ab is not compacted: block checksum mismatch";
+  EXPECT_EQ(Cluster().chain_size(), 0) << "it may be over in a moment";
+  facts_.keeps_failing.insert(ProcId(1));
+  const auto answer = Cluster();
+  ASSERT_EQ(answer.chain_size(), 1);
+  EXPECT_EQ(answer.chain(0).link(0).for_ms(), 40'000U);
+  EXPECT_NE(answer.verdict().find("block checksum mismatch"), std::string::npos) << answer.verdict();
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 namespace ratchet::host {
 namespace {
 
-// What cannot be written to hbase:meta is tried again and again: the server that does not take it is the cause.
+// A write to hbase:meta is retried without success: the server that does not accept it is the cause.
 TEST_F(WhyTest, ATryWithoutAnAnswerOfMetaLeadsToItsServer) {
   auto& info = Procedure(3, "TransitRegionState", Kind::kRetry);
   info.last_error = Error(Code::kTimeout, "writing: no answer");
@@ -32,20 +32,25 @@ TEST_F(WhyTest, TheVerbNamesWhatItIsToBeUsedOn) {
   EXPECT_NE(damaged->chain(0).verb().find("ratchet drop u"), std::string::npos);
 }
 
-// A step that does not come back, and what waits for its worker.
+// A step that does not return, and a procedure that waits for its worker.
 TEST_F(WhyTest, WorkersThatAreHeldAreNamed) {
   auto& running = Procedure(3, "CreateTable", Kind::kNone, 41'000);
   Procedure(4, "CreateTable", Kind::kNone, 40'000);
   running.running = true;
-  EXPECT_EQ(ChainOf(3).cause_text(), "a step runs at this moment");
-  EXPECT_EQ(ChainOf(4).cause_text(), "it stands in the queue of the workers");
-  facts_.workers = {3, 2, 2, ProcId(3), Millis{41'000}, true};
+  EXPECT_EQ(ChainOf(3).cause_text(), "a step is running");
+  EXPECT_EQ(ChainOf(4).cause_text(), "it is in the queue of the workers");
+  facts_.workers.workers = 3;
+  facts_.workers.running = 2;
+  facts_.workers.held = 2;
+  facts_.workers.longest = ProcId(3);
+  facts_.workers.longest_for = Millis{41'000};
+  facts_.workers.work_waits = true;
   const auto holder = ChainOf(3);
   EXPECT_EQ(holder.cause(), "RUNNING");
   EXPECT_NE(holder.cause_text().find("step STEP has run for 41.0 s"), std::string::npos) << holder.cause_text();
   const auto waiter = ChainOf(4);
   EXPECT_NE(
-      waiter.cause_text().find("2 of 3 workers are held by steps that do not end, the longest by pid 3 for 41.0 s"),
+      waiter.cause_text().find("2 of 3 workers are blocked in steps that do not end, the longest by pid 3 for 41.0 s"),
       std::string::npos)
       << waiter.cause_text();
   EXPECT_EQ(waiter.verb(), "ratchet why 3");
@@ -94,7 +99,7 @@ TEST_F(WhyTest, WhatIsWrongWithTheServerOfAnOrder) {
   EXPECT_EQ(ChainOf(8).cause(), "SPACE");
   server.storage_hangs_ms = 7'000;
   EXPECT_EQ(ChainOf(8).cause(), "DISK");
-  server.silent_ms = 6'900;  // a write that had just begun when it fell silent says nothing about its disk
+  server.silent_ms = 6'900;  // a write that had just begun when the server fell silent proves nothing about its disk
   EXPECT_EQ(ChainOf(8).cause(), "SILENT_SERVER");
 }
 
@@ -156,7 +161,7 @@ TEST_F(WhyTest, AHeldLockNamesItsHolder) {
   EXPECT_EQ(chain.verb(), "ratchet unlock 7");
 }
 
-TEST_F(WhyTest, ARingEnds) {
+TEST_F(WhyTest, CycleEndsTheChain) {
   WaitsFor(1, Kind::kLock, "table a", {2});
   WaitsFor(2, Kind::kLock, "table b", {1});
   const auto chain = ChainOf(1);

@@ -1,4 +1,4 @@
-// Facts as a master would have them, put together by hand.
+// Facts as a master would have them, assembled by hand.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ class WhyTest : public ::testing::Test {
     server.silent_ms = 100;
     return server;
   }
-  // One that waits since `age` ms.
+  // A procedure that waits since `age` ms.
   procedure::ProcedureInfo& Procedure(std::uint64_t pid, const std::string& type, Kind kind, std::int64_t age = 9'000) {
     procedure::ProcedureInfo& info = facts_.procedures[ProcId(pid)];
     info.pid = ProcId(pid);

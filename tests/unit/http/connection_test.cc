@@ -14,7 +14,7 @@ class HttpConnectionTest : public ::testing::Test {
  protected:
   HttpConnectionTest() : connection_(limits_, now_) {}
 
-  // Takes all that is unsent.
+  // Takes all unsent bytes.
   std::string Drain() {
     std::string text;
     while (connection_.wants_write()) {
@@ -92,16 +92,16 @@ TEST_F(HttpConnectionTest, AStreamGoesOnUntilItsSourceEnds) {
   HttpResponse response;
   response.stream = [] { return std::string("more"); };
   connection_.Answer(std::move(response), now_);
-  EXPECT_FALSE(connection_.TakeSource()) << "its head has not gone";
+  EXPECT_FALSE(connection_.DetachSource()) << "its head has not gone";
   EXPECT_THAT(Drain(), ::testing::Not(::testing::HasSubstr("Content-Length")));
-  StreamSource source = connection_.TakeSource();
+  StreamSource source = connection_.DetachSource();
   ASSERT_TRUE(source);
-  EXPECT_FALSE(connection_.TakeSource()) << "one call at a time";
+  EXPECT_FALSE(connection_.DetachSource()) << "one call at a time";
   connection_.AddToStream(source(), source, now_);
   EXPECT_EQ(Drain(), "more");
-  source = connection_.TakeSource();
+  source = connection_.DetachSource();
   connection_.Expire(now_ + limits_.answer);
-  EXPECT_EQ(connection_.state(), State::kStreaming) << "a source that is slow is no slow client";
+  EXPECT_EQ(connection_.state(), State::kStreaming) << "a slow source is not a slow client";
   connection_.AddToStream(std::string("unread"), source, now_);
   connection_.Expire(now_ + limits_.answer);
   EXPECT_EQ(connection_.state(), State::kClosed) << "a client that does not read goes";

@@ -120,8 +120,8 @@ TEST_F(HttpServerTest, ManyRequestsGoThroughOneConnection) {
   EXPECT_EQ(server_->stats().requests, 100U);
 }
 
-// What waits for other processes fills its lane; what answers from memory is not affected, and the rest is told to
-// ask again.
+// Handlers that wait for other processes fill their lane; handlers that answer from memory are not affected, and
+// further requests are answered with "try again".
 TEST_F(HttpServerTest, SlowHandlersKeepNeitherTheFastOnesNorTheRefusals) {
   HttpOptions options;
   options.workers.slow_threads = 1;
@@ -139,7 +139,7 @@ TEST_F(HttpServerTest, SlowHandlersKeepNeitherTheFastOnesNorTheRefusals) {
   for (const auto& client : slow) EXPECT_THAT(client->Receive(), ::testing::EndsWith("slow\n"));
 }
 
-// A thousand clients that say nothing, or begin a request and do not end it.
+// A thousand clients that send nothing, or begin a request and do not end it.
 TEST_F(HttpServerTest, ClientsThatDoNotFinishKeepNoOtherOut) {
   HttpOptions options;
   options.max_connections = 16;
@@ -167,7 +167,7 @@ TEST_F(HttpServerTest, ARequestThatNeverEndsIsGivenUpInTime) {
   EXPECT_THAT(client.Receive(), ::testing::StartsWith("HTTP/1.1 408 "));
 }
 
-// Readers that ask for much and read nothing: the answers that wait for them are bounded, and others are served.
+// Readers that request much and read nothing: their unsent answers are bounded, and others are served.
 TEST_F(HttpServerTest, AnswersThatAreNotTakenAreBounded) {
   HttpOptions options;
   options.max_unsent_bytes = 24u << 20;

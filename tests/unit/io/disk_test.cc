@@ -1,4 +1,5 @@
-// What every disk must do, asked of the real one and of the double; and what only the double does.
+// The requirements for every disk, checked on the real disk and on the double, and the additional behaviour of the
+// double.
 #include <fcntl.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
@@ -222,7 +223,7 @@ TEST(SimDiskTest, HooksFailSkipTearAndKill) {
   EXPECT_EQ(root->Create("forbidden").error().code(), Code::kNoSpace);
   auto file = root->Create("f").value();
   ASSERT_TRUE(root->Sync().ok());
-  process->SetHook(SkipOp(process->operations() + 2));  // the sync that follows is only pretended
+  process->SetHook(SkipOp(process->operations() + 2));  // the next sync is only pretended
   ASSERT_TRUE(file->Append("x").ok());
   ASSERT_TRUE(file->Sync().ok());
   process->SetHook(
@@ -263,7 +264,7 @@ TEST(SimDiskTest, AFullDiskRefusesBytesButNotNames) {
   EXPECT_EQ(spare->Append("z").error().code(), Code::kNoSpace);
 }
 
-// An unwritten extent is made a written one by the journal, at the sync of what is in it.
+// The journal converts an unwritten extent to a written one, at the sync of its data.
 TEST(PosixDiskTest, ReservedSpaceNeedsNoJournalLater) {
   const TemporaryDirectory temporary;
   auto file = PosixDisk().OpenOrMake(temporary.path()).value()->Create("reserved").value();
@@ -274,7 +275,7 @@ TEST(PosixDiskTest, ReservedSpaceNeedsNoJournalLater) {
   auto* const map = reinterpret_cast<fiemap*>(room.data());
   map->fm_length = FIEMAP_MAX_OFFSET;
   map->fm_extent_count = kExtents;
-  if (::ioctl(fd.get(), FS_IOC_FIEMAP, map) != 0) GTEST_SKIP() << "this file system tells nothing of its extents";
+  if (::ioctl(fd.get(), FS_IOC_FIEMAP, map) != 0) GTEST_SKIP() << "this file system does not report its extents";
   std::uint64_t written = 0;
   for (unsigned i = 0; i < map->fm_mapped_extents; ++i) {
     const fiemap_extent& extent = map->fm_extents[i];

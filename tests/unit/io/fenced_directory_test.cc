@@ -1,4 +1,5 @@
-// The fence of a server's directory: S1 to S4, with each sync and each rule taken out once.
+// The fence of a server's directory: S1 (check after sync) to S4 (directory made once), with each sync and each rule
+// left out once.
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -30,7 +31,7 @@ TEST(FencedDirectoryTest, AFencedOwnerKnowsItAndItsLaterFilesAreSeenInTheRenamed
   EXPECT_EQ(FencedDirectory::Make(*server.wals, kServer).error().code(), Code::kAlreadyExists);
   const auto fenced = FencedDirectory::Fence(*master.wals, kServer).value();
   EXPECT_EQ(owner->Check().error().code(), Code::kFenced);
-  ASSERT_TRUE(owner->directory().Create("log.2").ok());  // a zombie rolls
+  ASSERT_TRUE(owner->directory().Create("log.2").ok());  // the fenced server rolls its log
   EXPECT_TRUE(fenced->Exists("log.2").value());
   EXPECT_FALSE(master.wals->Exists(kServer).value());
   EXPECT_EQ(FencedDirectory::Make(*server.wals, kServer).error().code(), Code::kAlreadyExists)
@@ -57,7 +58,7 @@ TEST(FencedDirectoryTest, AnyErrorOfTheLookCountsAsFenced) {
   EXPECT_EQ(owner->Check().error().code(), Code::kFenced);
 }
 
-// A cleaner that removes the fenced directory's files must not bring the zombie back to life.
+// A cleaner that removes the fenced directory's files must not let the fenced server pass its CHECK again.
 bool ZombieComesBackAfterCleaning() {
   SimDisk disk;
   Machine server(disk);
@@ -75,7 +76,7 @@ TEST(FencedDirectoryTest, TheCheckIsPositive) {
   EXPECT_TRUE(ZombieComesBackAfterCleaning()) << "the check above would not notice";
 }
 
-// A fence that returned must hold after a power failure, whatever was lost. Returns what is wrong, or nothing.
+// A fence that returned must hold after a power failure, whatever was lost. Returns the error, or an empty text.
 std::string FenceThenPowerFailure(const SimHook& hook) {
   SimDisk disk;
   {
@@ -112,7 +113,7 @@ TEST(FencedDirectoryTest, EachSyncOfAFenceIsNeeded) {
   EXPECT_EQ(FenceThenPowerFailure({}), "ALIVE is back");
 }
 
-// A fencer dies anywhere, power fails, another one finishes: always the same end.
+// A fencer dies anywhere, power fails, another one finishes: the result is always the same.
 TEST(FencedDirectoryTest, AFencerMayDieAnywhere) {
   for (std::uint64_t dies_at = 1; dies_at < 12; ++dies_at) {
     for (const auto loss : {SimDisk::Loss::kEverything, SimDisk::Loss::kNothing, SimDisk::Loss::kRandom}) {
@@ -136,7 +137,8 @@ TEST(FencedDirectoryTest, AFencerMayDieAnywhere) {
   }
 }
 
-// What was made is there after a power failure, else a server would have answered from a directory that never was.
+// A directory that was made exists after a power failure; otherwise a server would have answered from a directory that
+// is lost.
 std::string MakeThenPowerFailure(const SimHook& hook) {
   SimDisk disk;
   {

@@ -1,4 +1,4 @@
-// S91: what a name or a length says costs neither memory nor a thread.
+// S91 (lengths are checked): names and lengths in files cost neither memory nor a thread.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ class HugeFileTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(path_); }
 
-  // A file of so many bytes that takes no space.
+  // Makes a file of this size that uses no space.
   void MakeHole(const std::string& name, std::uint64_t bytes) {
     ASSERT_TRUE(root_->Create(name).ok());
     std::filesystem::resize_file(path_ / name, bytes);
@@ -41,7 +41,7 @@ class HugeFileTest : public ::testing::Test {
 TEST_F(HugeFileTest, WhatIsReadAsAWholeHasABound) {
   MakeHole("huge", kHuge);
   EXPECT_EQ(root_->ReadAll("huge").error().code(), Code::kCorruption);
-  EXPECT_NE(root_->ReadAll("huge").error().message().find("huge has 10737418240 bytes"), std::string::npos);
+  EXPECT_NE(root_->ReadAll("huge").error().message().find("it has 10737418240 bytes"), std::string::npos);
   MakeHole("small", 20);
   EXPECT_EQ(root_->ReadAll("small", 20).value().size(), 20U);
   EXPECT_EQ(root_->ReadAll("small", 19).error().code(), Code::kCorruption);
@@ -60,7 +60,8 @@ TEST_F(HugeFileTest, IdsAndKeys) {
   EXPECT_EQ(ReadClusterKey(*root_).error().code(), Code::kCorruption);
 }
 
-// Opened like any file, a pipe without a writer keeps its reader for ever, and one without a reader its writer.
+// If it were opened like any file, a pipe without a writer would block its reader without end, and one without a reader
+// its writer.
 TEST_F(HugeFileTest, APipeKeepsNoThread) {
   for (const char* name : {"pipe", kClusterIdFile, kClusterKeyFile})
     ASSERT_EQ(::mkfifo((path_ / name).c_str(), 0600), 0);
@@ -93,7 +94,7 @@ TEST(ClusterIdTest, OnlyOneLineOfPrintableCharactersIsAnId) {
     EXPECT_EQ(read(content).error().code(), Code::kCorruption) << content.size();
 }
 
-// A log of one record, then a hole or `filler` up to kHuge bytes. Counts what is read.
+// A log of one record, then a hole or `filler` up to kHuge bytes. Counts the bytes read.
 class HugeLog final : public ReadableFile {
  public:
   HugeLog(std::string begin, char filler) : begin_(std::move(begin)), filler_(filler) {}
@@ -143,7 +144,7 @@ TEST(HugeLogTest, AHoleBehindTheRecordsIsNotRead) {
   EXPECT_LT(file.read(), 64U << 20);
 }
 
-// More bad bytes than a log ever has unsynced are damage; no record is looked for behind so many.
+// More bad bytes than a log ever has unsynced are damage; the reader looks for no record after that many.
 TEST(HugeLogTest, GarbageBehindTheRecordsIsDamageAndNotAllRead) {
   const HugeLog file(OneRecord(), '\xab');
   const LogTail tail = TailOf(file);

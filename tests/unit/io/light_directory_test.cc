@@ -1,4 +1,4 @@
-// Directories and files that hold no descriptor while nothing is done with them.
+// Directories and files that hold no descriptor while they are idle.
 #include <sys/resource.h>
 
 #include <fcntl.h>
@@ -82,7 +82,7 @@ TEST_F(LightDirectoryTest, HoldsNoDescriptorAndNeitherDoItsSyncedFiles) {
     ASSERT_TRUE(writers.back()->Sync().ok());
   }
   EXPECT_EQ(DescriptorsInUse(), before);
-  // Written again, one of them under another name.
+  // Writes again; one file has another name by now.
   ASSERT_TRUE(directories[7]->Rename("log-7", "renamed").ok());
   EXPECT_EQ(OpenAgain(writers[7]->file()).error().code(), Code::kNotFound);
   FollowName(writers[7]->file(), "renamed");
@@ -100,10 +100,10 @@ TEST_F(LightDirectoryTest, HoldsNoDescriptorAndNeitherDoItsSyncedFiles) {
   EXPECT_EQ(DescriptorsInUse(), before);
 }
 
-// A failed sync ends the process: that no descriptor is left must not look like one.
+// A failed sync ends the process: the lack of a descriptor must not be treated as one.
 TEST_F(LightDirectoryTest, IsSyncedAlsoWhenNoDescriptorIsLeft) {
   const auto light = Light();
-  SpareDescriptor::OfProcess().While([] { return 0; });  // it is taken now
+  SpareDescriptor::OfProcess().While([] { return 0; });  // it is reserved now
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
   rlimit few = before;

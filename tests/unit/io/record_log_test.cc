@@ -1,4 +1,4 @@
-// The record log: what was written is read, a torn tail is cut, damage is told from it.
+// The record log: records that were written are read, a torn tail is cut, damage is distinguished from it.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -100,7 +100,7 @@ TEST(RecordLogTest, TornAtEveryByteIsCutAtTheLastWholeRecord) {
       EXPECT_NE(read.tail.end, LogEnd::kDamage) << "at " << length << ": " << read.tail.reason;
       std::size_t whole = 0;
       while (whole < written.records.size() && written.records[whole].end <= length) ++whole;
-      // With zeros behind it a record that only lacks zero bytes of padding is whole again.
+      // A record that lacks only zero bytes of padding is whole again if zeros follow it.
       EXPECT_GE(read.records.size(), whole) << "at " << length;
       EXPECT_LE(read.records.size(), whole + (zeros > 0 ? 1 : 0)) << "at " << length;
     }
@@ -139,7 +139,7 @@ TEST(RecordLogTest, AFlippedBitInTheLastGroupCutsItAndHandsOutNothingWrong) {
   }
 }
 
-// One unsynced write may survive in any part: whole records behind a lost sector were never acknowledged.
+// One unsynced write may survive in any part: whole records after a lost sector were never acknowledged.
 TEST(RecordLogTest, AHoleInAnUnsyncedGroupIsATornTail) {
   const Written written = Write({{100}, {1000, 1000, 1000}});
   std::string bytes = written.bytes;
@@ -148,7 +148,7 @@ TEST(RecordLogTest, AHoleInAnUnsyncedGroupIsATornTail) {
   EXPECT_EQ(read.records.size(), 1U);
   EXPECT_EQ(read.tail.end, LogEnd::kTorn);
   EXPECT_EQ(read.tail.next_valid, written.records[2].offset);
-  // The same hole with one more synced group behind it is damage.
+  // A hole with one more synced group after it is damage.
   const Written more = Write({{100}, {1000, 1000, 1000}, {1}});
   bytes = more.bytes;
   bytes.replace(more.records[1].offset, 512, std::string(512, '\0'));
@@ -177,7 +177,7 @@ TEST(RecordLogTest, AnotherFilesRecordsAreNotThisFiles) {
   Record record;
   EXPECT_FALSE(reader.Next(&record));
   EXPECT_EQ(reader.tail().end, LogEnd::kDamage);
-  // A record moved to another place is none.
+  // A record that was moved to another place is not valid.
   std::string bytes = written.bytes;
   const auto [offset, end] = std::pair(written.records[0].offset, written.records[0].end);
   bytes.replace(written.records[2].offset, end - offset, bytes, offset, end - offset);
@@ -212,7 +212,7 @@ TEST(RecordLogTest, TooLargeAGroupIsRefusedBeforeItIsWritten) {
   EXPECT_EQ(writer.end_offset(), before);
 }
 
-// Whatever is done to the bytes: no crash, and no record that was not written there.
+// Whatever happens to the bytes: no crash, and no record that was not written there.
 TEST(RecordLogTest, FuzzedBytesNeverYieldAWrongRecord) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -329,7 +329,7 @@ TEST(RecordLogTest, AnUnreadableFileIsNoTornTail) {
   EXPECT_NE(reader.tail().reason.find("cannot be read"), std::string::npos);
 }
 
-// Each place behind the torn record claims to be a record that reaches far: a client can write such a value.
+// Each place after the torn record claims to be a record that reaches far: a client can write such a value.
 TEST(RecordLogTest, TheSearchBehindATornTailIsLinearForCraftedValues) {
   for (const bool to_the_end : {true, false}) {
     std::string bytes = Write({{50}}).bytes;

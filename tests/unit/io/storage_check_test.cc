@@ -1,4 +1,4 @@
-// What is fit for a root: the verdict, and trials on doubles that lack one thing each.
+// The check of a storage for a root: the verdict, and trials on doubles that lack one property each.
 #include <gtest/gtest.h>
 
 #include "common/base/clock.h"
@@ -60,7 +60,7 @@ TEST(StorageTrialsTest, AGoodStorageIsFitAndLeftAsItWas) {
   EXPECT_TRUE(mounts.here->List().value().empty());
 }
 
-// The one mount's operations of this kind seem to be done, and the other does not see them.
+// Operations of this kind through one mount seem to succeed, but the other mount does not see them.
 std::string VerdictWithout(SimOp op) {
   Mounts mounts;
   mounts.one->SetHook(

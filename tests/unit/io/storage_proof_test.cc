@@ -1,4 +1,4 @@
-// S101: what a cache of names says counts only with a proof, on a double of a storage whose clients have one.
+// S101 (cached names need a proof), on a double of a storage whose clients cache names.
 #include <atomic>
 #include <string>
 #include <thread>
@@ -28,8 +28,8 @@ struct Host {
   std::unique_ptr<Directory> wals;
 };
 
-// A server that is cut off from the storage, but not from its clients, is evicted and fenced. Does it still believe in
-// itself? `after_sync`: in the CHECK that follows a sync.
+// A server that is cut off from the storage, but not from its clients, is evicted and fenced. Returns true if it still
+// considers itself the owner. `after_sync`: in the CHECK that follows a sync.
 bool BelievesInItself(bool after_sync) {
   SimDisk disk;
   Host server(disk);
@@ -120,8 +120,8 @@ struct Held {
   std::unique_ptr<StorageProof> proof;
 };
 
-// A first round trip has passed the storage and its answer is under way; then the client is evicted, and only then a
-// second look asks for its proof.
+// A first round trip has passed the storage and its answer is on the way. Then the client is evicted, and only then a
+// second look requests its proof. Returns true if that look is believed.
 bool ALaterLookIsBelieved() {
   Held held;
   Gate gate(held.server.client);
@@ -155,7 +155,7 @@ TEST(StorageProofTest, ThoseThatWaitShareARoundTrip) {
   held.AwaitWaiting(kReads);
   gate.Open(kReads);
   for (std::thread& read : reads) read.join();
-  EXPECT_EQ(held.server.client.round_trips(), 2U) << "one was under way, and all others wait for the next";
+  EXPECT_EQ(held.server.client.round_trips(), 2U) << "one was in progress, and all others wait for the next";
 }
 
 TEST(StorageClientTest, NotesAreFileNames) {

@@ -1,5 +1,5 @@
-// The end of a log: what a crash can have left of its last records is torn, a record that lacks nothing and is bad is
-// damaged (S81).
+// The end of a log, S81 (whole bad record is damage): records that a crash may have left are torn; a bad record that
+// lacks nothing is damaged.
 #include <string>
 #include <vector>
 
@@ -42,7 +42,7 @@ LogWithTail WriteTail(const std::vector<std::vector<std::string>>& groups, std::
 
 struct TailFound {
   LogTail tail;
-  bool whole = false;  // and so damaged, if the file is at rest
+  bool whole = false;  // so the record counts as damaged if the file is at rest
 };
 
 TailFound TailOf(std::string_view bytes) {
@@ -59,7 +59,7 @@ std::string Letters(std::size_t size) {
   return text;
 }
 
-// A length that grew past the zeros, and a header that is none, count as torn: on that side the function errs.
+// A length that grew past the zeros, and an invalid header, count as torn: the function errs on that side.
 TEST(TornTailTest, AFlippedBitInTheLastRecordIsToldFromATornWrite) {
   const std::vector<std::vector<std::string>> groups[] = {
       {{Letters(50)}, {Letters(90)}}, {{Letters(9'000)}}, {{Letters(10), Letters(700)}}};
@@ -82,7 +82,7 @@ TEST(TornTailTest, AFlippedBitInTheLastRecordIsToldFromATornWrite) {
   }
 }
 
-// Without zeros ahead: in a page with durable bytes the record's bytes are its own.
+// The file has no zeros ahead. In a page with durable bytes, the bytes of the record are its own.
 TEST(TornTailTest, AFileThatGrowsIsToldWithinAPageThatWasDurable) {
   LogWithTail log = WriteTail({{Letters(50)}, {Letters(90)}}, 0);
   log.bytes[log.offsets[1] + kRecordHeaderSize + 5] ^= 0x01;
@@ -92,7 +92,7 @@ TEST(TornTailTest, AFileThatGrowsIsToldWithinAPageThatWasDurable) {
   EXPECT_FALSE(TailOf(log.bytes).whole);
 }
 
-// Sectors lost by chance; an early end at any byte, with or without zeros behind it; payloads with zeros of their own.
+// Sectors lost by chance; an early end at any byte, with or without zeros after it; payloads with zeros of their own.
 TEST(TornTailTest, WhatACrashCanLeaveIsTorn) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(seed);
@@ -127,7 +127,7 @@ TEST(TornTailTest, WhatACrashCanLeaveIsTorn) {
   }
 }
 
-// New blocks that show what another file had there, as some file systems do after a crash.
+// New blocks that show another file's older bytes, as in some file systems after a crash.
 TEST(TornTailTest, OlderBytesInNewBlocksAreTorn) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(seed);

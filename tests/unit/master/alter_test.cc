@@ -1,10 +1,12 @@
-// S43, S48, S49: a table is altered while servers die, moves go on and masters change; when the modification has ended,
-// every region is served with the new descriptor.
+// S43 (no locks while regions may wait), S48 (schema pinned in the order), S49 (re-added family is new): a table is
+// altered while servers die, moves continue and masters change; when the modification has ended, every region is served
+// with the new descriptor.
 #include <algorithm>
 #include <set>
 
 #include "common/base/mutant.h"
 #include "master/procedures/reopen_table_regions.h"
+#include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -32,13 +34,14 @@ class AlterTest : public MasterTest {
     return Table(table).schema->Family(family) != nullptr;
   }
   bool Unfinished(const char* type) { return !master().executor().FindUnfinished(type).empty(); }
-  // Regions that are open somewhere with another descriptor than the newest.
+  // Number of regions that are open on some server with another descriptor than the newest.
   std::size_t ServedOld(const std::string& table = "t") {
     std::size_t old = 0;
     for (sim::SimServer* server : cluster_.Alive()) {
       for (const RegionNode& node : Regions(table)) {
         const auto open = server->regions().find(node.encoded);
-        if (!server->fenced() && open != server->regions().end() && open->second.descriptor != Table(table).descriptor)
+        if (!server->fenced() && open != server->regions().end() &&
+            open->second.schema_number != Table(table).schema_number)
           ++old;
       }
     }
@@ -54,7 +57,7 @@ class AlterTest : public MasterTest {
     master().executor().Resume(scope, {"op", "test"}, [&](const Status& status) { resumed = status.ok(); });
     ASSERT_TRUE(cluster_.RunUntil([&] { return resumed; }));
   }
-  // Everything has come to rest, and the table is served with its newest descriptor. Empty: so it is.
+  // Checks that all work has ended, and that the table is served with its newest descriptor. Empty: correct.
   std::string Served(const Result<ProcId>& altered) {
     if (!cluster_.Settle(Millis(60'000))) return "not at rest:\n" + master().Unfinished();
     if (Outcome(altered) != "success") return Outcome(altered);
@@ -63,8 +66,8 @@ class AlterTest : public MasterTest {
   }
 
   // An order to open a region is carried out, and its answer is late; a newer descriptor comes, and the next master
-  // sends the order again. (No modification has its turn while the region's lock is held, so the descriptor comes by
-  // hand.) Empty: what hbase:meta says is the descriptor with which the region is served.
+  // sends the order again. (No modification gets its lock while the region's lock is held, so the test writes the
+  // descriptor itself.) Empty: hbase:meta names the descriptor with which the region is served.
   std::string ADescriptorComesBetweenTwoSendings() {
     cluster_.Boot(2);
     GivenTable("t", 1);
@@ -75,18 +78,19 @@ class AlterTest : public MasterTest {
     (void)Move(region, other.name());
     if (!cluster_.RunUntil([&] { return other.IsOpen(region); })) return "not opened";
     auto& stored = cluster_.storage().tables.at(before.directory).descriptors;
-    stored[before.descriptor + 1] = *before.schema;
-    stored[before.descriptor + 1].families.push_back(DefaultFamily("g"));
+    stored[before.schema_number + 1] = *before.schema;
+    stored[before.schema_number + 1].families.push_back(DefaultFamily("g"));
     cluster_.StartMaster();
     (void)cluster_.RunFor(Millis(500));
-    if (Table().descriptor != before.descriptor + 1) return "the newer descriptor is not read";
+    if (Table().schema_number != before.schema_number + 1) return "the newer descriptor is not read";
     other.hold_reports = 0;
     other.ReleaseReports();
     if (!cluster_.Settle()) return "not at rest";
-    if (other.Served(region) == nullptr || other.Served(region)->descriptor != before.descriptor) return "opened anew";
+    if (other.Served(region) == nullptr || other.Served(region)->schema_number != before.schema_number)
+      return "opened anew";
     return cluster_.CheckSettled();
   }
-  // The same for a server that has not had the order before: it opens with the descriptor that the order names.
+  // An order is sent again to a server that has not had it before: it opens with the descriptor that the order names.
   std::string AnOrderIsSentForTheFirstTimeAfterADescriptorCame() {
     cluster_.Boot(3);
     GivenTable("t", 1);
@@ -101,14 +105,15 @@ class AlterTest : public MasterTest {
     other.cut_off = true;  // not from ZooKeeper
     if (!cluster_.RunUntil([&] { return Unfinished("OpenRegion"); })) return "no order";
     auto& stored = cluster_.storage().tables.at(before.directory).descriptors;
-    stored[before.descriptor + 1] = *before.schema;
+    stored[before.schema_number + 1] = *before.schema;
     cluster_.StartMaster();
     other.cut_off = false;
     if (!cluster_.Settle()) return "not at rest";
     if (other.Served(region) == nullptr) return "opened elsewhere";
-    return other.Served(region)->descriptor == before.descriptor ? cluster_.CheckSettled() : "opened with another one";
+    return other.Served(region)->schema_number == before.schema_number ? cluster_.CheckSettled()
+                                                                       : "opened with another one";
   }
-  // Two modifications, of which the one that was asked for first has its turn last. Empty: both are made.
+  // Makes two modifications, of which the first request gets its lock last. Empty: both are made.
   std::string TurnsInReverse() {
     cluster_.Boot(2);
     GivenTable("t", 2);
@@ -145,7 +150,8 @@ class AlterTest : public MasterTest {
     const auto refused = [&] { return master().logic().regions().Get(stuck)->failed_opens > 4; };
     if (!cluster_.RunUntil(refused)) return "nothing is refused";
     const auto altered = AddFamily("g");
-    if (!cluster_.RunUntil([&] { return Unfinished("ReopenTableRegions"); })) return "no reopening";
+    if (!cluster_.RunUntil([&] { return Unfinished("ReopenTableRegions"); }))
+      return "no reopening: " + master().Unfinished();
     for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = 0;
     cluster_.Kill(MetaHost());
     return Served(altered);
@@ -156,22 +162,23 @@ TEST_F(AlterTest, EveryRegionIsServedWithTheNewDescriptor) {
   cluster_.Boot(3);
   GivenTable("t", 9);
   GivenTable("u", 2);
-  const std::uint64_t before = Table().descriptor;
+  const std::uint64_t before = Table().schema_number;
   EXPECT_EQ(Served(AddFamily("g")), "");
   EXPECT_TRUE(Has("g"));
-  EXPECT_GT(Table().descriptor, before);
+  EXPECT_GT(Table().schema_number, before);
   EXPECT_FALSE(Has("g", "u"));
   EXPECT_EQ(ServedOld("u"), 0U);
   ExpectServed("t", 9);
   EXPECT_EQ(Served(Alter(Family(ChangeKind::kDeleteFamily, "g"))), "");
   EXPECT_FALSE(Has("g"));
-  // It is what the next master finds, in hbase:meta too.
+  // The next master finds the same, in hbase:meta too.
   cluster_.StartMaster();
   ExpectSettled();
-  for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.descriptor, Table().descriptor);
+  for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.schema_number, Table().schema_number);
 }
 
-// S49. Empty: a family that comes back is told from the one that was dropped, others are what they were.
+// S49 (re-added family is new). Empty: a family that was added again is distinguished from the dropped one, and the
+// others are unchanged.
 std::string TellsFamiliesApart() {
   TableDescriptor table;
   table.name = TableName("default", "t");
@@ -180,8 +187,8 @@ std::string TellsFamiliesApart() {
     TableDescriptor changed = table;
     changed.families.clear();
     for (const char* family : families) changed.families.push_back(DefaultFamily(family));
-    changed.families.front().added_by = 99;  // what a client says of it counts for nothing
-    TellFamiliesApart(table, ProcId(by), changed);
+    changed.families.front().added_by = 99;  // the client's value is ignored
+    SetFamilyIds(table, ProcId(by), changed);
     table = changed;
   };
   const auto id = [&](const char* family) { return table.Family(family)->added_by; };
@@ -190,19 +197,19 @@ std::string TellsFamiliesApart() {
   with({"f", "h"}, 11);
   with({"f", "h", "i"}, 12);
   with({"f", "g", "h", "i"}, 13);
-  if (id("g") != 13 || id("f") != 0 || id("h") != 0) return "g is not told from the earlier one";
+  if (id("g") != 13 || id("f") != 0 || id("h") != 0) return "g is treated as the earlier one";
   with({"f", "g"}, 14);
   if (id("g") != 13) return "g has changed, although it was there";
   with({"f"}, 15);
   with({"f", "g"}, 16);
-  return id("g") == 16 ? "" : "g is not told from the second one";
+  return id("g") == 16 ? "" : "g is treated as the second one";
 }
 
-TEST_F(AlterTest, AFamilyThatComesBackIsAnotherOne) { EXPECT_EQ(TellsFamiliesApart(), ""); }
+TEST_F(AlterTest, ReaddedFamilyIsANewFamily) { EXPECT_EQ(TellsFamiliesApart(), ""); }
 
-TEST_F(AlterTest, TakingItForTheSameIsNoticed) {
-  const ScopedMutant mutant("master.same_family");
-  EXPECT_NE(TellsFamiliesApart(), "");
+TEST_F(AlterTest, TreatingAReaddedFamilyAsTheSameIsNoticed) {
+  ExpectKilled(
+      "master.same_family", [&] { return TellsFamiliesApart(); }, "g is treated as the earlier one");
 }
 
 TEST_F(AlterTest, ADescriptorOnStorageTellsThemApart) {
@@ -234,7 +241,7 @@ TEST_F(AlterTest, ADisabledTableIsNotOpened) {
   EXPECT_EQ(ServedOld(), 0U);
 }
 
-TEST_F(AlterTest, WithoutReopeningEachTakesItAtItsNextOpening) {
+TEST_F(AlterTest, WithoutReopenRegionsApplyTheChangeAtTheirNextOpening) {
   cluster_.Boot(2);
   GivenTable("t", 3);
   const auto altered = Alter(Family(ChangeKind::kAddFamily, "g"), false);
@@ -272,7 +279,7 @@ TEST_F(AlterTest, WhatCannotBeIsRefusedWithHBasesClass) {
   EXPECT_EQ(Table().schema->families.size(), 1U);
 }
 
-// The next master cannot read the descriptor above which the number of the new one was drawn.
+// The next master cannot read the descriptor above which the number of the new one was chosen.
 TEST_F(AlterTest, AMasterThatCannotReadTheDescriptorLosesNoChange) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -321,44 +328,46 @@ TEST_F(AlterTest, ADescriptorThatComesBetweenTwoSendings) { EXPECT_EQ(ADescripto
 TEST_F(AlterTest, AnOrderThatIsSentLate) { EXPECT_EQ(AnOrderIsSentForTheFirstTimeAfterADescriptorCame(), ""); }
 
 TEST_F(AlterTest, BelievingInTheLastSendingIsNoticed) {
-  const ScopedMutant mutant("master.unpinned_schema");
-  EXPECT_NE(ADescriptorComesBetweenTwoSendings(), "");
+  ExpectKilled(
+      "master.unpinned_schema", [&] { return ADescriptorComesBetweenTwoSendings(); }, "is served with descriptor");
 }
 
 TEST_F(AlterTest, TakingTheSchemaOfTheSendingIsNoticed) {
-  const ScopedMutant mutant("master.unpinned_schema");
-  EXPECT_NE(AnOrderIsSentForTheFirstTimeAfterADescriptorCame(), "");
+  ExpectKilled(
+      "master.unpinned_schema", [&] { return AnOrderIsSentForTheFirstTimeAfterADescriptorCame(); },
+      "opened with another one");
 }
 
-TEST_F(AlterTest, TurnsDecideNotPids) { EXPECT_EQ(TurnsInReverse(), ""); }
+TEST_F(AlterTest, LockGrantsDecideNotPids) { EXPECT_EQ(TurnsInReverse(), ""); }
 
 TEST_F(AlterTest, NumbersFromPidsAreNoticed) {
-  const ScopedMutant mutant("master.descriptor_by_submission");
-  EXPECT_NE(TurnsInReverse(), "");
+  ExpectKilled(
+      "master.descriptor_by_submission", [&] { return TurnsInReverse(); }, "a change is lost");
 }
 
 TEST_F(AlterTest, NoLockIsHeldWhileRegionsReopen) { EXPECT_EQ(AServerWithMetaDiesWhileRegionsReopen(), ""); }
 
+// The modification waits for the table's lock, which the assignment of the stuck region keeps.
 TEST_F(AlterTest, KeepingTheLockIsNoticed) {
-  const ScopedMutant mutant("procedure.ignore_lock_column");
-  EXPECT_NE(AServerWithMetaDiesWhileRegionsReopen(), "");
+  ExpectKilled(
+      "procedure.ignore_lock_column", [&] { return AServerWithMetaDiesWhileRegionsReopen(); }, "no reopening");
 }
 
-// A descriptor that was read before a modification, and is taken into the picture after it.
+// A descriptor that was read before a modification, and is put into the in-memory state after it.
 TEST_F(AlterTest, AnOlderDescriptorReplacesNoNewerOne) {
   TableDirectory tables;
   TableNode node;
   node.name = TableName("default", "t");
   node.directory = "default/t.7";
-  node.descriptor = 9;
+  node.schema_number = 9;
   node.schema = std::make_shared<const TableDescriptor>(Descriptor("t"));
   tables.Put(node);
   const auto late = std::make_shared<const TableDescriptor>();
-  const auto newest = [&] { return tables.Get(node.name)->descriptor; };
+  const auto newest = [&] { return tables.Get(node.name)->schema_number; };
   tables.SetSchema(node.name, node.directory, late, 8);
   EXPECT_EQ(newest(), 9U);
   TableNode copy = node;
-  copy.descriptor = 8;
+  copy.schema_number = 8;
   copy.schema = late;
   tables.Put(copy);
   EXPECT_EQ(newest(), 9U);

@@ -1,5 +1,7 @@
 // Regions move: assign, unassign, move, refused openings, answers lost and repeated, masters that die in between.
 #include "master/control/reconciler.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/state/transition_counts.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -29,6 +31,59 @@ TEST_F(MasterTest, MovesARegionToItsTarget) {
   EXPECT_TRUE(target.IsOpen(Encoded("t")));
 }
 
+// HBase's line "Starting ...": with the state and the place that the region has then.
+TEST_F(MasterTest, TheStartOfATransitionShowsTheRegionAndThePlan) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const RegionNode node = Regions("t")[0];
+  const auto start = [this](const procedure::ProcedurePtr& procedure) {
+    return procedure->DescribeStart(master().logic().env_ref());
+  };
+  const std::string region = "table=t, region=" + node.info.encoded_name();
+  const std::string place = "rit=OPEN, location=" + node.location->ToString();
+  EXPECT_EQ(start(TransitRegionState::Move(node.info, std::nullopt)),
+            region + ", MOVE; " + place + "; forceNewPlan=true, retain=false");
+  EXPECT_EQ(start(TransitRegionState::Reopen(node.info)),
+            region + ", REOPEN; " + place + "; forceNewPlan=false, retain=true");
+  EXPECT_EQ(
+      start(TransitRegionState::Move(node.info, node.location)),
+      region + ", MOVE; target=" + node.location->ToString() + ", " + place + "; forceNewPlan=false, retain=false");
+  RegionInfo unknown = node.info;
+  unknown.region_id += 1;
+  EXPECT_EQ(start(TransitRegionState::Assign(unknown, {})),
+            "table=t, region=" + unknown.encoded_name() +
+                ", ASSIGN; rit=OFFLINE, location=null; forceNewPlan=false, retain=false");
+}
+
+// HBase counts assign, unassign, move and reopen separately.
+TEST_F(MasterTest, TransitionsAreCountedByKind) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const auto look = [](TransitionKind kind) { return TransitionCounts::OfProcess().Look(kind); };
+  std::map<TransitionKind, TransitionCounts::View> before;
+  constexpr std::array kKinds{TransitionKind::kAssign, TransitionKind::kUnassign, TransitionKind::kMove,
+                              TransitionKind::kReopen};
+  for (const TransitionKind kind : kKinds) before[kind] = look(kind);
+  (void)Move(Encoded("t"));
+  ExpectSettled();
+  (void)Unassign(Encoded("t"));
+  ExpectSettled();
+  (void)Assign(Encoded("t"));
+  ExpectSettled();
+  for (const TransitionKind kind : kKinds) {
+    const TransitionCounts::View after = look(kind);
+    const std::uint64_t expected = kind == TransitionKind::kReopen ? 0 : 1;
+    const auto of = std::string(kTransitionKindNames[static_cast<std::size_t>(kind)]);
+    EXPECT_EQ(after.submitted - before[kind].submitted, expected) << of;
+    EXPECT_EQ(after.succeeded - before[kind].succeeded, expected) << of;
+    EXPECT_EQ(after.failed, before[kind].failed) << of;
+    std::uint64_t noted = 0;
+    for (std::size_t i = 0; i < after.took.counts.size(); ++i)
+      noted += after.took.counts[i] - before[kind].took.counts[i];
+    EXPECT_EQ(noted, expected) << of;
+  }
+}
+
 TEST_F(MasterTest, MovesSomewhereElseWithoutATarget) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -36,7 +91,7 @@ TEST_F(MasterTest, MovesSomewhereElseWithoutATarget) {
   EXPECT_EQ((cluster_.Settle(), Outcome(Move(Encoded("t")))), "unfinished");
   ExpectSettled();
   EXPECT_FALSE(before.IsOpen(Encoded("t")));
-  EXPECT_EQ(before.MovedTo(Encoded("t")), Regions("t")[0].location) << "clients are told where it went";
+  EXPECT_EQ(before.MovedTo(Encoded("t")), Regions("t")[0].location) << "clients learn its new server";
 }
 
 TEST_F(MasterTest, UnassignsAndAssigns) {
@@ -71,7 +126,7 @@ TEST_F(MasterTest, ManyRefusalsShowAsFailedOpenAndEndOnceItIsPossible) {
   (void)Assign(Encoded("t"));
   ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kFailedOpen; }));
   EXPECT_EQ(cluster_.meta().regions().at(Encoded("t")).state, RegionState::kFailedOpen);
-  // It outlives the master as what it is.
+  // The state outlives the master unchanged.
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
   EXPECT_EQ(Regions("t")[0].state, RegionState::kFailedOpen);
@@ -109,12 +164,12 @@ TEST_F(MasterTest, MetasOwnOpenedIsAppliedAgainAfterAFailover) {
   EXPECT_EQ(master().logic().regions().MetaLocation(), target.name());
 }
 
-// A server that does not have the region answered nothing, and the region stayed CLOSING for ever.
+// A server that does not have the region answered nothing, and the region stayed CLOSING permanently.
 TEST_F(MasterTest, ClosingWhatIsNotThereIsAnswered) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   const auto node = Regions("t")[0];
-  // Memory says it is open on the wrong server, as after a lost close.
+  // The master's memory has it open on the wrong server, as after a lost close.
   sim::SimServer& wrong = OtherThan(HostOf(Encoded("t")));
   HostOf(Encoded("t")).Exit("so that nobody has it");
   cluster_.live().clear();
@@ -134,13 +189,14 @@ TEST_F(MasterTest, ReportsOfALowerEpochAreAnsweredWithWhatIsExpected) {
   (void)Move(Encoded("t"), target.name());
   ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
   ASSERT_TRUE(cluster_.RunFor(Millis(20)));
-  cluster_.StartMaster();  // the report names the epoch before
+  cluster_.StartMaster();  // the report names the earlier epoch
   target.ReleaseReports();
   ExpectServed("t", 1);
   EXPECT_TRUE(target.IsOpen(Encoded("t")));
 }
 
-// S17: the opener has not answered, so the order may not be forgotten, whatever asks.
+// S17 (answer or fence settles an order): the opener has not answered, so the order must not be forgotten, whatever is
+// requested.
 TEST_F(MasterTest, AnOrderThatIsNotSettledIsNotBypassed) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -164,7 +220,7 @@ TEST_F(MasterTest, AnOrderThatIsNotSettledIsNotBypassed) {
   EXPECT_TRUE(target.IsOpen(Encoded("t")));
 }
 
-// What an operator ends in the middle is found by nobody's owner: the reconciler puts the region right.
+// No procedure continues the work of one that an operator ended in the middle: the reconciler repairs the region.
 TEST_F(MasterTest, ABypassedTransitionLeavesWhatTheReconcilerPutsRight) {
   cluster_.Boot(1);
   GivenTable("t", 1);
@@ -197,7 +253,7 @@ TEST_F(MasterTest, ATableThatABypassHasLeftHalfWayIsFinished) {
   EXPECT_EQ(state(), TableState::kEnabled);
   for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kOpen);
 
-  // Without an order that is under way, which would have to be settled first.
+  // No order is in progress; otherwise it would have to be settled first.
   const auto pause = [&](bool resume) {
     const auto scope = procedure::PauseScope::Type("TransitRegionState");
     if (resume) {
@@ -232,8 +288,8 @@ TEST_F(MasterTest, ABypassedCrashProcedureIsFollowedByAnother) {
   ExpectSettled();
 }
 
-// Whether a procedure awaits an answer is its own word (Procedure::AwaitedAttempt), not its type's name: a report that
-// nothing has taken is acknowledged only when no unfinished procedure has that pid.
+// The procedure itself decides whether it awaits an answer (Procedure::AwaitedAttempt), not its type's name: a report
+// that no procedure accepts is acknowledged only when no unfinished procedure has that pid.
 TEST_F(MasterTest, AReportForAProcedureThatAwaitsNoneIsNotAcknowledged) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -255,7 +311,7 @@ TEST_F(MasterTest, AReportForAProcedureThatAwaitsNoneIsNotAcknowledged) {
   EXPECT_FALSE(answer->ok());
   ask(transits[0], master().epoch());
   EXPECT_FALSE(answer->ok());
-  ask(ProcId(INT64_MAX), master().epoch());  // nothing waits for it: history
+  ask(ProcId(INT64_MAX), master().epoch());  // no procedure waits for it: history
   ASSERT_TRUE(answer->ok());
   EXPECT_FALSE((*answer)->stale);
   target.ReleaseReports();
@@ -318,8 +374,8 @@ TEST_F(MasterTest, RefusesWhatIsInTransitionOrUnknown) {
   ExpectSettled();
 }
 
-// The first one lets go of the region while it waits between refusals; the second one took it, found it owned, and kept
-// it, so that neither went on (found by the simulation).
+// The first one releases the region while it waits between refusals. The second one took it, found it owned, and kept
+// it, so that neither continued (found by the simulation).
 TEST_F(MasterTest, TwoMovesOfARegionThatIsRefusedForAWhile) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -337,7 +393,7 @@ TEST_F(MasterTest, TwoMovesOfARegionThatIsRefusedForAWhile) {
   for (const auto& pid : pids) EXPECT_EQ(Outcome(pid), "success");
 }
 
-// Both are admitted; the disabling comes first.
+// Both procedures are admitted; DisableTable runs first.
 TEST_F(MasterTest, AMoveThatMeetsADisablingSaysThatNothingMoved) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -353,7 +409,7 @@ TEST_F(MasterTest, AMoveThatMeetsADisablingSaysThatNothingMoved) {
   EXPECT_EQ(Regions("t")[0].state, RegionState::kClosed);
 }
 
-TEST_F(MasterTest, AMoveThatEndsElsewhereSaysWhere) {
+TEST_F(MasterTest, MoveThatEndsElsewhereNamesTheServer) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   sim::SimServer& target = OtherThan(HostOf(Encoded("t")));

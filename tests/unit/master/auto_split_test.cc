@@ -1,4 +1,4 @@
-// Splits by size: the policies, and what the master makes of a server's report.
+// Splits by size: the policies, and the master's reaction to a server's report.
 #include "common/base/prng.h"
 #include "master/control/auto_splitter.h"
 #include "master/control/switch_admin.h"
@@ -41,7 +41,7 @@ TEST(SplitPolicyTest, SizesFollowThePolicy) {
   EXPECT_EQ(size(increasing, 1'000'000'000'000), 1000 * kMiB) << "no overflow";
 }
 
-TEST(SplitPolicyTest, ATableSaysOtherwise) {
+TEST(SplitPolicyTest, TableSettingOverridesThePolicy) {
   SplitPolicyOptions options;
   Attributes constant = Policy("ConstantSizeRegionSplitPolicy");
   constant["MAX_FILESIZE"] = "5000";
@@ -95,7 +95,7 @@ class AutoSplitTest : public ReshapeTest {
     if (splitter_ == nullptr) splitter_ = std::make_unique<AutoSplitter>(master().logic().env(), admin(), options_);
     return *splitter_;
   }
-  // Each server says that each of its regions has so many bytes.
+  // Each server reports this size for each of its regions.
   std::size_t Report(std::uint64_t bytes) {
     std::size_t asked = 0;
     for (sim::SimServer* server : cluster_.Alive()) {
@@ -111,7 +111,7 @@ class AutoSplitTest : public ReshapeTest {
   std::unique_ptr<AutoSplitter> splitter_;
 };
 
-TEST_F(AutoSplitTest, WhatHasGrownIsSplitAndWhatIsSmallIsNot) {
+TEST_F(AutoSplitTest, LargeRegionIsSplitAndSmallIsNot) {
   GivenTable("t", 1);
   EXPECT_EQ(Report(100), 0U) << "not above";
   EXPECT_EQ(Report(101), 1U);
@@ -131,7 +131,7 @@ TEST_F(AutoSplitTest, OnlyAFewAtATime) {
   EXPECT_GE(Live().size(), 9U) << "one of the six has no split key";
 }
 
-TEST_F(AutoSplitTest, TheSwitchTheTableAndACrashKeepItFromBeginning) {
+TEST_F(AutoSplitTest, SwitchTableAndCrashPreventASplit) {
   GivenTable("t", 1);
   master().logic().env().switches.Show(Switch::kSplit, "off");
   EXPECT_EQ(Report(200), 0U);
@@ -169,7 +169,7 @@ TEST_F(AutoSplitTest, AReportOfARegionThatIsElsewhereSplitsNothing) {
             0U);
 }
 
-TEST_F(AutoSplitTest, AServerIsLookedAtOnceInAWhile) {
+TEST_F(AutoSplitTest, EachServerIsCheckedPeriodically) {
   options_.interval = Millis(5'000);
   const ServerName server = cluster_.Alive().front()->name();
   EXPECT_TRUE(splitter().IsDue(server));

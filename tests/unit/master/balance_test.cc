@@ -1,4 +1,4 @@
-// The balancer: its plans, and the moves that follow from one.
+// The balancer: its plans, and the moves that follow from a plan.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -42,7 +42,7 @@ int SumOf(const std::map<std::string, int>& tables) {
   return sum;
 }
 
-TEST(BalancePlanTest, MovesNoMoreThanItMustAndEndsWithEqualShares) {
+TEST(BalancePlanTest, FewestMovesEndWithEqualShares) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(fmt::format("seed {}", seed));
   Prng prng(seed);
@@ -83,7 +83,7 @@ TEST(BalancePlanTest, ANewServerGetsItsShareOfEachTable) {
   EXPECT_EQ(after.at(Server(2)), (std::map<std::string, int>{{"t0", 10}, {"t1", 10}, {"t2", 10}}));
 }
 
-TEST(BalancePlanTest, WhatMayNotMoveStaysAndCounts) {
+TEST(BalancePlanTest, ImmovableRegionsStayAndCount) {
   std::vector<BalancedRegion> regions;
   for (int i = 0; i < 6; ++i) regions.push_back({fmt::format("r{}", i), "t", Server(0), i >= 4});
   regions.push_back({"elsewhere", "t", Server(7)});
@@ -92,7 +92,7 @@ TEST(BalancePlanTest, WhatMayNotMoveStaysAndCounts) {
   EXPECT_TRUE(PlanBalance({}, regions).empty());
 }
 
-// Counted, not timed: every move of the plan is one of those that an even share needs.
+// Counted, not timed: every move of the plan is needed for an even share.
 TEST(BalancePlanTest, AHundredThousandRegionsOnAThousandServers) {
   std::vector<BalancedRegion> regions;
   for (int i = 0; i < 100'000; ++i)
@@ -102,7 +102,7 @@ TEST(BalancePlanTest, AHundredThousandRegionsOnAThousandServers) {
   for (const auto& [server, tables] : After(regions, moves)) EXPECT_EQ(SumOf(tables), 100);
 }
 
-TEST(BalancePlanTest, WhatIsAboutEvenStaysAsItIs) {
+TEST(BalancePlanTest, NearlyEvenLoadIsNotMoved) {
   const auto uneven = [](std::vector<int> counts, double slop) {
     std::vector<BalancedRegion> regions;
     for (std::size_t server = 0; server < counts.size(); ++server) {
@@ -166,7 +166,7 @@ TEST_F(BalancerTest, ANewServerGetsItsShare) {
   EXPECT_EQ(Balance().planned, 0U) << "each has its share";
 }
 
-// A region that is closed keeps its last place on record; the server there does not have it.
+// The record of a closed region keeps its last server; that server does not have it.
 TEST_F(BalancerTest, RegionsThatAreClosedAreNoLoad) {
   cluster_.Boot(2);
   GivenTable("t", 8);
@@ -191,8 +191,8 @@ TEST_F(BalancerTest, RegionsThatAreClosedAreNoLoad) {
   EXPECT_LE(std::abs(one - two), 1) << one << " and " << two;
 }
 
-// A tick a second, as in the master's process.
-TEST_F(BalancerTest, AServerThatComesGetsItsShareByItself) {
+// One tick a second, as in the master's process.
+TEST_F(BalancerTest, JoiningServerGetsItsShareAutomatically) {
   cluster_.Boot(2);
   GivenTable("t", 12);
   Balancer& balancer = master().logic().balancer();
@@ -223,7 +223,7 @@ TEST_F(BalancerTest, AServerThatComesGetsItsShareByItself) {
   EXPECT_EQ(cluster_.storage().acknowledged.size(), before);
 }
 
-TEST_F(BalancerTest, ByItselfItWaitsUntilADeadServerIsRecovered) {
+TEST_F(BalancerTest, AutomaticBalancingWaitsForRecovery) {
   cluster_.Boot(3);
   GivenTable("t", 9);
   master().logic().balancer().Tick();
@@ -251,6 +251,36 @@ TEST_F(BalancerTest, ByItselfItWaitsUntilADeadServerIsRecovered) {
   }
   ExpectServed("t", 9);
   for (const sim::SimServer* server : cluster_.Alive()) EXPECT_GE(server->regions().size(), 2U);
+}
+
+// One region that no server opens, and one whose move an operator has paused, delay no other region.
+TEST_F(BalancerTest, StuckRegionsAreLeftOutAndNamed) {
+  cluster_.Boot(2);
+  GivenTable("t", 12);
+  const std::string refused = Encoded("t", 0);
+  const std::string paused = Encoded("t", 1);
+  cluster_.storage().regions[refused].unopenable = true;
+  ASSERT_TRUE(Move(refused).ok());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions().Get(refused)->failed_opens >= 3; }));
+  procedure::PauseScope scope;
+  scope.kind = procedure::PauseScope::Kind::kResource;
+  scope.resource = procedure::ResourceKey::Region(TableName("default", "t").ToString(), paused);
+  master().executor().Pause(scope, {"op", "look"}, Millis(0), [](const auto&) {});
+  ASSERT_TRUE(cluster_.RunFor(Millis(100)));
+  ASSERT_TRUE(Move(paused).ok());
+  sim::SimServer& added = cluster_.AddServer("added");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
+  const auto outcome = Balance();
+  EXPECT_EQ(outcome.put_off, "");
+  EXPECT_GT(outcome.begun, 0U);
+  ASSERT_EQ(outcome.left_out.size(), 1U) << "the paused move has not begun, so its region is at rest";
+  EXPECT_NE(outcome.left_out[0].find(refused + " of table t: its opening was refused"), std::string::npos)
+      << outcome.left_out[0];
+  for (int i = 0; i < 15; ++i) {
+    master().logic().balancer().Tick();
+    ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
+  }
+  EXPECT_GE(added.regions().size(), 3U) << "by itself as well";
 }
 
 TEST_F(BalancerTest, NothingMovesWhileADeadServerIsRecovered) {

@@ -1,5 +1,5 @@
-// S41 on a wire that loses requests and answers and brings requests twice: a commit is applied once, wholly or not at
-// all.
+// S41 (atomic conditional commit), on a network that loses requests and answers and duplicates requests: a commit is
+// applied once, wholly or not at all.
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

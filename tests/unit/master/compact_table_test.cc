@@ -1,6 +1,7 @@
-// A table is compacted while its regions move and servers die; a large one a part at a time.
+// A table is compacted while its regions move and servers die; a large one in parts.
 #include "common/base/mutant.h"
 #include "master/procedures/region_sweep.h"
+#include "master/procedures/setback.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -13,7 +14,7 @@ class CompactTableTest : public MasterTest {
   }
 };
 
-// A server dies with an order: the region is asked for again at the next one.
+// A server dies with an order: the next server gets the order for the region.
 TEST_F(CompactTableTest, TakingAnyAnswerIsNoticed) {
   cluster_.Boot(3);
   GivenTable("t", 6);
@@ -50,7 +51,32 @@ TEST_F(CompactTableTest, ACompactionReachesWhatMovesAndWhatDies) {
   EXPECT_NE(Outcome(disabled).find("not enabled"), std::string::npos);
 }
 
-// Pure: more regions than are asked at a time are left for the next turn, and count as left until they are done.
+// Each round has its own children, so neither attempts nor ages of steps show that it fails.
+TEST_F(CompactTableTest, ARegionThatCannotBeCompactedIsTriedLessAndLessOften) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  sim::RegionData& damaged = cluster_.storage().regions[Encoded("t", 1)];
+  damaged.damaged = true;
+  const auto compacted = Compact("t");
+  ASSERT_TRUE(compacted.ok());
+  ASSERT_TRUE(cluster_.RunFor(Millis(60'000)));
+  EXPECT_GE(damaged.refused_compactions, 5U);
+  EXPECT_LE(damaged.refused_compactions, 20U) << "in a minute";
+  const auto info = master().executor().Get(*compacted);
+  ASSERT_TRUE(info.has_value());
+  const auto setback = SetbackOf(*info);
+  ASSERT_TRUE(setback.has_value());
+  EXPECT_GE(setback->times, 5U);
+  EXPECT_NE(setback->error.find(Encoded("t", 1)), std::string::npos) << setback->error;
+  EXPECT_NE(setback->error.find("block checksum mismatch"), std::string::npos) << setback->error;
+  damaged.damaged = false;
+  ExpectSettled();
+  EXPECT_EQ(Outcome(compacted), "success");
+  EXPECT_EQ(damaged.compactions, 1U);
+}
+
+// Pure: regions beyond the number that is requested at a time wait for the next round, and count as remaining until
+// they are done.
 TEST(RegionSweepTest, NoMoreAreAskedAtATimeThanTheBound) {
   pb::CompactTableData data;
   EXPECT_FALSE(PartsOfSweep(data).has_value()) << "it has not begun";

@@ -1,4 +1,5 @@
-// What the master's ticks cost: they follow what has changed, not how many regions there are. Counted, never timed.
+// The cost of the master's ticks: it depends on the number of changes, not on the number of regions. Counted, never
+// timed.
 #include <gtest/gtest.h>
 
 #include "common/base/manual_time.h"
@@ -25,7 +26,7 @@ TEST(PlacementCostTest, APlanLooksAtServersAndAtNoOtherPlan) {
   EXPECT_EQ(placement.weighed() - before, servers.size());
 }
 
-TEST(PlacementCostTest, APlanThatIsSettledOrMadeAnewCountsNoLonger) {
+TEST(PlacementCostTest, SettledOrReplacedPlanIsNotCounted) {
   const std::vector<ServerName> servers{{"a", 1, 1}, {"b", 1, 1}};
   Placement placement;
   for (int i = 0; i < 10; ++i)
@@ -36,11 +37,11 @@ TEST(PlacementCostTest, APlanThatIsSettledOrMadeAnewCountsNoLonger) {
   placement.Choose({"z", servers[1], {}, false, {}, {}}, servers, {});
   placement.Choose({"w", servers[1], {}, false, {}, {}}, servers, {});
   EXPECT_EQ(*placement.Choose({"v", {}, {}, false, {}, {}}, servers, {}),
-            servers[0]);  // one plan there, two at the other
+            servers[0]);  // one plan at this server, two at the other
 }
 
-// A step that waits for hbase:meta plans the same move twice. Four times here, with one server that has a region and
-// one that has none: how often the empty one.
+// A step that waits for hbase:meta plans the same move twice. This runs four times, with one server that has a region
+// and one that has none, and counts how often the empty one is chosen.
 int TimesTheEmptyServerIsChosen() {
   const std::vector<ServerName> servers{{"empty", 1, 1}, {"meta", 1, 1}};
   const std::map<ServerName, std::size_t> load{{servers[1], 1}};
@@ -51,11 +52,9 @@ int TimesTheEmptyServerIsChosen() {
   return times;
 }
 
-TEST(PlacementTest, APlanMadeAnewDoesNotSpeakAgainstTheServerThatItNamed) {
-  EXPECT_EQ(TimesTheEmptyServerIsChosen(), 4);
-}
+TEST(PlacementTest, ReplacedPlanDoesNotCountAgainstItsServer) { EXPECT_EQ(TimesTheEmptyServerIsChosen(), 4); }
 
-TEST(PlacementTest, AFormerPlanThatStaysIsNoticed) {
+TEST(PlacementTest, CountingReplacedPlansIsNoticed) {
   const ScopedMutant mutant("master.keep_the_former_plan");
   EXPECT_LT(TimesTheEmptyServerIsChosen(), 4);
 }
@@ -88,7 +87,7 @@ class TickCostTest : public MasterTest {
     server.ListAnswered(taken);
     return taken == list.number;
   }
-  // One server that serves a table of kRegions regions, and whose list of all of them the master has.
+  // One server that serves a table of kRegions regions; the master has the list of all of them.
   sim::SimServer& GivenAListOfAll(std::size_t looks_in_turn) {
     cluster_.master_options.reconciler.looks_in_turn = looks_in_turn;
     cluster_.Boot(1);
@@ -106,7 +105,7 @@ class TickCostTest : public MasterTest {
   }
 };
 
-TEST_F(TickCostTest, ASweepCopiesNoRegionThatIsAsItShouldBe) {
+TEST_F(TickCostTest, SweepCopiesNoSettledRegion) {
   cluster_.Boot(2);
   GivenTable("t", kRegions);
   GivenTable("off", kRegions);
@@ -121,7 +120,7 @@ TEST_F(TickCostTest, ASweepCopiesNoRegionThatIsAsItShouldBe) {
   EXPECT_EQ(regions().copied(), before);
 }
 
-TEST_F(TickCostTest, AComparisonWithMetaCopiesNoRegionThatIsAsItShouldBe) {
+TEST_F(TickCostTest, ComparisonWithMetaCopiesNoMatchingRegion) {
   cluster_.Boot(2);
   GivenTable("t", kRegions);
   GraceEnds();
@@ -130,15 +129,16 @@ TEST_F(TickCostTest, AComparisonWithMetaCopiesNoRegionThatIsAsItShouldBe) {
   reconciler().CompareWithMeta([&compared](Status status) { compared = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&compared] { return compared.ok(); }));
   EXPECT_EQ(regions().copied(), before);
-  EXPECT_TRUE(reconciler().Doubts().empty());
+  EXPECT_TRUE(reconciler().Inconsistencies().empty());
 }
 
-TEST_F(TickCostTest, AHeartbeatLooksAtWhatHasChangedAndAtSomeInTurn) {
+TEST_F(TickCostTest, HeartbeatChecksChangedRegionsAndAFewOthers) {
   sim::SimServer& server = GivenAListOfAll(1);
   EXPECT_TRUE(Beat(server));
   std::uint64_t before = reconciler().watch().looked_at();
   for (int beat = 0; beat < 10; ++beat) EXPECT_TRUE(Beat(server));
-  EXPECT_LE(reconciler().watch().looked_at() - before, 20U);  // one of the list and one of the picture each, not 240
+  EXPECT_LE(reconciler().watch().looked_at() - before, 20U);  // one of the list and one of the in-memory state each,
+                                                              // not 240
   (void)Move(Encoded("t"), server.name());
   ASSERT_TRUE(cluster_.Settle());
   GraceEnds();
@@ -148,28 +148,28 @@ TEST_F(TickCostTest, AHeartbeatLooksAtWhatHasChangedAndAtSomeInTurn) {
   EXPECT_TRUE(reconciler().Findings().empty());
 }
 
-// A region that is not open any more, as a list of changes says.
-TEST_F(TickCostTest, WhatHasGoneIsMissedAtOnce) {
+// A list of changes reports a region as no longer open.
+TEST_F(TickCostTest, MissingRegionIsNoticedAtOnce) {
   sim::SimServer& server = GivenAListOfAll(1);
   const std::string encoded = Encoded("t", 17);
   RegionList list = server.NextList();
   list.closed = {encoded};
   --list.size;
-  list.digest -= DigestOfOpenRegion(encoded, server.regions().at(encoded).open_seq);
+  list.digest -= DigestOfOpenRegion(encoded, server.regions().at(encoded).open_number);
   EXPECT_EQ(reconciler().OnHeartbeat(server.name(), list), list.number);
   EXPECT_TRUE(WasFound(encoded, "opened again"));
   EXPECT_EQ(reconciler().Findings().size(), 1U);
 }
 
-// And what only the picture has changed: nothing in the server's list has.
-TEST_F(TickCostTest, AChangedPictureIsComparedWithAListThatHasNotChanged) {
+// A change of the in-memory state only: the server's list is unchanged.
+TEST_F(TickCostTest, ChangedMemoryIsComparedWithAnUnchangedList) {
   sim::SimServer& server = GivenAListOfAll(1);
   const std::string encoded = Encoded("t", 17);
   RegionRow row = cluster_.meta().regions().at(encoded);
   row.location.reset();
   row.target.reset();
   regions().Remove(encoded);
-  regions().Add(row);  // unplaced (S71)
+  regions().Add(row);  // unplaced (S71: ask servers for unplaced regions)
   EXPECT_FALSE(reconciler().Problems().empty());
   GraceEnds();
   reconciler().Sweep();
@@ -180,24 +180,24 @@ TEST_F(TickCostTest, AChangedPictureIsComparedWithAListThatHasNotChanged) {
   ExpectServed("t", kRegions);
 }
 
-// What nothing has told of is found in its turn.
-TEST_F(TickCostTest, EachRegionHasItsTurn) {
+// A difference that no change announced is found by the regular round.
+TEST_F(TickCostTest, EachRegionIsCheckedEventually) {
   sim::SimServer& server = GivenAListOfAll(2);
   const std::string encoded = Encoded("t", 17);
   const RegionNode node = *regions().Get(encoded);
-  regions().Update(encoded, [](RegionNode& changed) { changed.opening = ProcId(1); });
-  ASSERT_TRUE(Beat(server));  // too young to be judged: asked again by each heartbeat
+  regions().Update(encoded, [](RegionNode& changed) { changed.open_number = ProcId(1); });
+  ASSERT_TRUE(Beat(server));  // too young to be judged: checked again by each heartbeat
   EXPECT_TRUE(reconciler().Findings().empty());
   GraceEnds();
   ASSERT_TRUE(Beat(server));
   EXPECT_TRUE(WasFound(encoded, "is current, not"));
-  regions().Update(encoded, [&node](RegionNode& changed) { changed.opening = node.opening; });
+  regions().Update(encoded, [&node](RegionNode& changed) { changed.open_number = node.open_number; });
   const std::uint64_t before = reconciler().watch().looked_at();
   for (int beat = 0; beat < kRegions; ++beat) ASSERT_TRUE(Beat(server));
   EXPECT_GE(reconciler().watch().looked_at() - before, static_cast<std::uint64_t>(kRegions));
 }
 
-TEST_F(TickCostTest, ASweepGoesThroughWhatIsUnsettledInSlices) {
+TEST_F(TickCostTest, SweepVisitsUnsettledRegionsInSlices) {
   ManualTime time;
   RegionDirectory directory(time);
   for (int i = 0; i < 10; ++i) {
@@ -238,7 +238,7 @@ TEST(VisitTest, ShowsEachNodeOnceAndCopiesWhatIsWanted) {
   EXPECT_EQ(directory.copied(), 1U);
 }
 
-TEST(ChangeLogTest, TellsWhatHasChangedOrThatAnythingMayHave) {
+TEST(ChangeLogTest, ReturnsTheChangesOrThatAllMayHaveChanged) {
   ManualTime time;
   RegionDirectory directory(time);
   RegionRow row;
@@ -259,7 +259,7 @@ TEST(ChangeLogTest, TellsWhatHasChangedOrThatAnythingMayHave) {
   directory.Add(row);
   for (int i = 0; i < 100'000; ++i) directory.Update(encoded, [](RegionNode&) {});
   version = before;
-  EXPECT_FALSE(directory.ChangedSince(&version, &changed)) << "it is bounded, and says so";
+  EXPECT_FALSE(directory.ChangedSince(&version, &changed)) << "it is bounded, and reports that";
 }
 
 }  // namespace

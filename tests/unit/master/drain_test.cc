@@ -1,4 +1,4 @@
-// Decommissioned servers: drained of their regions, passed by as long as another server is there, and taken back.
+// Decommissioned servers: drained of their regions, not chosen as long as another server exists, and taken back.
 #include "common/base/mutant.h"
 #include "master/control/server_admin.h"
 #include "tests/unit/master/fixture.h"
@@ -26,7 +26,7 @@ class DrainTest : public MasterTest {
     }
     return count;
   }
-  // A move has chosen the server when its drain begins and ends. How many regions are open there afterwards.
+  // A move has chosen the server when its drain begins and ends. Returns how many regions are open there afterwards.
   std::size_t OpenAfterADrainInTheMiddleOfAMove() {
     cluster_.Boot(2);
     GivenTable("t", 4);
@@ -63,13 +63,13 @@ TEST_F(DrainTest, ADrainedServerHasNoRegionAndIsGivenNone) {
 
   const auto taken_back = Undrain(drained.name(), before);
   ExpectSettled();
-  EXPECT_EQ(ResultOf(taken_back), fmt::format("taken back: {0} of {0} regions moved to it", before.size()));
+  EXPECT_EQ(ResultOf(taken_back), fmt::format("undrained: {0} of {0} regions moved to it", before.size()));
   EXPECT_EQ(OpenOn(drained), before);
   EXPECT_NE(Undrain(drained.name()).error().message().find("is not decommissioned"), std::string::npos);
   ExpectServed("t", 9);
 }
 
-// The mark is of the address, and durable.
+// The mark belongs to the address, and is durable.
 TEST_F(DrainTest, AMarkOutlivesTheServerAndTheMaster) {
   cluster_.Boot(3);
   GivenTable("t", 6);
@@ -96,7 +96,7 @@ TEST_F(DrainTest, AMarkOutlivesTheServerAndTheMaster) {
   EXPECT_FALSE(next.regions().empty());
 }
 
-// The server is chosen durably, and nothing shows it yet: the drain sees no region that it had to wait for.
+// The server is chosen durably, but no state shows that yet: the drain sees no region that it has to wait for.
 TEST_F(DrainTest, AMoveThatHasChosenTheServerBeforeGoesElsewhere) {
   EXPECT_EQ(OpenAfterADrainInTheMiddleOfAMove(), 0U);
   ExpectServed("t", 4);
@@ -112,7 +112,7 @@ TEST_F(DrainTest, TheLastServerIsNotDrained) {
   GivenTable("t", 4);
   const ServerName one = cluster_.Alive()[0]->name();
   const ServerName two = cluster_.Alive()[1]->name();
-  // Both are asked for before either begins: one of them finds that it is the last one.
+  // Both are requested before either begins: the later one finds that it drains the last server.
   const auto first = Drain(one);
   const auto second = Drain(two);
   ExpectSettled();
@@ -162,7 +162,7 @@ TEST_F(DrainTest, ADrainEndsWhenItsServerDies) {
   EXPECT_NE(ResultOf(pid).find("has ended: its crash procedure"), std::string::npos) << ResultOf(pid);
 }
 
-TEST_F(DrainTest, ADrainWaitsForAnotherServerAndIsEndedByTakingItBack) {
+TEST_F(DrainTest, DrainWaitsForAnotherServerAndEndsWithARecommission) {
   cluster_.Boot(2);
   GivenTable("t", 4);
   sim::SimServer& drained = *cluster_.Alive()[0];
@@ -178,11 +178,11 @@ TEST_F(DrainTest, ADrainWaitsForAnotherServerAndIsEndedByTakingItBack) {
   })) << master().Unfinished();
   (void)Undrain(drained.name());
   ExpectServed("t", 4);
-  EXPECT_NE(ResultOf(pid).find("was taken back"), std::string::npos) << ResultOf(pid);
+  EXPECT_NE(ResultOf(pid).find("was undrained"), std::string::npos) << ResultOf(pid);
 }
 
-// Each answer to its heartbeats says so, of the next master too, until it has ended.
-TEST_F(DrainTest, ADrainedServerIsToldToStop) {
+// Each answer to its heartbeats contains the request, also from the next master, until it has ended.
+TEST_F(DrainTest, DrainedServerIsAskedToStop) {
   cluster_.Boot(3);
   GivenTable("t", 6);
   sim::SimServer& drained = HostOf(Encoded("t"));
@@ -200,7 +200,7 @@ TEST_F(DrainTest, ADrainedServerIsToldToStop) {
   EXPECT_FALSE(is_to_stop());
 }
 
-TEST_F(DrainTest, AStopIsNotWaitedForOnceTheServerIsTakenBack) {
+TEST_F(DrainTest, RecommissionEndsTheWaitForTheStop) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const ServerName drained = cluster_.Alive()[0]->name();
@@ -208,11 +208,11 @@ TEST_F(DrainTest, AStopIsNotWaitedForOnceTheServerIsTakenBack) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return Waiting("STOP_SERVER") == 1; })) << master().Unfinished();
   (void)Undrain(drained);
   ExpectSettled();
-  EXPECT_NE(ResultOf(pid).find("not stopped: it was taken back"), std::string::npos) << ResultOf(pid);
+  EXPECT_NE(ResultOf(pid).find("not stopped: the server was undrained"), std::string::npos) << ResultOf(pid);
   EXPECT_FALSE(master().logic().servers().decommissions().IsToStop(drained));
 }
 
-// As HBase's clients ask: the answer comes when the marks are shown, and the regions are on their way.
+// Uses the method of HBase's clients, which returns when the marks are visible; the regions are moved afterwards.
 TEST_F(DrainTest, SeveralServersAreDecommissionedAtOnce) {
   cluster_.Boot(3);
   GivenTable("t", 9);

@@ -1,4 +1,4 @@
-// A simulated cluster and the requests that tests make of it.
+// A simulated cluster and the requests of tests to it.
 #pragma once
 
 #include <map>
@@ -85,7 +85,8 @@ class MasterTest : public ::testing::Test {
     ADD_FAILURE() << "no other server";
     return *cluster_.Alive().front();
   }
-  // The only unfinished one of its type, with all that it has spawned: asked until no order under way refuses it.
+  // Bypasses the only unfinished procedure of its type, with its descendants; repeated until no order in progress
+  // refuses the bypass.
   void BypassTheOnly(const char* type) {
     const auto stuck = master().executor().FindUnfinished(type);
     ASSERT_EQ(stuck.size(), 1U) << type;
@@ -96,7 +97,7 @@ class MasterTest : public ::testing::Test {
       return master().executor().GetResult(stuck[0]).finished();
     })) << answer;
   }
-  // What the first look finds is repaired, and the second sees what has become of it.
+  // The first check's findings are repaired, and the second check sees the result.
   void LetTheReconcilerLookTwice() {
     for (int look = 0; look < 2; ++look) {
       ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
@@ -104,13 +105,13 @@ class MasterTest : public ::testing::Test {
     }
     ExpectSettled();
   }
-  // Everything has come to rest, as it should be.
+  // Checks that all work has ended in a correct state.
   void ExpectSettled() {
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
     EXPECT_EQ(cluster_.CheckSettled(), "");
   }
-  // That, and what a client sees: the table has so many regions, each is open, takes a write, and has every one before
-  // it.
+  // ExpectSettled, and the client's view: the table has this number of regions, each is open, accepts a write, and has
+  // every earlier one.
   void ExpectServed(const std::string& table, std::size_t regions) {
     ExpectSettled();
     ASSERT_EQ(Regions(table).size(), regions);

@@ -11,7 +11,8 @@ class FlushTableTest : public MasterTest {
   }
 };
 
-// What was acknowledged before the request is in files, wherever the regions are by then; what is closed stays closed.
+// Data that was acknowledged before the request is in files, wherever the regions are by then; closed regions stay
+// closed.
 TEST_F(FlushTableTest, AFlushReachesWhatMovesAndWhatDies) {
   cluster_.Boot(3);
   GivenTable("t", 6);

@@ -1,6 +1,6 @@
-// Hard cases that no other test here tells (docs/hard-cases.md has all of them). Each first sees that its trigger has
-// fired, then looks at the end: region and meta (CheckSettled), store (no procedure is left), client (every region
-// takes a write, and every acknowledged one is there).
+// Hard cases that no other test here covers (docs/hard-cases.md has all of them). Each first checks that its trigger
+// has fired, then the end: region and meta (CheckSettled), store (no procedure is left), client (every region accepts a
+// write, and every acknowledged one exists).
 #include <fmt/format.h>
 
 #include "tests/unit/master/fixture.h"
@@ -70,7 +70,7 @@ TEST_F(HardCases, AllServersButOneDie) {
   EXPECT_EQ(survivor->regions().size(), 9U);  // and hbase:meta
 }
 
-// A master dies on entering each step of its start-up, with a crash procedure and a region's move to take up.
+// A master dies when it enters each step of its start-up, with a crash procedure and a region's move to resume.
 TEST_F(HardCases, MastersThatDieAtEachStepOfTheStartUp) {
   cluster_.Boot(3);
   GivenTable("t", 6);
@@ -118,7 +118,7 @@ TEST_F(HardCases, ARegionThatWasMovedOffBeforeTheCrash) {
   EXPECT_EQ(Openings(encoded), openings + 1);
 }
 
-// The region leaves the dead server through its own move, while the crash procedure is at work: one opening, not two.
+// The region leaves the dead server through its own move, while the crash procedure is running: one opening, not two.
 TEST_F(HardCases, ARegionWhoseMoveMeetsTheCrash) {
   cluster_.Boot(3);
   GivenTable("t", 1);
@@ -172,7 +172,7 @@ TEST_F(HardCases, AReportOfAnOrderThatIsLongSettledChangesNothing) {
       [&](Result<ReportAnswer> got) { answer = std::move(got); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   ASSERT_TRUE(answer->ok());
-  EXPECT_FALSE((*answer)->stale);  // the server may stop saying it
+  EXPECT_FALSE((*answer)->stale);  // the server may stop reporting it
   ExpectServed("t", 1);
 }
 
@@ -184,9 +184,9 @@ TEST_F(HardCases, AnOrderThatIsDelayedBeyondTheRegionsNextMoves) {
   sim::SimServer& home = HostOf(encoded);
   const RegionNode first = Regions("t")[0];
   OpenOrder late;
-  late.id = {first.opening, 1};
+  late.id = {first.open_number, 1};
   late.region = first.info;
-  late.open_seq = first.opening.value();
+  late.open_number = first.open_number.value();
   late.table_directory = master().logic().tables().Get(first.info.table)->directory;
   late.schema = master().logic().tables().Get(first.info.table)->schema;
   const Epoch paused = master().epoch();
@@ -199,7 +199,8 @@ TEST_F(HardCases, AnOrderThatIsDelayedBeyondTheRegionsNextMoves) {
     return count;
   };
   ASSERT_EQ(refusals(), 0U);
-  home.Receive(paused, Order(late));  // before a younger master is heard of: the order's number speaks
+  home.Receive(paused, Order(late));  // before the server has received anything from a younger master: the order's
+                                      // number decides
   EXPECT_EQ(refusals(), 1U);
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.Settle());
@@ -207,13 +208,13 @@ TEST_F(HardCases, AnOrderThatIsDelayedBeyondTheRegionsNextMoves) {
   ExpectServed("t", 1);
   (void)Move(encoded, OtherThan(home).name());
   ExpectServed("t", 1);
-  home.Receive(paused, Order(late));  // and after: its epoch, too
+  home.Receive(paused, Order(late));  // and after that: its epoch, too
   ASSERT_TRUE(cluster_.RunFor(Millis(100)));
   EXPECT_FALSE(home.IsOpen(encoded));
   ExpectServed("t", 1);
 }
 
-// Every ordinary worker is stuck in some step: meta is recovered by the reserved capacity alone.
+// Every ordinary worker is stuck in some step: the reserved capacity alone recovers meta.
 TEST_F(HardCases, AllWorkersAreBusyWhileMetasServerCrashes) {
   cluster_.Boot(3);
   GivenTable("t", 6);
@@ -227,7 +228,7 @@ TEST_F(HardCases, AllWorkersAreBusyWhileMetasServerCrashes) {
     return where && *where != dead;
   })) << master().Unfinished();
   EXPECT_TRUE(MetaHost().IsOpen(std::string(kMetaEncodedName)));
-  EXPECT_EQ(master().executor().Get(*other)->step_name, before->step_name) << "ordinary work went on";
+  EXPECT_EQ(master().executor().Get(*other)->step_name, before->step_name) << "ordinary work continued";
   cluster_.ordinary_workers_stuck = false;
   ExpectServed("t", 6);
   EXPECT_EQ(Outcome(other), "success");

@@ -109,7 +109,7 @@ TEST_F(NamespaceTableTest, IsNotReadAgainWhileNothingChanges) {
   EXPECT_EQ(cells_.swaps, swaps);
 }
 
-TEST_F(NamespaceTableTest, WhatAnotherWriterHasPutThereIsPutRight) {
+TEST_F(NamespaceTableTest, ForeignWritesAreCorrected) {
   Make("sales");
   for (int i = 0; i < 3; ++i) Tick();
   cells_.rows["sales"] = "garbage";

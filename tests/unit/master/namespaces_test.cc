@@ -1,4 +1,4 @@
-// Namespaces: created, changed, deleted, refused; what may be made in them.
+// Namespaces: created, changed, deleted, refused; their limits.
 #include "common/base/mutant.h"
 #include "common/model/namespace_descriptor.h"
 #include "master/control/namespace_admin.h"
@@ -66,7 +66,7 @@ class NamespaceTest : public ReshapeTest {
   }
   static Attributes Tables(const std::string& most) { return {{std::string(kMaxTablesProperty), most}}; }
   static Attributes MaxRegions(const std::string& most) { return {{std::string(kMaxRegionsProperty), most}}; }
-  // How many of two tables that are created at once are there in the end, where one may be.
+  // Returns how many of two tables that are created at once exist in the end, where one may exist.
   std::size_t TwoAtOnce() {
     EXPECT_EQ(Make("sales", Tables("1")), "success");
     std::vector<Result<ProcId>> pids;
@@ -83,7 +83,7 @@ class NamespaceTest : public ReshapeTest {
 
 bool Says(const std::string& outcome, const char* text) { return outcome.find(text) != std::string::npos; }
 
-TEST_F(NamespaceTest, AreMadeChangedAndRemoved) {
+TEST_F(NamespaceTest, NamespacesAreCreatedChangedAndRemoved) {
   cluster_.Boot(2);
   EXPECT_TRUE(Known("default") && Known("hbase"));
   EXPECT_TRUE(Says(Ended(CreateIn("sales", "t")), "namespace sales does not exist"));
@@ -101,24 +101,24 @@ TEST_F(NamespaceTest, AreMadeChangedAndRemoved) {
   EXPECT_TRUE(Says(Change("sales", {}), "does not exist"));
   FailOver();
   EXPECT_EQ(Known("sales"), std::nullopt);
-  EXPECT_TRUE(Says(Drop("hbase"), "always there"));
-  EXPECT_TRUE(Says(Drop("default"), "always there"));
+  EXPECT_TRUE(Says(Drop("hbase"), "cannot be deleted"));
+  EXPECT_TRUE(Says(Drop("default"), "cannot be deleted"));
   EXPECT_EQ(Change("default", Tables("2")), "success");
   EXPECT_TRUE(Says(Change("default", Tables("none")), "whole number"));
   EXPECT_EQ(master().logic().namespaces().List().size(), 2U);
 }
 
 // Version 0.1 made tables in any namespace.
-TEST_F(NamespaceTest, OneWithTablesAndNoRecordIsThereUntilItsLastTableGoes) {
+TEST_F(NamespaceTest, UnrecordedNamespaceExistsWhileItHasTables) {
   cluster_.Boot(2);
   EXPECT_EQ(Make("old"), "success");
   EXPECT_EQ(Ended(CreateIn("old", "t")), "success");
-  master().logic().env().namespaces.Remove("old");  // as if it had never been on record
+  master().logic().env().namespaces.Remove("old");  // as if it had never been recorded
   EXPECT_TRUE(NamespaceExists(master().logic().env(), "old"));
   EXPECT_EQ(Ended(CreateIn("old", "u")), "success");
   EXPECT_TRUE(Says(Make("old"), "exists"));
-  EXPECT_EQ(Change("old", Tables("2")), "success") << "it is on record now";
-  EXPECT_TRUE(Says(Ended(CreateIn("old", "v")), "may have 2 tables"));
+  EXPECT_EQ(Change("old", Tables("2")), "success") << "it is recorded now";
+  EXPECT_TRUE(Says(Ended(CreateIn("old", "v")), "has a limit of 2 tables"));
 }
 
 TEST_F(NamespaceTest, TablesAreLimited) {
@@ -128,7 +128,7 @@ TEST_F(NamespaceTest, TablesAreLimited) {
   EXPECT_EQ(Ended(CreateIn("sales", "b")), "success");
   const auto third = CreateIn("sales", "c");
   const std::string outcome = Ended(third);
-  EXPECT_TRUE(Says(outcome, "namespace sales may have 2 tables, and has 2")) << outcome;
+  EXPECT_TRUE(Says(outcome, "namespace sales has a limit of 2 tables, and has 2")) << outcome;
   EXPECT_EQ(master().executor().GetResult(*third).error->remote_class(),
             "org.apache.hadoop.hbase.quotas.QuotaExceededException");
   EXPECT_EQ(DropTable("sales", "a"), "success");
@@ -137,13 +137,13 @@ TEST_F(NamespaceTest, TablesAreLimited) {
   EXPECT_EQ(Ended(CreateIn("sales", "d")), "success");
   EXPECT_EQ(Change("sales", Tables("1")), "success") << "what is there stays";
   EXPECT_EQ(TablesIn(master().logic().env(), "sales"), 3U);
-  EXPECT_TRUE(Says(Ended(CreateIn("sales", "e")), "may have 1 tables"));
+  EXPECT_TRUE(Says(Ended(CreateIn("sales", "e")), "has a limit of 1 tables"));
 }
 
-TEST_F(NamespaceTest, RegionsAreLimitedAlsoWhereTheyAreSplit) {
+TEST_F(NamespaceTest, RegionLimitAppliesToSplits) {
   cluster_.Boot(2);
   EXPECT_EQ(Change("default", MaxRegions("4")), "success");
-  EXPECT_TRUE(Says(Ended(Create("t", 5)), "may have 4 regions"));
+  EXPECT_TRUE(Says(Ended(Create("t", 5)), "has a limit of 4 regions"));
   GivenTable("t", 3);
   const auto one = Split(Encoded("t"), "a5");
   const auto two = Split(Encoded("t", 1), "b5");
@@ -151,24 +151,24 @@ TEST_F(NamespaceTest, RegionsAreLimitedAlsoWhereTheyAreSplit) {
   EXPECT_EQ((Outcome(one) == "success" ? 1 : 0) + (Outcome(two) == "success" ? 1 : 0), 1)
       << Outcome(one) << "; " << Outcome(two);
   ExpectLive(4);
-  EXPECT_TRUE(Says(Ended(Create("u", 1)), "may have 4 regions"));
+  EXPECT_TRUE(Says(Ended(Create("u", 1)), "has a limit of 4 regions"));
   ASSERT_TRUE(Merge({Live()[0].encoded, Live()[1].encoded}).ok());
   ExpectLive(3);
   EXPECT_EQ(Ended(Create("u", 1)), "success");
 }
 
-TEST_F(NamespaceTest, TwoAtOnceDoNotPassTheLimitTogether) {
+TEST_F(NamespaceTest, ConcurrentRequestsDoNotExceedTheLimit) {
   cluster_.Boot(2);
   EXPECT_EQ(TwoAtOnce(), 1U);
 }
 
-TEST_F(NamespaceTest, CountingOnlyWhatIsThereIsNoticed) {
+TEST_F(NamespaceTest, CountingOnlyExistingTablesIsNoticed) {
   cluster_.Boot(2);
   const ScopedMutant mutant("master.count_without_claims");
   EXPECT_EQ(TwoAtOnce(), 2U) << "each sees the room for one";
 }
 
-// What a creation has claimed is claimed under the next master too, and goes with the creation.
+// The claims of a creation persist under the next master, and end with the creation.
 TEST_F(NamespaceTest, ClaimsOutliveTheMasterAndEndWithTheirProcedures) {
   cluster_.Boot(2);
   EXPECT_EQ(Make("sales", Tables("1")), "success");
@@ -178,7 +178,7 @@ TEST_F(NamespaceTest, ClaimsOutliveTheMasterAndEndWithTheirProcedures) {
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
   EXPECT_GE(master().logic().namespaces().claims(), 1U);
-  EXPECT_TRUE(Says(Ended(CreateIn("sales", "b")), "may have 1 tables"));
+  EXPECT_TRUE(Says(Ended(CreateIn("sales", "b")), "has a limit of 1 tables"));
   EXPECT_EQ(Ended(pid), "success");
   EXPECT_EQ(Change("sales", Tables("5")), "success");
   EXPECT_EQ(Ended(CreateIn("sales", "b")), "success");

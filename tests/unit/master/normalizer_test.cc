@@ -1,4 +1,4 @@
-// The normalizer: its plans, and what becomes of them.
+// The normalizer: its plans, and their results.
 #include <algorithm>
 #include <set>
 
@@ -76,7 +76,7 @@ TEST(NormalizerPlanTest, NoRegionIsInTwoStepsAndOnlyNeighboursAreMerged) {
 
 class NormalizerTest : public ReshapeTest {
  protected:
-  // As heartbeats would: the first region of the table has `first`, the others `others`.
+  // Sets sizes, as heartbeats would: the first region of the table has `first`, the others `others`.
   void Report(std::uint64_t first, std::uint64_t others) {
     const std::string name = Live().front().encoded;
     for (sim::SimServer* server : cluster_.Alive()) {
@@ -101,21 +101,21 @@ class NormalizerTest : public ReshapeTest {
   }
 };
 
-TEST_F(NormalizerTest, SmallRegionsBecomeOneOnceItIsSwitchedOn) {
+TEST_F(NormalizerTest, SmallRegionsAreMergedOnceEnabled) {
   cluster_.Boot(2);
   GivenNormalizedTable(4);
   Report(100, 10);
   EXPECT_FALSE(Run()) << "it is off at first";
   master().logic().env().switches.Show(Switch::kNormalizer, "on");
   EXPECT_TRUE(Run());
-  EXPECT_FALSE(Run()) << "what it has begun goes on";
+  EXPECT_FALSE(Run()) << "its operations in progress continue";
   ExpectSettled();
   EXPECT_EQ(master().logic().normalizer().under_way(), 0U);
   // The first one has no row at which its server would split it; the other three are one.
   ExpectLive(2);
 }
 
-TEST_F(NormalizerTest, NothingIsDoneWithoutAllSizesOrByItsSwitches) {
+TEST_F(NormalizerTest, DoesNothingWithoutAllSizesOrWhenSwitchedOff) {
   cluster_.Boot(2);
   GivenNormalizedTable(4);
   master().logic().env().switches.Show(Switch::kNormalizer, "on");
@@ -132,7 +132,7 @@ TEST_F(NormalizerTest, NothingIsDoneWithoutAllSizesOrByItsSwitches) {
   ExpectLive(4);
 }
 
-TEST_F(NormalizerTest, ItComesByItselfAfterEachPeriod) {
+TEST_F(NormalizerTest, RunsAfterEachPeriod) {
   cluster_.Boot(2);
   GivenNormalizedTable(4);
   Report(100, 10);

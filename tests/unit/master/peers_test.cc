@@ -1,8 +1,8 @@
-// Replication peers: added, changed, refused; told to every server; logs of dead servers that are kept for them.
+// Replication peers: added, changed, refused, sent to every server; logs of dead servers that are kept for them.
 #include "common/base/mutant.h"
 #include "common/model/replication_peer.h"
 #include "master/control/peer_admin.h"
-#include "master/control/replication_keeper.h"
+#include "master/control/replication_manager.h"
 #include "master/control/switch_admin.h"
 #include "master/state/peer_directory.h"
 #include "master/state/switches.h"
@@ -33,8 +33,10 @@ TEST(ReplicationPeerTest, ClusterKeysAreRead) {
   ASSERT_TRUE(one.ok());
   EXPECT_EQ(*one, (ClusterKey{"a:2181,b:2181", "/hbase"}));
   EXPECT_EQ(*ParseClusterKey(" a:1,b:2:/x/y "), (ClusterKey{"a:1,b:2", "/x/y"}));
-  for (const char* bad :
-       {"", "whatever", "a:2181", "a:2181:hbase", "a:x:/hbase", "a:0:/h", ":1:/h", "a:1:/", "a:1:/h/"})
+  EXPECT_EQ(*ParseClusterKey("[::1]:2181:/hbase"), (ClusterKey{"[::1]:2181", "/hbase"}));
+  EXPECT_EQ(*ParseClusterKey("[::1],[fd77::2]:1,c:2181:/h"), (ClusterKey{"[::1]:2181,[fd77::2]:1,c:2181", "/h"}));
+  for (const char* bad : {"", "whatever", "a:2181", "a:2181:hbase", "a:x:/hbase", "a:0:/h", ":1:/h", "a:1:/", "a:1:/h/",
+                          "[a]:2181:/h", "[::1:2181:/h", "[::1]x:2181:/h"})
     EXPECT_FALSE(ParseClusterKey(bad).ok()) << bad;
 }
 
@@ -125,8 +127,8 @@ TEST_F(PeerTest, NothingChangesWhileTheSwitchIsOff) {
   EXPECT_NE(Add("p").find("Replication peer modification disabled"), std::string::npos);
 }
 
-// A server that cannot be reached does not keep a change from its end for ever: it is expired, and what comes in its
-// place learns the peers from its heartbeats. A later master's list replaces an earlier one's.
+// A server that cannot be reached does not delay a change without end: it is expired, and its successor gets the peers
+// with its heartbeats. A later master's list replaces an earlier one's.
 TEST_F(PeerTest, AServerThatDiesIsNotWaitedFor) {
   cluster_.Boot(3);
   cluster_.Alive().front()->cut_off = true;
@@ -152,7 +154,7 @@ class QueueTest : public PeerTest {
     cluster_.Kill(*cluster_.Alive().front());
     Recover();
   }
-  // Until a dead server's session has ended and its crash procedure too.
+  // Runs until the session and the crash procedure of the dead server have ended.
   void Recover() {
     ASSERT_TRUE(cluster_.RunFor(Millis(10'000)));
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
@@ -169,13 +171,13 @@ TEST_F(QueueTest, LogsOfADeadServerAreClaimedAndRetiredWhenTheyAreShipped) {
   hbase::pb::ReplicationProgress progress;
   progress.set_server(queue.server());
   progress.set_finished(true);
-  // Another server's word does not count.
+  // Another server's report does not count.
   peers().PutProgress(ServerName{"other", 1, 1}, {progress});
-  master().logic().replication_keeper().Tick();
+  master().logic().replication_manager().Tick();
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   EXPECT_EQ(peers().Queues().size(), 1U);
   peers().PutProgress(claimer, {progress});
-  master().logic().replication_keeper().Tick();
+  master().logic().replication_manager().Tick();
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   EXPECT_TRUE(peers().Queues().empty());
   EXPECT_FALSE(cluster_.storage().archived.contains("oldWALs/" + queue.server()));
@@ -190,7 +192,7 @@ TEST_F(QueueTest, WhenTheClaimerDiesAnotherServerClaims) {
   cluster_.AddServer("fresh");
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   for (int i = 0; i < 5; ++i) {
-    master().logic().replication_keeper().Tick();
+    master().logic().replication_manager().Tick();
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   }
   ASSERT_EQ(peers().Queues().size(), 2U);

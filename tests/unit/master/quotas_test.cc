@@ -1,11 +1,11 @@
-// Quotas of requests at the master: what a cell of hbase:quota holds, what a request makes of it, and what servers are
-// told.
+// Quotas of requests at the master: the content of a cell of hbase:quota, the change that a request makes, and the list
+// that servers get.
 #include <map>
 #include <memory>
 #include <optional>
 
 #include "common/model/codec.h"
-#include "master/control/quota_keeper.h"
+#include "master/control/quota_manager.h"
 #include "master/control/switch_admin.h"
 #include "master/state/quota_rows.h"
 #include "master/state/switches.h"
@@ -69,7 +69,7 @@ TEST(QuotaRowsTest, RowsAndColumnsAreHBases) {
   }
 }
 
-TEST(QuotaRowsTest, ChangesAddUpAndTheLastOneTakesTheCellAway) {
+TEST(QuotaRowsTest, ChangesMergeAndTheLastOneDeletesTheCell) {
   SystemTable::Value stored;
   const auto apply = [&stored](const SetQuotaRequest& request) {
     const auto after = ChangedQuotas(request, stored);
@@ -104,7 +104,7 @@ TEST(QuotaRowsTest, ChangesAddUpAndTheLastOneTakesTheCellAway) {
   EXPECT_FALSE(stored.has_value());
 }
 
-TEST(QuotaRowsTest, WhatIsNotOfferedIsRefusedByName) {
+TEST(QuotaRowsTest, UnsupportedRequestIsRefusedByName) {
   const auto refusal = [](const SetQuotaRequest& request) {
     const auto cell = QuotaCellOf(request);
     if (!cell.ok()) return cell.error().message();
@@ -113,7 +113,7 @@ TEST(QuotaRowsTest, WhatIsNotOfferedIsRefusedByName) {
   };
   SetQuotaRequest space = OfTable({}, "t");
   space.mutable_space_limit()->mutable_quota()->set_soft_limit(1);
-  EXPECT_NE(refusal(space).find("space are not offered"), std::string::npos);
+  EXPECT_NE(refusal(space).find("space quotas are not supported"), std::string::npos);
   space.mutable_space_limit()->mutable_quota()->set_remove(true);
   EXPECT_EQ(refusal(space), "") << "there is none to remove";
   SetQuotaRequest group = kSix;
@@ -124,7 +124,7 @@ TEST(QuotaRowsTest, WhatIsNotOfferedIsRefusedByName) {
   EXPECT_NE(refusal(one_server).find("rs-1"), std::string::npos);
   SetQuotaRequest let_off = OfTable({}, "t");
   let_off.set_bypass_globals(true);
-  EXPECT_NE(refusal(let_off).find("only a user"), std::string::npos);
+  EXPECT_NE(refusal(let_off).find("only users"), std::string::npos);
   EXPECT_NE(refusal(kSix), "");
   EXPECT_NE(refusal(OfUser(Throttle(hbase::pb::READ_NUMBER, 0, hbase::pb::SECONDS), "ann")), "");
   EXPECT_NE(refusal(OfUser(Throttle(hbase::pb::READ_NUMBER, 5, hbase::pb::NANOSECONDS), "ann")), "");
@@ -134,7 +134,7 @@ TEST(QuotaRowsTest, WhatIsNotOfferedIsRefusedByName) {
   EXPECT_FALSE(ThrottleIn({"u.ann", "other", "PBUF"}).ok());
 }
 
-TEST(QuotaRowsTest, LimitsOfTheClusterAreCutToAServersShare) {
+TEST(QuotaRowsTest, ClusterLimitsAreReducedToTheServersShare) {
   hbase::pb::Quotas quotas;
   auto& shared = *quotas.mutable_throttle()->mutable_read_num();
   shared.set_time_unit(hbase::pb::SECONDS);
@@ -144,14 +144,14 @@ TEST(QuotaRowsTest, LimitsOfTheClusterAreCutToAServersShare) {
   EXPECT_FALSE(IsShared(quotas));
   shared.set_scope(hbase::pb::CLUSTER);
   EXPECT_TRUE(IsShared(quotas));
-  TakeShare(0.25, quotas);
+  ReduceToShare(0.25, quotas);
   EXPECT_EQ(shared.soft_limit(), 2U);
   EXPECT_EQ(own.soft_limit(), 10U);
-  TakeShare(0, quotas);
+  ReduceToShare(0, quotas);
   EXPECT_EQ(shared.soft_limit(), 1U);
 }
 
-// ---- the keeper -----------------------------------------------------------------------------------------------------
+// ---- the manager ----------------------------------------------------------------------------------------------------
 
 // Cells in memory, which outlive the master; answers at once.
 class FakeQuotaTable final : public SystemTable {
@@ -185,24 +185,24 @@ class FakeQuotaTable final : public SystemTable {
   int lose_answers = 0;
 };
 
-class QuotaKeeperTest : public MasterTest {
+class QuotaManagerTest : public MasterTest {
  protected:
   void Boot() {
     cluster_.Boot(2);
     master().logic().env().quota_table = &table_;
   }
-  QuotaKeeper& keeper() { return master().logic().quota_keeper(); }
+  QuotaManager& manager() { return master().logic().quota_manager(); }
   bool TickUntil(const std::function<bool()>& done) {
     for (int i = 0; i < 100 && !done(); ++i) {
-      keeper().Tick();
+      manager().Tick();
       EXPECT_TRUE(cluster_.RunFor(Millis(1'000)));
     }
     return done();
   }
-  // "ok", or why it was refused; empty: no answer has come.
+  // "ok", or the reason of the refusal; empty: no answer has come.
   std::string Set(const SetQuotaRequest& request) {
     const auto answer = std::make_shared<std::string>();
-    keeper().Set(request, [answer](const Status& set) {
+    manager().Set(request, [answer](const Status& set) {
       *answer = set.ok() ? "ok" : set.error().remote_class() + ": " + set.error().message();
     });
     EXPECT_TRUE(TickUntil([&] { return !answer->empty(); }));
@@ -210,7 +210,7 @@ class QuotaKeeperTest : public MasterTest {
   }
   std::string Exceed(bool on) {
     const auto answer = std::make_shared<std::string>();
-    keeper().SetMayExceed(on, [answer](const Result<bool>& before) {
+    manager().SetMayExceed(on, [answer](const Result<bool>& before) {
       *answer = !before.ok() ? before.error().message() : *before ? "was on" : "was off";
     });
     EXPECT_TRUE(TickUntil([&] { return !answer->empty(); }));
@@ -220,42 +220,42 @@ class QuotaKeeperTest : public MasterTest {
   FakeQuotaTable table_;
 };
 
-TEST_F(QuotaKeeperTest, TheFirstQuotaMakesTheTableAndServersAreTold) {
+TEST_F(QuotaManagerTest, FirstQuotaCreatesTheTableAndReachesServers) {
   Boot();
-  EXPECT_FALSE(keeper().ListFor(server(), 0));
+  EXPECT_FALSE(manager().ListFor(server(), 0));
   EXPECT_EQ(Set(OfTable(kSix, "t")), "ok");
   ASSERT_TRUE(master().logic().tables().Exists(QuotaTableName()));
   EXPECT_NE(master().logic().tables().Get(QuotaTableName())->schema->Family("q"), nullptr);
   EXPECT_TRUE(table_.cells.contains({"t.t", "s"}));
-  const auto list = keeper().ListFor(server(), 0);
+  const auto list = manager().ListFor(server(), 0);
   ASSERT_TRUE(list);
   EXPECT_TRUE(list->enabled());
   ASSERT_EQ(list->throttle_size(), 1);
   EXPECT_EQ(list->throttle(0).table().qualifier(), "t");
-  EXPECT_FALSE(keeper().ListFor(server(), list->digest())) << "the server has it";
+  EXPECT_FALSE(manager().ListFor(server(), list->digest())) << "the server has it";
   SetQuotaRequest remove = OfTable({}, "t");
   remove.set_remove_all(true);
   EXPECT_EQ(Set(remove), "ok");
-  const auto empty = keeper().ListFor(server(), list->digest());
+  const auto empty = manager().ListFor(server(), list->digest());
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->throttle_size(), 0);
 }
 
-TEST_F(QuotaKeeperTest, TheNextMasterReadsTheTable) {
+TEST_F(QuotaManagerTest, TheNextMasterReadsTheTable) {
   Boot();
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
-  const auto list = keeper().ListFor(server(), 0);
+  const auto list = manager().ListFor(server(), 0);
   ASSERT_TRUE(list);
   cluster_.KillMaster();
   cluster_.StartMaster();
   ExpectSettled();
   master().logic().env().quota_table = &table_;
-  EXPECT_FALSE(keeper().ListFor(server(), list->digest())) << "before the table is read nothing is said";
-  ASSERT_TRUE(TickUntil([&] { return keeper().ListFor(server(), 0).has_value(); }));
-  EXPECT_EQ(keeper().ListFor(server(), 0)->digest(), list->digest());
+  EXPECT_FALSE(manager().ListFor(server(), list->digest())) << "before the table is read nothing is said";
+  ASSERT_TRUE(TickUntil([&] { return manager().ListFor(server(), 0).has_value(); }));
+  EXPECT_EQ(manager().ListFor(server(), 0)->digest(), list->digest());
 }
 
-TEST_F(QuotaKeeperTest, WhatFailsIsTriedAgainAndALostAnswerIsNoSecondChange) {
+TEST_F(QuotaManagerTest, FailedWriteIsRetriedAndALostAnswerIsNotASecondChange) {
   Boot();
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
   table_.fails = 3;
@@ -263,7 +263,7 @@ TEST_F(QuotaKeeperTest, WhatFailsIsTriedAgainAndALostAnswerIsNoSecondChange) {
   EXPECT_EQ(Set(OfUser(Throttle(hbase::pb::WRITE_NUMBER, 9, hbase::pb::MINUTES), "ann")), "ok");
   EXPECT_EQ(ThrottleIn({"u.ann", "s", table_.cells.at({"u.ann", "s"})})->quotas().throttle().write_num().soft_limit(),
             9U);
-  // Another master changes the cell between the look and the write: neither change is lost.
+  // Another master changes the cell between the read and the write: neither change is lost.
   table_.between = [this] {
     auto other = ChangedQuotas(OfUser(Throttle(hbase::pb::READ_SIZE, 1, hbase::pb::DAYS), "ann"),
                                table_.cells.at({"u.ann", "s"}));
@@ -275,41 +275,41 @@ TEST_F(QuotaKeeperTest, WhatFailsIsTriedAgainAndALostAnswerIsNoSecondChange) {
   EXPECT_TRUE(quotas.throttle().has_read_size() && quotas.throttle().has_write_size());
 }
 
-TEST_F(QuotaKeeperTest, WhatCannotBeReadIsShownAndTheOthersHold) {
+TEST_F(QuotaManagerTest, UnreadableQuotaIsShownAndTheOthersApply) {
   Boot();
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
   table_.cells[{"u.bob", "s"}] = "rubbish";
   EXPECT_EQ(Set(OfUser(kSix, "cid")), "ok");
-  EXPECT_NE(keeper().problem().find("u.bob"), std::string::npos);
-  EXPECT_EQ(keeper().ListFor(server(), 0)->throttle_size(), 2);
+  EXPECT_NE(manager().problem().find("u.bob"), std::string::npos);
+  EXPECT_EQ(manager().ListFor(server(), 0)->throttle_size(), 2);
 }
 
-TEST_F(QuotaKeeperTest, ExceedingNeedsALimitOfTheServers) {
+TEST_F(QuotaManagerTest, ExceedingNeedsALimitOfTheServers) {
   Boot();
   EXPECT_EQ(Exceed(false), "was off");
-  EXPECT_NE(Exceed(true).find("needs a limit of the region servers"), std::string::npos);
+  EXPECT_NE(Exceed(true).find("requires a limit of the region servers"), std::string::npos);
   SetQuotaRequest of_servers = Throttle(hbase::pb::REQUEST_NUMBER, 1'000, hbase::pb::SECONDS);
   of_servers.set_region_server("all");
   EXPECT_EQ(Set(of_servers), "ok");
   EXPECT_EQ(Exceed(true), "was off");
-  EXPECT_TRUE(keeper().ListFor(server(), 0)->may_exceed());
+  EXPECT_TRUE(manager().ListFor(server(), 0)->may_exceed());
   SetQuotaRequest remove;
   remove.set_region_server("all");
   remove.set_remove_all(true);
-  EXPECT_NE(Set(remove).find("needs a limit of the region servers"), std::string::npos);
+  EXPECT_NE(Set(remove).find("requires a limit of the region servers"), std::string::npos);
   EXPECT_EQ(Exceed(false), "was on");
   EXPECT_EQ(Set(remove), "ok");
 }
 
-TEST_F(QuotaKeeperTest, NothingIsLeftOfADeletedTable) {
+TEST_F(QuotaManagerTest, QuotasOfADeletedTableAreRemoved) {
   Boot();
   SetQuotaRequest of_servers = Throttle(hbase::pb::REQUEST_NUMBER, 1'000, hbase::pb::SECONDS);
   of_servers.set_region_server("all");
   EXPECT_EQ(Set(of_servers), "ok");
   EXPECT_EQ(Exceed(true), "was off");
   table_.cells[{"u.bob", "s"}] = "rubbish";
-  ASSERT_TRUE(TickUntil([&] { return !keeper().problem().empty(); }));
-  const auto list = keeper().ListFor(server(), 0);
+  ASSERT_TRUE(TickUntil([&] { return !manager().problem().empty(); }));
+  const auto list = manager().ListFor(server(), 0);
   ASSERT_TRUE(list);
   const auto disabled = master().Ask([&](Done done) { admin().DisableTable(QuotaTableName(), {"me", {}}, done); });
   ExpectSettled();
@@ -318,27 +318,27 @@ TEST_F(QuotaKeeperTest, NothingIsLeftOfADeletedTable) {
   ExpectSettled();
   EXPECT_EQ(Outcome(deleted), "success");
   table_.cells.clear();
-  ASSERT_TRUE(TickUntil([&] { return keeper().problem().empty(); }));
-  const auto empty = keeper().ListFor(server(), list->digest());
+  ASSERT_TRUE(TickUntil([&] { return manager().problem().empty(); }));
+  const auto empty = manager().ListFor(server(), list->digest());
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->throttle_size(), 0);
   EXPECT_FALSE(empty->may_exceed());
 }
 
-TEST_F(QuotaKeeperTest, TheSwitchIsTold) {
+TEST_F(QuotaManagerTest, ServersReceiveTheSwitch) {
   Boot();
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
-  const auto before = keeper().ListFor(server(), 0);
+  const auto before = manager().ListFor(server(), 0);
   bool switched = false;
   master().logic().switch_admin().Set({{Switch::kRpcThrottle}, false, false, "me"},
                                       [&](const auto& was) { switched = was.ok() && was->front(); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return switched; }));
-  const auto after = keeper().ListFor(server(), before->digest());
+  const auto after = manager().ListFor(server(), before->digest());
   ASSERT_TRUE(after);
   EXPECT_FALSE(after->enabled());
 }
 
-TEST_F(QuotaKeeperTest, ALimitOfTheClusterIsDividedByServersAndRegions) {
+TEST_F(QuotaManagerTest, ALimitOfTheClusterIsDividedByServersAndRegions) {
   Boot();
   GivenTable("t", 4);
   SetQuotaRequest of_table = OfTable(Throttle(hbase::pb::READ_NUMBER, 400, hbase::pb::SECONDS), "t");
@@ -349,7 +349,7 @@ TEST_F(QuotaKeeperTest, ALimitOfTheClusterIsDividedByServersAndRegions) {
   EXPECT_EQ(Set(of_user), "ok");
   std::uint64_t of_all = 0;
   for (sim::SimServer* each : cluster_.Alive()) {
-    const auto list = keeper().ListFor(each->name(), 0);
+    const auto list = manager().ListFor(each->name(), 0);
     ASSERT_TRUE(list);
     for (const ThrottleOf& of : list->throttle()) {
       const std::uint64_t limit = of.quotas().throttle().read_num().soft_limit();
@@ -363,7 +363,7 @@ TEST_F(QuotaKeeperTest, ALimitOfTheClusterIsDividedByServersAndRegions) {
   EXPECT_EQ(of_all, 400U);
 }
 
-TEST_F(QuotaKeeperTest, ADisabledTableRefusesChangesAndNoneAreKeptWithoutATable) {
+TEST_F(QuotaManagerTest, ADisabledTableRefusesChangesAndNoneAreKeptWithoutATable) {
   Boot();
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
   const auto disabled = master().Ask([&](Done done) { admin().DisableTable(QuotaTableName(), {"me", {}}, done); });
@@ -372,7 +372,7 @@ TEST_F(QuotaKeeperTest, ADisabledTableRefusesChangesAndNoneAreKeptWithoutATable)
   EXPECT_NE(Set(OfUser(kSix, "bob")).find("TableNotEnabled"), std::string::npos);
   EXPECT_FALSE(table_.cells.contains({"u.bob", "s"}));
   master().logic().env().quota_table = nullptr;
-  EXPECT_NE(Set(OfUser(kSix, "bob")).find("keeps no quotas"), std::string::npos);
+  EXPECT_NE(Set(OfUser(kSix, "bob")).find("does not support quotas"), std::string::npos);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What meta, memory and servers say differently is found, repaired and reported; what is on its way is left alone.
+// Differences between meta, memory and servers are found, repaired and reported; transitions in progress are left
+// alone.
 #include <functional>
 
 #include "tests/unit/master/fixture.h"
@@ -11,11 +12,11 @@ class ReconcilerTest : public MasterTest {
   Reconciler& reconciler() { return master().logic().reconciler(); }
   void Beat(sim::SimServer& server) {
     std::vector<OnlineRegion> online;
-    for (const auto& [encoded, region] : server.regions()) online.push_back({encoded, region.open_seq});
+    for (const auto& [encoded, region] : server.regions()) online.push_back({encoded, region.open_number});
     reconciler().OnHeartbeat(server.name(), online);
   }
   void GraceEnds() { ASSERT_TRUE(cluster_.RunFor(cluster_.master_options.reconciler.grace + Millis(100))); }
-  // A doubt is acted upon when it is found twice.
+  // An inconsistency is acted upon when it is found twice.
   void CompareTwice() {
     for (int i = 0; i < 2; ++i) {
       GraceEnds();
@@ -35,7 +36,8 @@ class ReconcilerTest : public MasterTest {
     ADD_FAILURE() << "nothing was reported about " << encoded << ": " << what;
   }
   // A row, and the directory of its region.
-  void PlantRegion(const RegionRow& row) {
+  void PlantRegion(RegionRow row) {
+    row.issued = row.served = row.flushed = 0;  // its directory has never been open
     cluster_.meta().mutable_regions()[row.region.encoded_name()] = row;
     cluster_.storage()
         .tables.at(cluster_.meta().tables().at(row.region.table).directory)
@@ -44,7 +46,7 @@ class ReconcilerTest : public MasterTest {
   RegionRow& Row(const std::string& encoded) { return cluster_.meta().mutable_regions().at(encoded); }
 };
 
-TEST_F(ReconcilerTest, WhereAllAgreeNothingIsDone) {
+TEST_F(ReconcilerTest, ConsistentClusterIsNotChanged) {
   cluster_.Boot(3);
   GivenTable("t", 6);
   GraceEnds();
@@ -53,6 +55,23 @@ TEST_F(ReconcilerTest, WhereAllAgreeNothingIsDone) {
   reconciler().Sweep();
   EXPECT_TRUE(reconciler().Findings().empty());
   ExpectSettled();
+}
+
+// The grace is a setting (region-state-grace-ms): a heartbeat contradicts only a state that has not changed for this
+// long.
+TEST_F(ReconcilerTest, RecentStateIsNotContradicted) {
+  cluster_.master_options.reconciler.grace = Millis(20'000);
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string encoded = Encoded("t");
+  const auto beats_without_it = [&] {
+    for (int i = 0; i < 4; ++i) reconciler().OnHeartbeat(HostOf(encoded).name(), std::vector<OnlineRegion>{});
+    return reconciler().Findings().size();
+  };
+  ASSERT_TRUE(cluster_.RunFor(Millis(5'000)));
+  EXPECT_EQ(beats_without_it(), 0U);
+  GraceEnds();
+  EXPECT_GT(beats_without_it(), 0U);
 }
 
 // Both servers list the region for seconds while it moves: the one that closes it, the one that has opened it.
@@ -87,7 +106,7 @@ TEST_F(ReconcilerTest, HeartbeatsThatListARegionDuringItsTransitionAreNoContradi
   EXPECT_EQ(cluster_.Alive().size(), 2U);
 }
 
-TEST_F(ReconcilerTest, AServerThatGoesOnServingWhatIsElsewhereIsExpired) {
+TEST_F(ReconcilerTest, ServerThatKeepsServingAMovedRegionIsExpired) {
   cluster_.Boot(3);
   GivenTable("t", 3);
   sim::SimServer& liar = OtherThan(MetaHost());
@@ -100,35 +119,36 @@ TEST_F(ReconcilerTest, AServerThatGoesOnServingWhatIsElsewhereIsExpired) {
   for (int i = 1; i <= strikes; ++i) {
     EXPECT_TRUE(master().logic().servers().IsOnline(liar.name()));
     std::vector<OnlineRegion> online{{elsewhere, 0}};
-    for (const auto& [encoded, region] : liar.regions()) online.push_back({encoded, region.open_seq});
+    for (const auto& [encoded, region] : liar.regions()) online.push_back({encoded, region.open_number});
     reconciler().OnHeartbeat(liar.name(), online);
   }
   EXPECT_FALSE(master().logic().servers().IsOnline(liar.name()));
-  ExpectFinding(elsewhere, "says it is open there");
+  ExpectFinding(elsewhere, "reports it as open");
   liar.Exit("fenced");
   ExpectSettled();
 }
 
-// What a server says it has open, and why that cannot be: each time it says so once more, and at last it has to go.
-TEST_F(ReconcilerTest, AServerThatServesWhatItShouldNotIsExpired) {
+// A server reports an open region that it cannot have. Each heartbeat repeats this, and in the end the server is
+// expired.
+TEST_F(ReconcilerTest, ServerThatServesAnUnassignedRegionIsExpired) {
   struct Case {
     const char* name;
     const char* finding;
     std::function<OnlineRegion(const std::string& encoded)> says;
   };
   const std::vector<Case> cases = {
-      {"unknown-region", "the region is not known",
+      {"unknown-region", "the region is unknown",
        [](const std::string&) {
          return OnlineRegion{"0123456789abcdef", 5};
        }},
       {"older-opening", "is current, not",
        [&](const std::string& encoded) {
-         return OnlineRegion{encoded, master().logic().regions().Get(encoded)->opening.value() - 1};
+         return OnlineRegion{encoded, master().logic().regions().Get(encoded)->open_number.value() - 1};
        }},
       {"closed-region", "the region is CLOSED", [&](const std::string& encoded) {
          (void)Unassign(encoded);
          EXPECT_TRUE(cluster_.Settle());
-         return OnlineRegion{encoded, Regions("t")[0].opening.value()};
+         return OnlineRegion{encoded, Regions("t")[0].open_number.value()};
        }}};
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -142,7 +162,7 @@ TEST_F(ReconcilerTest, AServerThatServesWhatItShouldNotIsExpired) {
     GraceEnds();
     std::vector<OnlineRegion> online{lie};
     for (const auto& [name, region] : liar.regions()) {
-      if (name != lie.encoded) online.push_back({name, region.open_seq});
+      if (name != lie.encoded) online.push_back({name, region.open_number});
     }
     const int strikes = static_cast<int>(cluster_.master_options.reconciler.strikes);
     for (int i = 1; i <= strikes; ++i) {
@@ -172,7 +192,7 @@ TEST_F(ReconcilerTest, ARegionThatItsServerLostIsOpenedAgain) {
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
 }
 
-TEST_F(ReconcilerTest, ARegionThatNobodyLooksAfterIsAssigned) {
+TEST_F(ReconcilerTest, RegionWithoutAProcedureIsAssigned) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   const std::string encoded = Encoded("t");
@@ -186,8 +206,8 @@ TEST_F(ReconcilerTest, ARegionThatNobodyLooksAfterIsAssigned) {
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
 }
 
-// What is closed on purpose stays so, and so do a disabled table's regions.
-TEST_F(ReconcilerTest, WhatIsClosedOnPurposeIsLeftAlone) {
+// Regions that are closed on purpose stay closed, and so do a disabled table's regions.
+TEST_F(ReconcilerTest, IntentionallyClosedRegionIsLeftAlone) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   GivenTable("u", 2);
@@ -200,8 +220,8 @@ TEST_F(ReconcilerTest, WhatIsClosedOnPurposeIsLeftAlone) {
   EXPECT_TRUE(master().AllFinished());
 }
 
-// Nothing knows of its crash either: the region is said to be at a server that has left no trace.
-TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
+// The region's row names a server that has left no trace, not even a record of its crash.
+TEST_F(ReconcilerTest, UnknownServerIsTreatedAsDead) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   cluster_.any_ranges = true;
@@ -221,8 +241,8 @@ TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
   EXPECT_TRUE(host->IsOpen(encoded));
 }
 
-// A row that memory does not know: its region is opened where the row says it is.
-TEST_F(ReconcilerTest, ARowThatWasNotKnownIsTakenIntoThePicture) {
+// A row that memory does not know: its region is opened at the server that the row names.
+TEST_F(ReconcilerTest, UnknownRowIsAddedToMemory) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   cluster_.any_ranges = true;
@@ -233,7 +253,7 @@ TEST_F(ReconcilerTest, ARowThatWasNotKnownIsTakenIntoThePicture) {
   sim::SimServer& host = *cluster_.Find(*row.location);
   PlantRegion(row);
   CompareTwice();
-  ExpectFinding(encoded, "taken into the picture");
+  ExpectFinding(encoded, "added to memory");
   ASSERT_TRUE(master().logic().regions().Get(encoded).has_value());
   GraceEnds();
   Beat(host);
@@ -242,8 +262,8 @@ TEST_F(ReconcilerTest, ARowThatWasNotKnownIsTakenIntoThePicture) {
   EXPECT_TRUE(HostOf(encoded).IsOpen(encoded));
 }
 
-// What an administrator has to decide is reported only.
-TEST_F(ReconcilerTest, ATableBetweenTwoStatesThatNobodyLooksAfterIsFinished) {
+// Findings that an administrator has to decide are only reported.
+TEST_F(ReconcilerTest, AbandonedTableTransitionIsFinished) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   const TableName name("default", "t");
@@ -286,7 +306,7 @@ TEST_F(ReconcilerTest, ALostRowIsWrittenAgain) {
   ExpectSettled();
 }
 
-TEST_F(ReconcilerTest, ARowThatSaysSomethingElseIsRewritten) {
+TEST_F(ReconcilerTest, ContradictingRowIsRewritten) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const std::string encoded = Encoded("t");
@@ -298,18 +318,18 @@ TEST_F(ReconcilerTest, ARowThatSaysSomethingElseIsRewritten) {
   ExpectSettled();
 }
 
-TEST_F(ReconcilerTest, ARowThatSomebodyNewerWroteIsReportedAndLeftAlone) {
+TEST_F(ReconcilerTest, RowOfANewerMasterIsReportedAndKept) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const std::string encoded = Encoded("t");
   Row(encoded).transition += 5;
   CompareTwice();
-  ExpectFinding(encoded, "left alone");
+  ExpectFinding(encoded, "not changed");
   EXPECT_EQ(Row(encoded).transition, Regions("t")[0].transition + 5);
 }
 
-// An operator that looks once sees what will be acted on, and with the second look what was done.
-TEST_F(ReconcilerTest, ADoubtIsShownUntilItIsActedOn) {
+// An operator that looks once sees the pending actions, and with the second look the completed ones.
+TEST_F(ReconcilerTest, InconsistencyIsShownUntilItIsRepaired) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const std::string encoded = Encoded("t");
@@ -320,14 +340,14 @@ TEST_F(ReconcilerTest, ADoubtIsShownUntilItIsActedOn) {
     reconciler().CompareWithMeta([&](Status status) { looked = std::move(status); });
     ASSERT_TRUE(cluster_.RunUntil([&] { return looked.has_value(); }));
     ASSERT_TRUE(looked->ok()) << looked->error().ToString();
-    EXPECT_EQ(reconciler().Doubts().count(encoded), acted ? 0U : 1U);
+    EXPECT_EQ(reconciler().Inconsistencies().count(encoded), acted ? 0U : 1U);
     EXPECT_EQ(reconciler().Findings().size(), acted ? 1U : 0U);
   }
   ASSERT_TRUE(cluster_.RunFor(Millis(50)));
   ExpectSettled();
 }
 
-// Tables come and go, and regions move, while comparisons run all the time.
+// Tables are made and dropped, and regions move, while comparisons run all the time.
 TEST_F(ReconcilerTest, WorkInProgressIsNoDisagreement) {
   cluster_.Boot(3);
   for (int round = 0; round < 4; ++round) {

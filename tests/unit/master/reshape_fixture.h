@@ -12,11 +12,11 @@ namespace ratchet::master {
 
 class ReshapeTest : public MasterTest {
  protected:
-  Result<ProcId> Split(const std::string& region, const std::string& key) {
-    return master().Ask([&](Done done) { admin().SplitRegion(region, key, {"me", {}}, done); });
+  Result<ProcId> Split(const std::string& region, const std::string& key, procedure::Nonce nonce = {}) {
+    return master().Ask([&](Done done) { admin().SplitRegion(region, key, {"me", nonce}, done); });
   }
-  Result<ProcId> Merge(const std::vector<std::string>& regions) {
-    return master().Ask([&](Done done) { admin().MergeRegions(regions, {"me", {}}, done); });
+  Result<ProcId> Merge(const std::vector<std::string>& regions, procedure::Nonce nonce = {}) {
+    return master().Ask([&](Done done) { admin().MergeRegions(regions, {"me", nonce}, done); });
   }
   Result<ProcId> Truncate(const std::string& region) {
     return master().Ask([&](Done done) { admin().TruncateRegion(region, {"me", {}}, done); });
@@ -52,6 +52,10 @@ class ReshapeTest : public MasterTest {
     }
     return count;
   }
+  void GivenTwoRegionsOnTwoServers();
+  void ExpectTheLostRegionOpensWhileTheOtherHangs(const Result<ProcId>& merged);
+  [[nodiscard]] bool OpensTheLostRegionElsewhere();
+  std::string LocationOfTheLostRegionAfterAFailover();
   bool ParentsRowComesBack();
   std::size_t DirectoriesLeftBehind(const std::string& then);
   void LetTheJanitorCome() {
@@ -60,6 +64,9 @@ class ReshapeTest : public MasterTest {
       ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
     }
   }
+
+  std::string lost_;  // encoded names of regions whose server dies, or hangs
+  std::string hung_;
 };
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// After a restart of the whole cluster regions go back to where they were.
+// After a restart of the whole cluster, regions return to their servers.
 #include <map>
 #include <set>
 
@@ -15,7 +15,7 @@ class RetainTest : public MasterTest {
     GivenTable("t", 9);
     for (const RegionNode& node : Regions("t")) hosts_[node.encoded] = node.location->host;
   }
-  // Everything dies, and a master is back before any server.
+  // All processes die, and a master is back before any server.
   void RestartWithoutServers() {
     for (sim::SimServer* server : cluster_.Alive()) {
       const ServerName name = server->name();

@@ -1,4 +1,4 @@
-// S68: a table's descriptor that cannot be read is an error, never a default; at most that table stands still.
+// S68 (unreadable schema is an error): the master never uses a default schema; only that table stops.
 #include "common/base/mutant.h"
 #include "tests/unit/master/fixture.h"
 
@@ -30,7 +30,7 @@ class SchemaTest : public MasterTest {
     change.asked.families.push_back(DefaultFamily(family));
     return master().Ask([&](Done done) { admin().ModifyTable(change, true, {"me", {}}, done); });
   }
-  // The change was taken up; its first step cannot read the descriptor.
+  // The change was started; its first step cannot read the descriptor.
   void AlterWhileTheDescriptorIsWithheld() {
     cluster_.Boot(2);
     GivenTable("t", 2);
@@ -46,7 +46,7 @@ class SchemaTest : public MasterTest {
   }
 };
 
-TEST_F(SchemaTest, OneThatCannotBeReadStopsItsTableOnly) {
+TEST_F(SchemaTest, UnreadableSchemaBlocksOnlyItsTable) {
   DescriptorIsDamagedAndAServerDies();
   EXPECT_LT(Open("t"), 4U);
   EXPECT_EQ(Open("u"), 4U);
@@ -55,13 +55,13 @@ TEST_F(SchemaTest, OneThatCannotBeReadStopsItsTableOnly) {
   EXPECT_NE(Problems()[0].find("checksum"), std::string::npos) << "without its cause: " << Problems()[0];
   EXPECT_NE(Problems()[0].find("disable and drop"), std::string::npos) << "without what to do: " << Problems()[0];
   EXPECT_TRUE(cluster_.storage().violations.empty());
-  // It is read again without anybody's doing.
+  // It is read again without intervention.
   FilesOf("t").descriptor_damaged = false;
   ExpectServed("t", 4);
   EXPECT_TRUE(Problems().empty());
 }
 
-TEST_F(SchemaTest, ATableWithoutOneIsDisabledAndDropped) {
+TEST_F(SchemaTest, TableWithoutSchemaIsDisabledAndDropped) {
   DescriptorIsDamagedAndAServerDies();
   const auto disabled = Disable("t");
   ExpectSettled();
@@ -86,8 +86,8 @@ TEST_F(SchemaTest, NoRegionIsTakenFromItsServerThatCouldNotOpenElsewhere) {
   ExpectServed("t", 1);
 }
 
-// The storage has no descriptor to spare: a request is told to come again, a procedure that has begun tries again.
-TEST_F(SchemaTest, WhatCannotBeReadAtThisTimeIsTriedAgain) {
+// The storage has no free descriptor: a request is answered with "try again", a procedure that has begun retries.
+TEST_F(SchemaTest, TransientSchemaReadErrorIsRetried) {
   AlterWhileTheDescriptorIsWithheld();
   EXPECT_EQ(Outcome(begun_), "unfinished");
   FilesOf("t").descriptor_withheld = false;
@@ -96,7 +96,7 @@ TEST_F(SchemaTest, WhatCannotBeReadAtThisTimeIsTriedAgain) {
   EXPECT_TRUE(Problems().empty());
 }
 
-TEST_F(SchemaTest, ARequestIsToldToComeAgain) {
+TEST_F(SchemaTest, RequestGetsARetryableErrorWhileTheSchemaIsUnreadable) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   FilesOf("t").descriptor_withheld = true;
@@ -112,13 +112,13 @@ TEST_F(SchemaTest, ARequestIsToldToComeAgain) {
   ExpectServed("t", 2);
 }
 
-TEST_F(SchemaTest, FailingForTheMomentIsNoticed) {
+TEST_F(SchemaTest, FailingOnATransientReadErrorIsNoticed) {
   const ScopedMutant mutant("master.final_for_the_moment");
   AlterWhileTheDescriptorIsWithheld();
   EXPECT_NE(Outcome(begun_).find("cannot be read"), std::string::npos);
 }
 
-TEST_F(SchemaTest, WhatIsNoDescriptorOfThisTableIsNotTaken) {
+TEST_F(SchemaTest, DescriptorOfAnotherTableIsRejected) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   TableDescriptor& descriptor = FilesOf("t").descriptors.rbegin()->second;

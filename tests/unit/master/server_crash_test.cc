@@ -1,4 +1,4 @@
-// Region servers die: alone, with meta, several, while something else goes on; or are only believed to.
+// Region servers die: alone, with meta, several at once, during other work; or are only believed dead.
 #include "master/control/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
@@ -34,7 +34,7 @@ TEST_F(MasterTest, AllServersDieAndOthersCome) {
   ExpectServed("t", 6);
 }
 
-// Otherwise each waits out what its delay has grown to.
+// Otherwise each procedure waits for its delay, which has grown meanwhile.
 TEST_F(MasterTest, WhatCouldNotBeWrittenIsWrittenAsSoonAsMetaIsOpenAgain) {
   cluster_.Boot(1);
   GivenTable("t", 1);
@@ -68,7 +68,7 @@ TEST_F(MasterTest, MasterAndTheServerWithMetaDieTogether) {
   ExpectServed("t", 6);
 }
 
-// Chaos found it: a master that loads meta slowly took every region that a heartbeat lists for unknown.
+// Chaos found it: a master that loads meta slowly treated every region that a heartbeat lists as unknown.
 TEST_F(MasterTest, HeartbeatsContradictNothingBeforeMetaIsLoaded) {
   cluster_.Boot(3);
   GivenTable("t", 6);
@@ -80,14 +80,14 @@ TEST_F(MasterTest, HeartbeatsContradictNothingBeforeMetaIsLoaded) {
   ASSERT_FALSE(master().logic().ready());
   ASSERT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
   std::vector<OnlineRegion> online;
-  for (const auto& [encoded, region] : other.regions()) online.push_back({encoded, region.open_seq});
+  for (const auto& [encoded, region] : other.regions()) online.push_back({encoded, region.open_number});
   ASSERT_FALSE(online.empty());
   for (int heartbeat = 0; heartbeat < 5; ++heartbeat) master().logic().reconciler().OnHeartbeat(other.name(), online);
   EXPECT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
   ExpectServed("t", 6);
 }
 
-TEST_F(MasterTest, NobodyAliveAndOneServerNeverComesBack) {
+TEST_F(MasterTest, AllServersDieAndOneNeverReturns) {
   cluster_.Boot(2);
   GivenTable("t", 4);
   cluster_.KillMaster();
@@ -211,7 +211,7 @@ TEST_F(MasterTest, AYoungerServerAtTheSameAddressExpiresTheOlderOne) {
   cluster_.Boot(2);
   GivenTable("t", 4);
   sim::SimServer& old = OtherThan(MetaHost());
-  cluster_.options().session = Millis(100'000);  // ZooKeeper would take for ever
+  cluster_.options().session = Millis(100'000);  // ZooKeeper would wait too long
   const std::string host = old.name().host;
   cluster_.Kill(old);
   sim::SimServer& young = cluster_.AddServer(host);
@@ -229,7 +229,7 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   master().logic().server_manager().Register(older, "x", [&](Status status) { answer = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
-  // Also by the next master, which knows it from its records only, and also when the server is long gone.
+  // The next master, which knows the server only from its records, refuses it too, even if the server ended long ago.
   cluster_.Kill(*cluster_.Find(current));
   ASSERT_TRUE(cluster_.RunFor(Millis(150)));
   ASSERT_TRUE(cluster_.Settle());
@@ -241,11 +241,11 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
 }
 
-// S89: records of start codes are bounded, and whatever is forgotten stays barred.
+// S89 (start-code floor): records of start codes are bounded, and forgotten ones stay barred.
 class StartCodesTest : public MasterTest {
  protected:
   static ServerName Old(std::size_t i, std::uint64_t code) { return {"old-" + std::to_string(i), 1, code}; }
-  // More addresses than are kept, in memory and by no record; then another server comes, and some are forgotten.
+  // More addresses than are kept, in memory and not in a record; then another server registers, and some are forgotten.
   void GivenMoreThanAreKept() {
     cluster_.Boot(2);
     for (std::size_t i = 0; i < ServerDirectory::kStartCodesKept; ++i) {
@@ -320,7 +320,7 @@ TEST_F(MasterTest, AFencedDirectoryWithoutACrashProcedureIsTakenUp) {
   GivenTable("t", 2);
   sim::SimServer& victim = OtherThan(MetaHost());
   cluster_.KillMaster();
-  cluster_.storage().logs[victim.name()].fenced = true;  // a master died between the fence and everything else
+  cluster_.storage().logs[victim.name()].fenced = true;  // a master died after the fence, before it did anything else
   cluster_.StartMaster();
   ExpectServed("t", 2);
   EXPECT_FALSE(cluster_.storage().logs.contains(victim.name()));
@@ -341,7 +341,7 @@ TEST_F(MasterTest, RegionStatesThatNameAServerThatNobodyKnows) {
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
 }
 
-// Nothing looks after it, and no heartbeat tells of it: the next master does, when it has loaded meta.
+// No procedure handles it, and no heartbeat mentions it: the next master handles it, when it has loaded meta.
 TEST_F(MasterTest, ARegionThatWasLeftBehindIsAssignedByTheNextMaster) {
   cluster_.Boot(2);
   GivenTable("t", 2);

@@ -1,4 +1,4 @@
-// Both ends of the list of open regions, of which a heartbeat tells only what has changed (S86).
+// Both ends of the list of open regions; a heartbeat contains only its changes, S86 (delta on its exact base list).
 #include "master/state/server_list.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ bool Take(ServerList& at, const RegionList& list) {
   return at.Take(list, &changed);
 }
 
-TEST(ServerListTest, WhatIsToldIsWhatHasChanged) {
+TEST(ServerListTest, HeartbeatCarriesOnlyChanges) {
   regionserver::OnlineList server;
   ServerList master;
   for (int i = 0; i < 100; ++i) server.Opened("r" + std::to_string(i), 5);
@@ -61,7 +61,7 @@ TEST(ServerListTest, ANewMasterGetsAFullListFirst) {
   EXPECT_EQ(new_master.open(), server.open());
 }
 
-// The answer of the master before, which comes when the new one is already asked.
+// The answer of the earlier master, which comes when the new one is already asked.
 TEST(ServerListTest, ALateAnswerCountsNoLonger) {
   regionserver::OnlineList server;
   server.Opened("a", 1);
@@ -71,7 +71,7 @@ TEST(ServerListTest, ALateAnswerCountsNoLonger) {
   EXPECT_EQ(server.Next().base, 0U);
 }
 
-TEST(ServerListTest, AListThatDoesNotAddUpIsNotTaken) {
+TEST(ServerListTest, InconsistentListIsRejected) {
   regionserver::OnlineList server;
   ServerList master;
   server.Opened("a", 1);
@@ -95,7 +95,7 @@ TEST(ServerListTest, ALateListChangesNothing) {
   EXPECT_EQ(master.open(), server.open());
 }
 
-// Answers and lists are lost at random; whenever a list is taken, both sides mean the same.
+// Answers and lists are lost at random; whenever a list is accepted, both sides have the same set.
 int CountDifferences(std::uint64_t seed) {
   Prng prng(seed);
   regionserver::OnlineList server;
@@ -120,12 +120,12 @@ int CountDifferences(std::uint64_t seed) {
   return different;
 }
 
-TEST(ServerListTest, BothSidesMeanTheSameWhateverIsLost) {
+TEST(ServerListTest, ListsConvergeWhateverMessagesAreLost) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) EXPECT_EQ(CountDifferences(seed), 0) << "seed " << seed;
 }
 
 #if defined(RATCHET_MUTANTS)
-TEST(ServerListTest, TakingAnyListIsNoticed) {
+TEST(ServerListTest, AcceptingAnyListIsNoticed) {
   const ScopedMutant mutant("heartbeat.take_any_list");
   int different = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) different += CountDifferences(seed);

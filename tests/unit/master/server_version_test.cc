@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/version.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -14,6 +15,7 @@ const ServerName kThree{"three", 1, 1};
 
 TEST(ServerVersionTest, TextsAreReadByTheirNumbers) {
   EXPECT_EQ(ParseServerVersion("0.2"), (ServerVersion{0, 2, 0}));
+  EXPECT_EQ(ParseServerVersion("0.3~git20261127.1a2b3c4d"), (ServerVersion{0, 3, 0}));
   EXPECT_EQ(ParseServerVersion("1.10.3-rc1+dirty"), (ServerVersion{1, 10, 3}));
   EXPECT_LT(ParseServerVersion("0.9.9"), ParseServerVersion("0.10"));
   EXPECT_EQ(ParseServerVersion("2.6.0-ratchet"), (ServerVersion{0, 1, 0})) << "what every server of 0.1 said";
@@ -22,13 +24,21 @@ TEST(ServerVersionTest, TextsAreReadByTheirNumbers) {
   }
 }
 
+TEST(ServerVersionTest, AVersionIsReportedInAFormThatOlderMastersParse) {
+  const std::string build = "0.3~git20261127.1a2b3c4d";
+  EXPECT_EQ(ReportedVersion(build).find('~'), std::string::npos);
+  EXPECT_EQ(ParseServerVersion(ReportedVersion(build)), (ServerVersion{0, 3, 0}));
+  EXPECT_EQ(ShownVersion(ReportedVersion(build)), build);
+  for (const char* other : {"0.2", "2.6.0-ratchet", "1.2.3+dirty"}) EXPECT_EQ(ShownVersion(other), other);
+}
+
 TEST(ServerVersionTest, AServerBelowTheBoundIsRefused) {
   EXPECT_TRUE(CheckServerVersion(kOne, "0.1", "0.1").ok());
   EXPECT_TRUE(CheckServerVersion(kOne, "1", "0.1").ok());
   const Status old = CheckServerVersion(kOne, "0.1.9", "0.2");
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().message(),
-            "region server one,1,1 has version '0.1.9', and this master takes 0.2 or newer: install a newer "
+            "region server one,1,1 has version '0.1.9', but this master requires 0.2 or newer: install a newer "
             "ratchet-regionserver, or lower the master's setting oldest-server-version");
   EXPECT_FALSE(CheckServerVersion(kOne, "", "0.1").ok());
   EXPECT_FALSE(CheckServerVersion(kOne, "0.1", "new").ok());
@@ -48,7 +58,7 @@ TEST(ServerVersionTest, TheNewestThatNeedNotBeAvoided) {
 
 class NewestServerTest : public MasterTest {};
 
-// The names say which servers are new: their version is known to the directory before meta moves.
+// The names show which servers are new: the directory knows their version before meta moves.
 TEST_F(NewestServerTest, MetaMovesToTheNewest) {
   cluster_.Boot(3);
   GivenTable("t", 6);

@@ -1,4 +1,5 @@
-// S88: what may wait for the storage for long is done where no order, no report and no answer waits for it.
+// S88 (slow storage work on its own thread): work that may wait long for the storage runs where no order, report or
+// answer waits for it.
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
@@ -11,7 +12,7 @@ namespace {
 class SlowWorkTest : public MasterTest {
  protected:
   Reconciler& reconciler() { return master().logic().reconciler(); }
-  // From here on slow work waits until RunWaiting.
+  // After this call, slow work waits until RunWaiting.
   void HoldSlowWork() {
     master().logic().env().slow_work = [this](std::function<void()> work) {
       if (refuses_) return false;
@@ -35,7 +36,7 @@ class SlowWorkTest : public MasterTest {
   std::optional<Status> answer_;
 };
 
-TEST_F(SlowWorkTest, AComparisonListsDirectoriesThere) {
+TEST_F(SlowWorkTest, ComparisonListsDirectoriesOnTheTaskThread) {
   cluster_.Boot(1);
   GivenTable("t", 2);
   HoldSlowWork();
@@ -48,11 +49,11 @@ TEST_F(SlowWorkTest, AComparisonListsDirectoriesThere) {
   ASSERT_TRUE(Compare().has_value());
   EXPECT_EQ(answer_->error().code(), Code::kUnavailable);
   refuses_ = false;
-  EXPECT_FALSE(Compare().has_value()) << "the next one begins, and is not taken for one under way";
+  EXPECT_FALSE(Compare().has_value()) << "the next one begins, and is not treated as the running one";
   EXPECT_EQ(waiting_.size(), 1U);
 }
 
-TEST_F(SlowWorkTest, ALookThatIsAskedForSurveysThere) {
+TEST_F(SlowWorkTest, RequestedSurveyRunsOnTheTaskThread) {
   cluster_.Boot(1);
   GivenTable("t", 2);
   HoldSlowWork();
@@ -76,7 +77,7 @@ TEST_F(SlowWorkTest, ALookThatIsAskedForSurveysThere) {
   EXPECT_EQ(waiting_.size(), 1U);
 }
 
-TEST_F(SlowWorkTest, ANewMasterReadsDescriptorsThere) {
+TEST_F(SlowWorkTest, NewMasterReadsDescriptorsOnTheTaskThread) {
   cluster_.Boot(1);
   GivenTable("t", 2);
   cluster_.StartMaster();
@@ -93,7 +94,7 @@ TEST_F(SlowWorkTest, ANewMasterReadsDescriptorsThere) {
   ExpectServed("t", 2);
 }
 
-TEST_F(SlowWorkTest, DoingItAtOnceIsNoticed) {
+TEST_F(SlowWorkTest, RunningSlowWorkAtOnceIsNoticed) {
   cluster_.Boot(1);
   GivenTable("t", 2);
   HoldSlowWork();

@@ -1,7 +1,9 @@
-// Snapshots in a simulated cluster: taking them (S45, S46), cloning, restoring, deleting.
+// Snapshots in a simulated cluster: taking them (S45: snapshot hold; S46: source of a snapshot part), cloning,
+// restoring, deleting.
 #include <functional>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "common/base/mutant.h"
 #include "master/control/snapshot_admin.h"
@@ -79,7 +81,7 @@ TEST_F(SnapshotTest, OfADisabledTable) {
   EXPECT_EQ(Names(), "s:4 ");
 }
 
-TEST_F(SnapshotTest, WhatIsAskedForWronglyIsRefused) {
+TEST_F(SnapshotTest, InvalidSnapshotRequestIsRefused) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   EXPECT_EQ(ClassOf(Take("s", "nothing")), "SnapshotCreationException");
@@ -92,7 +94,7 @@ TEST_F(SnapshotTest, WhatIsAskedForWronglyIsRefused) {
   EXPECT_NE(DeleteNow("another").error().remote_class().find("SnapshotDoesNotExistException"), std::string::npos);
 }
 
-TEST_F(SnapshotTest, OneAtATimeOfATable) {
+TEST_F(SnapshotTest, OneSnapshotPerTableAtATime) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const auto first = Take("s");
@@ -135,7 +137,7 @@ TEST_F(SnapshotTest, ADisabledTableIsRestored) {
   ExpectOpen("t", 3);
 }
 
-TEST_F(SnapshotTest, DeletedItIsGoneAndItsCloneStays) {
+TEST_F(SnapshotTest, CloneSurvivesDeletionOfItsSnapshot) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   EXPECT_EQ(Settled(Take("s")), "success");
@@ -146,8 +148,8 @@ TEST_F(SnapshotTest, DeletedItIsGoneAndItsCloneStays) {
   ExpectOpen("c", 2);
 }
 
-// S45.
-TEST_F(SnapshotTest, MeanwhileSplitAndMergeAreRefused) {
+// S45 (snapshot hold).
+TEST_F(SnapshotTest, SplitAndMergeAreRefusedDuringASnapshot) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   for (sim::SimServer* server : cluster_.Alive()) server->hold_reports = 100;
@@ -163,14 +165,14 @@ TEST_F(SnapshotTest, MeanwhileSplitAndMergeAreRefused) {
   }
   ReleaseAll();
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
-  EXPECT_NE(Outcome(split).find("snapshot s of table t is being taken"), std::string::npos) << Outcome(split);
-  EXPECT_NE(Outcome(merge).find("snapshot s of table t is being taken"), std::string::npos) << Outcome(merge);
-  EXPECT_NE(Outcome(truncate).find("snapshot s of table t is being taken"), std::string::npos) << Outcome(truncate);
+  EXPECT_NE(Outcome(split).find("is taking snapshot s of table t"), std::string::npos) << Outcome(split);
+  EXPECT_NE(Outcome(merge).find("is taking snapshot s of table t"), std::string::npos) << Outcome(merge);
+  EXPECT_NE(Outcome(truncate).find("is taking snapshot s of table t"), std::string::npos) << Outcome(truncate);
   EXPECT_EQ(Outcome(taken), "success");
   EXPECT_EQ(Settled(Split(Encoded("t"), "abc")), "success") << "it does not outlast the snapshot";
 }
 
-TEST_F(SnapshotTest, SplittingMeanwhileIsNoticed) {
+TEST_F(SnapshotTest, SplittingDuringASnapshotIsNoticed) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   const ScopedMutant mutant("snapshot.no_hold");
@@ -180,10 +182,10 @@ TEST_F(SnapshotTest, SplittingMeanwhileIsNoticed) {
   const auto split = Split(Encoded("t"), "abc");
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   EXPECT_EQ(Outcome(split), "success");
-  EXPECT_NE(Outcome(taken), "success");
+  EXPECT_THAT(Outcome(taken), ::testing::HasSubstr("is gone: it was truncated or given up"));
 }
 
-TEST_F(SnapshotTest, AnAbortedOneLeavesNothing) {
+TEST_F(SnapshotTest, AbortedSnapshotLeavesNothing) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   const auto taken = Take("s");
@@ -198,7 +200,7 @@ TEST_F(SnapshotTest, AnAbortedOneLeavesNothing) {
   EXPECT_EQ(Settled(Take("s")), "success") << "the name is free";
 }
 
-TEST_F(SnapshotTest, OneThatAnOperatorHasEndedHoldsNothing) {
+TEST_F(SnapshotTest, BypassedSnapshotHoldsNothing) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   for (sim::SimServer* server : cluster_.Alive()) server->hold_reports = 100;
@@ -213,7 +215,7 @@ TEST_F(SnapshotTest, OneThatAnOperatorHasEndedHoldsNothing) {
   EXPECT_EQ(Settled(Split(Encoded("t"), "abc")), "success");
 }
 
-// A region that is not open anywhere is waited for; the table may be disabled meanwhile.
+// The snapshot waits for a region that is not open anywhere; the table may be disabled meanwhile.
 TEST_F(SnapshotTest, ARegionOfADeadServerIsWaitedFor) {
   cluster_.Boot(3);
   GivenTable("t", 4);
@@ -225,7 +227,7 @@ TEST_F(SnapshotTest, ARegionOfADeadServerIsWaitedFor) {
   ExpectOpen("c", 4);
 }
 
-// Nothing opens a region that is closed for good: waiting for it would never end.
+// A region that is permanently closed is never opened: waiting for it would not end.
 TEST_F(SnapshotTest, ARegionThatWasNotClosedCleanlyIsNotWaitedForForEver) {
   cluster_.Boot(3);
   GivenTable("t", 2);
@@ -233,14 +235,14 @@ TEST_F(SnapshotTest, ARegionThatWasNotClosedCleanlyIsNotWaitedForForEver) {
   EXPECT_EQ(Settled(Unassign(encoded)), "success");
   cluster_.storage().regions[encoded].closed = false;
   const std::string ended = Settled(Take("s"));
-  EXPECT_NE(ended.find("have it opened"), std::string::npos) << ended;
+  EXPECT_NE(ended.find("open the region"), std::string::npos) << ended;
   EXPECT_TRUE(cluster_.storage().snapshots.empty());
   EXPECT_EQ(Settled(Assign(encoded)), "success");
   EXPECT_EQ(Settled(Take("s")), "success");
   EXPECT_EQ(Names(), "s:2 ");
 }
 
-TEST_F(SnapshotTest, OneWhoseTimeIsOverGoes) {
+TEST_F(SnapshotTest, ExpiredSnapshotIsRemoved) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   EXPECT_EQ(Settled(Take("s")), "success");
@@ -262,7 +264,33 @@ TEST_F(SnapshotTest, OneWhoseTimeIsOverGoes) {
   EXPECT_EQ(Names(), "s:2 ");
 }
 
-TEST_F(SnapshotTest, ItFailsWhenItsTableIsDropped) {
+// As in HBase an expired snapshot cannot be used, even before the cleaner deletes it.
+TEST_F(SnapshotTest, AnExpiredSnapshotIsNotUsed) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  EXPECT_EQ(Settled(Take("short", "t", 60)), "success");
+  EXPECT_EQ(Settled(Take("long", "t", 100'000'000'000'000'000)), "success") << "more than the milliseconds of an int64";
+  EXPECT_EQ(Settled(PutBack("short", "early")), "success");
+  ASSERT_TRUE(cluster_.RunFor(Millis(61'000)));
+  EXPECT_EQ(ClassOf(PutBack("short", "late")), "SnapshotTTLExpiredException");
+  EXPECT_EQ(Settled(Disable("t")), "success");
+  EXPECT_EQ(ClassOf(PutBack("short", "t")), "SnapshotTTLExpiredException");
+  EXPECT_EQ(Settled(PutBack("long", "late")), "success");
+  EXPECT_TRUE(DeleteNow("short").ok());
+  EXPECT_EQ(ClassOf(PutBack("short", "later")), "SnapshotDoesNotExistException");
+}
+
+// A second counts as a thousand milliseconds, not as up to two thousand.
+TEST_F(SnapshotTest, ATimeToLiveEndsToTheMillisecond) {
+  hbase::pb::SnapshotDescription description;
+  description.set_creation_time(5'000);
+  EXPECT_FALSE(IsExpired(description, INT64_MAX)) << "no time to live";
+  description.set_ttl(2);
+  EXPECT_FALSE(IsExpired(description, 7'000));
+  EXPECT_TRUE(IsExpired(description, 7'001));
+}
+
+TEST_F(SnapshotTest, SnapshotFailsWhenItsTableIsDropped) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   for (sim::SimServer* server : cluster_.Alive()) server->order_time = Millis(500);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "master/control/snapshot_admin.h"
+#include "master/procedures/export_snapshot.h"
 #include "master/state/snapshot_book.h"
 #include "master/state/snapshot_export.h"
 #include "tests/unit/master/reshape_fixture.h"
@@ -16,12 +17,13 @@ class SnapshotTransferTest : public ReshapeTest {
   SnapshotAdmin& snapshots() { return master().logic().snapshot_admin(); }
   sim::Storage& storage() { return cluster_.storage(); }
   // A table of `regions` with the snapshot "s", written to since.
-  void GivenSnapshot(int regions) {
+  void GivenSnapshot(int regions, std::int64_t ttl = 0) {
     cluster_.Boot(3);
     GivenTable("t", regions);
     hbase::pb::SnapshotDescription description;
     description.set_name("s");
     description.set_table("t");
+    description.set_ttl(ttl);
     ASSERT_EQ(Settled(master().Ask([&](Done done) {
                 snapshots().TakeSnapshot(description, {"me", {}}, done);
               })),
@@ -88,13 +90,20 @@ TEST(ExportPlaceTest, WithoutTheSettingThereIsNone) {
 TEST_F(SnapshotTransferTest, WhatCannotBeIsRefused) {
   GivenSnapshot(2);
   EXPECT_NE(Settled(Export(kPlace, "another")).find("doesn't exist"), std::string::npos);
-  EXPECT_NE(Settled(Import("x")).find("there is no complete export"), std::string::npos);
+  EXPECT_NE(Settled(Import("x")).find("has no complete export"), std::string::npos);
   EXPECT_EQ(Settled(Export()), "success");
   EXPECT_NE(Settled(Import("")).find("already stored"), std::string::npos) << "the name is taken";
   EXPECT_FALSE(Import("-x").ok());
 }
 
-// The next one to the same place goes on; another snapshot of the same name does not.
+TEST_F(SnapshotTransferTest, AnExpiredSnapshotIsNotExported) {
+  GivenSnapshot(2, 60);
+  EXPECT_EQ(Settled(Export()), "success");
+  ASSERT_TRUE(cluster_.RunFor(Millis(61'000)));
+  EXPECT_NE(Settled(Export("/exports/two")).find("TTL for snapshot 's' has already expired"), std::string::npos);
+}
+
+// The next export to the same place continues; another snapshot of the same name does not.
 TEST_F(SnapshotTransferTest, AnExportThatFailsIsTakenUpAgain) {
   GivenSnapshot(20);
   storage().failing_copies = 100;
@@ -111,7 +120,17 @@ TEST_F(SnapshotTransferTest, AnExportThatFailsIsTakenUpAgain) {
               snapshots().TakeSnapshot(description, {"me", {}}, done);
             })),
             "success");
-  EXPECT_NE(Settled(Export()).find("holds an export of another snapshot"), std::string::npos);
+  EXPECT_NE(Settled(Export()).find("has an export of another snapshot"), std::string::npos);
+}
+
+// Examining the directory and claiming it are one step under one lock, so two exports cannot both find it empty.
+TEST_F(SnapshotTransferTest, ExportsToOnePlaceTakeTheSameLock) {
+  const auto one = ExportSnapshot::Make("s", kPlace)->Locks();
+  const auto other = ExportSnapshot::Make("u", kPlace)->Locks();
+  ASSERT_EQ(one.requests().size(), 1U);
+  EXPECT_EQ(one.requests().front().key, other.requests().front().key);
+  EXPECT_EQ(one.requests().front().mode, procedure::LockMode::kExclusive);
+  EXPECT_NE(ExportSnapshot::Make("s", "/exports/two")->Locks().requests().front().key, one.requests().front().key);
 }
 
 TEST_F(SnapshotTransferTest, AnImportThatFailsLeavesNothing) {
@@ -134,7 +153,7 @@ TEST_F(SnapshotTransferTest, AFewAtATime) {
   for (std::size_t i = 0; i < kMostExportsAtOnce; ++i) exports.push_back(Export(fmt::format("/exports/{}", i)));
   const auto refused = Export("/exports/more");
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().message().find("as many as there may be"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("concurrent exports and imports"), std::string::npos);
   storage().failing_copies = 0;
   for (const auto& each : exports) EXPECT_EQ(Settled(each), "success");
 }

@@ -1,4 +1,4 @@
-// Plans that weigh what regions are asked and how large they are.
+// Plans that weigh the load and the size of regions.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -1,8 +1,9 @@
-// Each kind of disagreement that can be planted between files, hbase:meta, the master's memory and heartbeats: it is
-// found, and is mended, or shown with the verb that mends it.
+// Each kind of inconsistency that can be planted between files, hbase:meta, the master's memory and heartbeats: it is
+// found, and is repaired, or shown with the verb that repairs it.
 #include <functional>
 
 #include "common/base/mutant.h"
+#include "master/service/problems.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -16,13 +17,14 @@ class SurveyTest : public MasterTest {
     GivenTable("t", 3);
     cluster_.options().heartbeats = true;
   }
-  // As time goes on: heartbeats come, the master rounds, and compares with hbase:meta. `until`: what ends it.
+  // Simulated time passes: heartbeats come, the master runs its rounds, and compares with hbase:meta. `until`: ends the
+  // run.
   bool LiveUntil(const std::function<bool()>& until) {
     for (int round = 0; round < 40 && !until(); ++round) {
       if (!cluster_.RunFor(Millis(1'100))) return false;
       for (sim::SimServer* server : cluster_.Alive()) {
         std::vector<OnlineRegion> online;
-        for (const auto& [encoded, region] : server->regions()) online.push_back({encoded, region.open_seq});
+        for (const auto& [encoded, region] : server->regions()) online.push_back({encoded, region.open_number});
         if (master().logic().servers().IsOnline(server->name())) reconciler().OnHeartbeat(server->name(), online);
         if (server->fenced()) server->Exit("fenced");
       }
@@ -39,42 +41,51 @@ class SurveyTest : public MasterTest {
     cluster_.StartMaster();
     ASSERT_TRUE(cluster_.Settle());
   }
-  // What was found and done, and what is shown.
+  // Returns the findings, the crash procedures, and the problems that `ratchet status` shows.
   std::string Told() {
     std::string all;
     for (const ReconcilerFinding& finding : reconciler().Findings()) all += finding.encoded + " " + finding.what + "\n";
     for (const std::string& problem : reconciler().Problems()) all += problem + "\n";
+    for (const procedure::ProcedureInfo& info : master().executor().List()) {
+      if (info.type == "ServerCrash") all += info.type + " " + info.description + "\n";
+    }
+    ActiveParts parts;
+    parts.logic = &master().logic();
+    parts.executor = &master().executor();
+    const auto in_transition = master().logic().regions().InTransition();
+    for (const std::string& problem : FindProblems(parts, in_transition, cluster_.time().Now(), 0))
+      all += problem + "\n";
     return all;
   }
   Result<ProcId> GiveUp(const std::string& region) {
     return master().Ask([&](Done done) { admin().GiveUpRegion(region, {"me", {}}, done); });
   }
-  // A region is given up, and the procedure is paused behind its files and before the rows of hbase:meta.
-  void GivenAMendThatStands(Result<ProcId>& pid) {
+  // A region is given up, and the procedure is paused after its files and before the rows of hbase:meta.
+  void GivenAPausedRepair(Result<ProcId>& pid) {
     const std::string damaged = Encoded("t", 1);
     (void)Unassign(damaged);
     ASSERT_TRUE(cluster_.Settle());
     pid = GiveUp(damaged);
     ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*pid)->step_name == "UPDATE_META"; }));
     bool paused = false;
-    master().executor().Pause(kMends, {"me", "test"}, Millis(0), [&](const auto& ok) { paused = ok.ok(); });
+    master().executor().Pause(kRepairs, {"me", "test"}, Millis(0), [&](const auto& ok) { paused = ok.ok(); });
     ASSERT_TRUE(cluster_.RunUntil([&] { return paused; }));
   }
   Result<ProcId> FillHoles() {
     return master().Ask([&](Done done) { admin().FillHoles(TableName("default", "t"), {"me", {}}, done); });
   }
 
-  const procedure::PauseScope kMends = procedure::PauseScope::Type("MendTable");
+  const procedure::PauseScope kRepairs = procedure::PauseScope::Type("MendTable");
 };
 
 struct Disagreement {
   const char* name;
   std::function<void(const std::string& encoded)> plant;  // `encoded`: a region of table t
   const char* told;                                       // what is found or shown
-  std::function<void(const std::string& encoded)> verb;   // what the operator does then; none: it is mended without
+  std::function<void(const std::string& encoded)> verb;   // the operator's action; none: the master repairs it
 };
 
-TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
+TEST_F(SurveyTest, EachKindIsRepairedOrShownWithItsVerb) {
   const std::string nowhere(32, 'a');
   const auto close = [this](const std::string& encoded) {
     (void)Unassign(encoded);
@@ -97,7 +108,7 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
          Files().regions.erase(encoded);
          (void)Assign(encoded);
        },
-       "has no directory, so it does not open again", give_up},
+       "has no directory, so it cannot open", give_up},
       {"a region whose files no server can read",
        [&](const std::string& encoded) {
          close(encoded);
@@ -105,7 +116,7 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
          (void)Assign(encoded);
          ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions().Get(encoded)->failed_opens > 5; }));
        },
-       "", give_up},
+       "cannot be opened", give_up},
       {"rows without a region",
        [&](const std::string& encoded) {
          close(encoded);
@@ -157,7 +168,7 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
          cluster_.StartMaster();
          ASSERT_TRUE(cluster_.Settle());
        },
-       "taken into the picture", nullptr},
+       "location recorded", nullptr},
       {"a row that names a server that nothing knows",
        [&](const std::string& encoded) {
          close(encoded);
@@ -166,7 +177,7 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
          Row(encoded).location = ServerName{"ghost", 1, 1};
          cluster_.StartMaster();
        },
-       "", nullptr},
+       "ServerCrash server=ghost,1,1", nullptr},
       {"a table's row with another state",
        [&](const std::string&) {
          cluster_.meta().mutable_tables().at(TableName("default", "t")).state = TableState::kDisabled;
@@ -177,10 +188,11 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
          close(encoded);
          master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
        },
-       "", nullptr},
+       "was OPENING and no procedure owned it", nullptr},
   };
   for (const Disagreement& kind : kinds) {
     SCOPED_TRACE(kind.name);
+    ASSERT_STRNE(kind.told, "") << "every text contains the empty text";
     const std::string encoded = Encoded("t", 1);
     kind.plant(encoded);
     if (HasFatalFailure()) return;
@@ -190,7 +202,7 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
     EXPECT_TRUE(LiveUntil([&] {
       return reconciler().Problems().empty() && master().AllFinished() && cluster_.CheckSettled().empty() &&
              Regions("t").size() == 3 && Regions("t")[1].state == RegionState::kOpen;
-    })) << "not mended; told:\n"
+    })) << "not repaired; reported:\n"
         << Told() << cluster_.CheckSettled() << master().Unfinished();
     cluster_.WriteEverywhere();
     ExpectServed("t", 3);
@@ -200,11 +212,11 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
   for (const std::string& violation : cluster_.violations()) ADD_FAILURE() << violation;
 }
 
-TEST_F(SurveyTest, WhereAllAgreeNothingIsTold) {
+TEST_F(SurveyTest, ConsistentClusterReportsNothing) {
   EXPECT_FALSE(LiveUntil([&] { return !Told().empty(); })) << Told();
 }
 
-// The row of that very region may be what is missing.
+// The missing row may belong to the region of this directory.
 TEST_F(SurveyTest, ADirectoryIsLeftWhileRowsHaveNoRegion) {
   const std::string lost = Encoded("t", 1);
   (void)Unassign(lost);
@@ -213,7 +225,7 @@ TEST_F(SurveyTest, ADirectoryIsLeftWhileRowsHaveNoRegion) {
   cluster_.meta().mutable_regions().erase(lost);
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.Settle());
-  EXPECT_TRUE(LiveUntil([&] { return Told().find("it may hold them") != std::string::npos; })) << Told();
+  EXPECT_TRUE(LiveUntil([&] { return Told().find("which may hold rows") != std::string::npos; })) << Told();
   EXPECT_FALSE(LiveUntil([&] { return !cluster_.storage().quarantined.empty(); }));
   EXPECT_TRUE(Files().regions.contains(lost));
   (void)FillHoles();
@@ -221,7 +233,7 @@ TEST_F(SurveyTest, ADirectoryIsLeftWhileRowsHaveNoRegion) {
   EXPECT_TRUE(LiveUntil([&] { return reconciler().Problems().empty(); })) << Told();
 }
 
-// Of a table that is missing as a whole, the verbs that are left are shown.
+// For a table that is missing as a whole, the remaining verbs are shown.
 TEST_F(SurveyTest, ATableWithoutItsDirectoryIsShown) {
   (void)Disable("t");
   ASSERT_TRUE(cluster_.Settle());
@@ -233,7 +245,7 @@ TEST_F(SurveyTest, ATableWithoutItsDirectoryIsShown) {
   EXPECT_TRUE(LiveUntil([&] { return reconciler().Problems().empty(); })) << Told();
 }
 
-// In turn, and not at all where a look has just taken long.
+// Checks the tables in turn, and pauses after a check that took long.
 TEST_F(SurveyTest, EachRoundLooksAtOneTable) {
   GivenTable("u", 1);
   Files().regions.insert(std::string(32, 'a'));
@@ -247,13 +259,13 @@ TEST_F(SurveyTest, EachRoundLooksAtOneTable) {
   EXPECT_LE(rounds, 4);
 }
 
-// Directories that a procedure has made and not named yet are its own.
-TEST_F(SurveyTest, WhatAProcedureMakesIsLeftToIt) {
+// Directories that a procedure has made but not named yet are its own.
+TEST_F(SurveyTest, DirectoriesOfARunningProcedureAreLeftAlone) {
   Result<ProcId> pid = ProcId();
-  GivenAMendThatStands(pid);
+  GivenAPausedRepair(pid);
   if (HasFatalFailure()) return;
   EXPECT_FALSE(LiveUntil([&] { return cluster_.storage().quarantined.size() > 1; })) << Told();
-  master().executor().Resume(kMends, {"me", "test"}, [](const Status&) {});
+  master().executor().Resume(kRepairs, {"me", "test"}, [](const Status&) {});
   ASSERT_TRUE(cluster_.Settle());
   EXPECT_EQ(Outcome(pid), "success");
   cluster_.WriteEverywhere();
@@ -261,16 +273,16 @@ TEST_F(SurveyTest, WhatAProcedureMakesIsLeftToIt) {
 }
 
 #if defined(RATCHET_MUTANTS)
-TEST_F(SurveyTest, TakingWhatIsInHandIsNoticed) {
+TEST_F(SurveyTest, RepairingWhatAProcedureOwnsIsNoticed) {
   const ScopedMutant mutant("survey.take_what_is_in_hand");
   Result<ProcId> pid = ProcId();
-  GivenAMendThatStands(pid);
+  GivenAPausedRepair(pid);
   if (HasFatalFailure()) return;
   EXPECT_TRUE(LiveUntil([&] { return cluster_.storage().quarantined.size() > 1; }))
       << "the new region's directory is gone";
 }
 
-TEST_F(SurveyTest, TakingDirectoriesBesideHolesIsNoticed) {
+TEST_F(SurveyTest, ArchivingDirectoriesNextToUncoveredKeysIsNoticed) {
   const ScopedMutant mutant("survey.take_beside_holes");
   const std::string lost = Encoded("t", 1);
   (void)Unassign(lost);

@@ -1,4 +1,4 @@
-// The cluster's switches: what they keep from beginning, and that they outlive the master.
+// The cluster's switches: the operations that they prevent, and that they outlive the master.
 #include "master/state/switches.h"
 #include "master/control/reconciler.h"
 #include "master/control/switch_admin.h"
@@ -9,7 +9,7 @@ namespace {
 
 class SwitchTest : public ReshapeTest {
  protected:
-  // What each was before; unset until the answer has come.
+  // The earlier state of each; unset until the answer has come.
   using Answer = std::shared_ptr<std::optional<Result<std::vector<bool>>>>;
   Answer Ask(std::vector<Switch> switches, bool on, bool and_wait = false) {
     auto answer = std::make_shared<std::optional<Result<std::vector<bool>>>>();
@@ -46,7 +46,7 @@ TEST_F(SwitchTest, NamesAndDefaults) {
   EXPECT_EQ(SwitchNamed("compaction"), std::nullopt);
 }
 
-TEST_F(SwitchTest, TheyOutliveTheMasterAndTellWhatWasBefore) {
+TEST_F(SwitchTest, SwitchesSurviveAFailoverAndReturnThePreviousValue) {
   cluster_.Boot(2);
   EXPECT_EQ(Set({Switch::kSplit, Switch::kNormalizer}, true), (std::vector<bool>{true, false}));
   EXPECT_EQ(Set({Switch::kSplit, Switch::kBalancer}, false), (std::vector<bool>{true, true}));
@@ -78,7 +78,7 @@ TEST_F(SwitchTest, SplitsAndMergesDoNotBeginWhileTheyAreOff) {
   ExpectLive(3);
 }
 
-// One that was asked for before looks again under its locks.
+// An operation that was requested before the switch was set checks the switch again under its locks.
 TEST_F(SwitchTest, ASplitThatHasNotBegunIsRefusedWhenItIsSwitchedOff) {
   cluster_.Boot(3);
   GivenTable("t", 1);

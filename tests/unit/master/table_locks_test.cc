@@ -1,4 +1,4 @@
-// Procedures of one table never interleave: what PREPARE found stays true, also while a step retries.
+// Procedures of one table never interleave: the findings of PREPARE stay true, also while a step retries.
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -8,7 +8,7 @@ class TableLocksTest : public MasterTest {
  protected:
   static constexpr std::uint32_t kEverything = 1000;
 
-  // `first` cannot write to hbase:meta and retries; `second` is asked for meanwhile; then meta can be written again.
+  // `first` cannot write to hbase:meta and retries; `second` is requested meanwhile; then meta can be written again.
   template <class First, class Second>
   void BothAtOnce(const std::string& type, First first, Second second) {
     cluster_.options().lost_permille = kEverything;
@@ -75,8 +75,8 @@ TEST_F(TableLocksTest, OfTwoCreationsOneIsRefused) {
   EXPECT_EQ(cluster_.storage().tables.size(), 2U);
 }
 
-// The last change of the table's state was in meta, its answer was not; the next master let others at the table because
-// of it, and repeated the change for ever (found by the simulation).
+// The last change of the table's state was in meta, but its answer was lost. Because of that the next master let others
+// change the table, and repeated the change without end (found by the simulation).
 TEST_F(TableLocksTest, ADisablingWaitsForTheEndOfACreationThatANewMasterRepeats) {
   cluster_.Boot(2);
   first_ = Create("t", 2);
@@ -94,8 +94,8 @@ TEST_F(TableLocksTest, ADisablingWaitsForTheEndOfACreationThatANewMasterRepeats)
   EXPECT_EQ(cluster_.meta().tables().at(TableName("default", "t")).state, TableState::kDisabled);
 }
 
-// A region's move is behind the table's lock too, but not for longer than until the children begin: a crash procedure
-// may have to assign the region meanwhile.
+// A region's move waits for the table's lock too, but only until the children begin: a crash procedure may have to
+// assign the region meanwhile.
 TEST_F(TableLocksTest, ACrashProcedureAssignsRegionsOfATableThatIsBeingEnabled) {
   cluster_.Boot(3);
   GivenTable("t", 3);

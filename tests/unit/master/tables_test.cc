@@ -24,14 +24,14 @@ TEST_F(MasterTest, NamesAndKeysThatCannotBeKeptAreRefusedAtOnce) {
   TableDescriptor huge = Descriptor("t");
   huge.attributes["comment"] = std::string(5u << 20, 'x');
   EXPECT_TRUE(refused(huge, {}));
-  // Just below the limits everything is as ever.
+  // Just below the limits everything works as usual.
   const std::string longest(kMaxTableNamePartBytes, 't');
   const auto pid = create(Descriptor(longest), {std::string(32'000, 'k')});
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   EXPECT_EQ(Outcome(pid), "success");
 }
 
-// What is taken has its effect, or is known to need none here.
+// An accepted setting is honoured, or is known to need no action here.
 TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
   cluster_.Boot(2);
   using Setting = std::pair<const char*, const char*>;
@@ -47,7 +47,7 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
     EXPECT_EQ(pid.error().remote_class(), "org.apache.hadoop.hbase.DoNotRetryIOException");
     EXPECT_NE(pid.error().message().find(said), std::string::npos) << pid.error().message();
   };
-  // By HBase's sanity checks.
+  // Requests that HBase's sanity checks refuse.
   for (const char* size : {"1024", "0", "many"}) {
     refused({{"MAX_FILESIZE", size}}, {}, "MAX_FILESIZE");
     refused({{"MEMSTORE_FLUSHSIZE", size}}, {}, "MEMSTORE_FLUSHSIZE");
@@ -59,7 +59,7 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
   refused({}, {{"DFS_REPLICATION", "-1"}}, "DFS_REPLICATION");
   refused({}, {{"TTL", "0"}}, "TTL");
   refused({}, {{"MIN_VERSIONS", "2"}, {"VERSIONS", "1"}}, "MIN_VERSIONS");
-  // Always, also where the checks are off.
+  // Requests that are always refused, even if the checks are off.
   const Setting off{"hbase.table.sanity.checks", "false"};
   refused({off, {"REGION_REPLICATION", "3"}}, {}, "REGION_REPLICATION");
   refused({off, {"REGION_REPLICATION", "0"}}, {}, "at least one");
@@ -91,7 +91,7 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
 
 TEST_F(MasterTest, MetaIsThereAndStays) {
   cluster_.Boot(1);
-  TableDescriptor meta;  // without families, which is not what is wrong with it
+  TableDescriptor meta;  // without families, which is not the reason for the refusal
   meta.name = MetaTableName();
   const auto create = master().Ask([&](Done done) { admin().CreateTable(meta, {}, {"me", {}}, done); });
   ASSERT_FALSE(create.ok());
@@ -121,7 +121,7 @@ TEST_F(MasterTest, ATablesWholeLife) {
   EXPECT_EQ(Outcome(pid), "success");
   EXPECT_TRUE(cluster_.meta().tables().empty());
   EXPECT_TRUE(cluster_.meta().regions().empty());
-  GivenTable("t", 2);  // the name may come back, its directory does not
+  GivenTable("t", 2);  // the name may be used again, its directory may not
   ExpectSettled();
 }
 
@@ -215,7 +215,7 @@ TEST_F(MasterTest, ADisablingTableWhoseServerDies) {
   ExpectServed("t", 6);  // with every write that was only in the dead server's log
 }
 
-// HBASE-29190: a region that no server can open blocked the disabling of its table.
+// HBASE-29190: a region that no server can open blocked DisableTable.
 TEST_F(MasterTest, ARegionThatCannotBeOpenedDoesNotBlockDisabling) {
   cluster_.Boot(1);
   GivenTable("t", 2);

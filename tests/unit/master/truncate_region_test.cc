@@ -1,5 +1,5 @@
-// An empty region takes the place of an open one; what cannot be carried through ends with the region open again and
-// all of its rows there.
+// An empty region replaces an open one; an operation that cannot be completed ends with the region open again and all
+// of its rows there.
 #include "master/control/reconciler.h"
 #include "tests/unit/master/reshape_fixture.h"
 
@@ -45,8 +45,8 @@ TEST_F(ReshapeTest, ATruncationWhoseServerDiesKeepsTheRows) {
   EXPECT_EQ(Directories(), 2U);
 }
 
-// Until the child that opens the new region has taken it, the region is the truncation's own.
-TEST_F(ReshapeTest, ANewRegionThatWaitsToBeOpenedIsNotTakenForLeftBehind) {
+// Until the child that opens the new region has taken it, the truncation owns the region.
+TEST_F(ReshapeTest, NewRegionWaitingToOpenIsNotTreatedAsAbandoned) {
   cluster_.Boot(3);
   GivenTable("t", 1);
   const auto pid = Truncate(Encoded("t"));
@@ -61,7 +61,7 @@ TEST_F(ReshapeTest, ANewRegionThatWaitsToBeOpenedIsNotTakenForLeftBehind) {
   EXPECT_EQ(Outcome(pid), "success");
 }
 
-TEST_F(ReshapeTest, AnOperatorCannotEndATruncationWhileItsCommitMayBeUnderWay) {
+TEST_F(ReshapeTest, BypassOfATruncationIsRefusedWhileItsCommitMayBeInProgress) {
   cluster_.Boot(3);
   GivenTable("t", 1);
   const auto pid = Truncate(Encoded("t"));
@@ -71,7 +71,7 @@ TEST_F(ReshapeTest, AnOperatorCannotEndATruncationWhileItsCommitMayBeUnderWay) {
   master().executor().Bypass(*pid, true, {"op", "enough"},
                              [&](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
   ExpectLive(1);
-  EXPECT_NE(answer.find("may be under way"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("may be in progress"), std::string::npos) << answer;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Operators' verbs at unusual moments: whatever they leave in the middle ends, with a result that says why.
-#include "common/base/mutant.h"
+// Operators' verbs at unusual moments: the work that they interrupt ends, with a result that gives the reason.
+#include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -15,8 +15,8 @@ class VerbsTest : public MasterTest {
     const auto info = master().executor().Get(pid);
     return info ? info->step_name : "";
   }
-  // A disabled table; an operator ends its deletion when the row is gone from hbase:meta and the master has not heard
-  // of it.
+  // A disabled table; an operator ends its deletion when the row is gone from hbase:meta and the master has not
+  // received the acknowledgement.
   void GivenADeletionThatIsCutShort() {
     cluster_.Boot(2);
     GivenTable("t", 2);
@@ -47,11 +47,11 @@ class VerbsTest : public MasterTest {
   }
 };
 
-// Regions that are assigned before the log was split open without what was acknowledged.
+// Regions that are assigned before the log was split open without acknowledged data.
 TEST_F(VerbsTest, ARerunSkipsNothing) {
   std::string answer;
   EXPECT_EQ(ACrashProcedureIsSentTo("ASSIGN_REGIONS", answer), "");
-  EXPECT_NE(answer.find("ServerCrash may not skip states"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("ServerCrash must not skip states"), std::string::npos) << answer;
 }
 
 TEST_F(VerbsTest, ARerunMayRepeat) {
@@ -62,13 +62,16 @@ TEST_F(VerbsTest, ARerunMayRepeat) {
 
 #if defined(RATCHET_MUTANTS)
 TEST_F(VerbsTest, SkippingStatesIsNoticed) {
-  const ScopedMutant mutant("procedure.rerun_any_state");
   std::string answer;
-  EXPECT_NE(ACrashProcedureIsSentTo("ASSIGN_REGIONS", answer), "");
+  ExpectKilled(
+      "procedure.rerun_any_state", [&] { return ACrashProcedureIsSentTo("ASSIGN_REGIONS", answer); },
+      "acknowledged is");
+  EXPECT_EQ(answer, "ok");
 }
 #endif
 
-// A region is in transition, and its order settled: only from the beginning, which looks where the region is.
+// A region is in transition, and its order is settled. The transition may only rerun from its first state, which checks
+// where the region is.
 TEST_F(VerbsTest, ATransitionIsRunAgainFromItsBeginning) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -87,13 +90,13 @@ TEST_F(VerbsTest, ATransitionIsRunAgainFromItsBeginning) {
     master().executor().Rerun(pid, *master().executor().FindStep(pid, step), {"op", "again"}, told);
     (void)cluster_.RunFor(Millis(10));
   }
-  const std::string no = "only its present state and its first one may be run again;";
+  const std::string no = "only its current state and its first one may be run again;";
   EXPECT_EQ(answers, no + no + no + "ok;");
   master().executor().Resume(moving, {"op", "go on"}, [](const Status&) {});
   ExpectServed("t", 1);
 }
 
-// Between the commit of "opening at that server" and the state that shows it.
+// The verb arrives between the commit of "opening at that server" and the change of memory that shows it.
 TEST_F(VerbsTest, ATransitionThatHasShownNothingYetIsRunAgain) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -111,8 +114,8 @@ TEST_F(VerbsTest, ATransitionThatHasShownNothingYetIsRunAgain) {
   ExpectServed("t", 1);
 }
 
-// The next request finds the table in memory, and the next master does not: it waited for ever for what will not come
-// back.
+// The next request finds the table in memory, and the next master does not: it waited without end for a table that does
+// not return.
 TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsNotWaitedFor) {
   GivenADeletionThatIsCutShort();
   cluster_.options().lost_permille = 1000;
@@ -125,7 +128,8 @@ TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsNotWaitedFor) {
   EXPECT_EQ(Outcome(enabling), "NOT_FOUND: table t does not exist");
 }
 
-// In the same master it is written again, whole: the ended deletion had not begun with its regions.
+// If no other master takes over, the master writes the row again, because the ended deletion had not removed any
+// region.
 TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsWholeWhenItComesBack) {
   GivenADeletionThatIsCutShort();
   const auto enabling = Enable("t");

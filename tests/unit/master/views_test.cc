@@ -1,4 +1,4 @@
-// What a master shows, by RPC, of a simulated cluster: the status, lists of regions; and what that costs.
+// A master's views of a simulated cluster, by RPC: the status, lists of regions; and their cost.
 #include <gtest/gtest.h>
 
 #include "common/model/codec.h"
@@ -6,6 +6,7 @@
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/channel_pool.h"
+#include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/methods/region_server_status_service.h"
@@ -81,7 +82,7 @@ TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
   Given(2);
   const std::string self = "h,1,1";
   auto status = GetStatus();
-  ASSERT_EQ(status.descriptors_size(), 1) << "the servers have not told theirs";
+  ASSERT_EQ(status.descriptors_size(), 1) << "the servers have not reported theirs";
   EXPECT_EQ(status.descriptors(0).server().host_name(), "h");
   EXPECT_GT(status.descriptors(0).used(), 0U);
   EXPECT_GT(status.descriptors(0).limit(), status.descriptors(0).used());
@@ -102,7 +103,32 @@ TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
   EXPECT_TRUE(Has(GetStatus(), server.ToString() + ": 700 of 1000 descriptors"));
 }
 
-// As HBase's shell shows it: status 'replication'.
+// S114 (no start without the past): the master does not declare such a server dead; it ends with the cause.
+TEST_F(ViewsTest, AHeartbeatWithLargerNumbersEndsTheMaster) {
+  Given(2);
+  std::string went_back;
+  master().logic().env().went_back = [&went_back](const Error& error) { went_back = error.message(); };
+  hbase::pb::RegionServerReportRequest report;
+  ToProto({"unknown", 7, 7}, *report.mutable_server());
+  const auto refused = [&] {
+    const auto answer = pool_.CallSync(methods::kRegionServerReport, {"127.0.0.1", server_.port()}, report);
+    return answer.ok() ? std::string() : std::string(answer.error().remote_class());
+  };
+  report.set_known_epoch(master().executor().epoch().value());
+  EXPECT_EQ(refused(), rpc::exception::kYouAreDead);
+  EXPECT_EQ(went_back, "");
+  report.set_known_epoch(master().executor().epoch().value() + 1);
+  EXPECT_EQ(refused(), rpc::exception::kPleaseHold) << "the server would end";
+  EXPECT_NE(went_back.find("epoch"), std::string::npos) << went_back;
+  went_back.clear();
+  report.clear_known_epoch();
+  report.add_online()->set_encoded_name("0123");
+  report.mutable_online(0)->set_open_number(1'000'000'000'000);
+  EXPECT_EQ(refused(), rpc::exception::kPleaseHold);
+  EXPECT_NE(went_back.find("1000000000000"), std::string::npos) << went_back;
+}
+
+// Calls the method of HBase's shell command status 'replication'.
 TEST_F(ViewsTest, TheClusterStatusHasTheReplicationOfEachServer) {
   Given(2);
   const ServerName server = cluster_.Alive().front()->name();

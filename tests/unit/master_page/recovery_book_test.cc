@@ -35,7 +35,7 @@ TEST(RecoveryBookTest, APhaseLastsUntilTheNextOneBegins) {
                                          {"RETIRE_LOGS", 1700},
                                          {"FINISH", 1705}}),
                                 1710);
-  // Regions are looked for while hbase:meta has just been assigned: that belongs to its phase.
+  // The search for regions right after hbase:meta was assigned counts as part of the phase of hbase:meta.
   EXPECT_EQ(times, (std::array<std::int64_t, 5>{30, 30, 180, 460, 10}));
   EXPECT_EQ(std::accumulate(times.begin(), times.end(), std::int64_t{0}), 710) << "no time is lost";
 }
@@ -45,7 +45,7 @@ TEST(RecoveryBookTest, AClockThatIsSetBackLosesNothingElse) {
   EXPECT_EQ(times, (std::array<std::int64_t, 5>{0, 50, 0, 0, 0}));
 }
 
-// The phases follow the steps of the crash procedure, whatever is added there.
+// The phases follow the steps of the crash procedure, whatever steps are added there.
 TEST(RecoveryBookTest, EveryStepHasAPhaseOfItsOwnName) {
   for (const auto& row : ServerCrash::Steps()) {
     if (row.name == "GET_REGIONS") continue;  // counts for the phase before it
@@ -55,7 +55,7 @@ TEST(RecoveryBookTest, EveryStepHasAPhaseOfItsOwnName) {
 
 TEST(RecoveryBookTest, TheBookCountsEachRecoveryOnceAPhase) {
   RecoveryBook book;
-  book.Note({}, 5);  // nothing is known of it
+  book.Note({}, 5);  // it is unknown
   book.Note(History({{"START", 0}, {"SEAL", 100}}), 350);
   const LatencySnapshot seal = book.Look(RecoveryPhase::kSeal);
   EXPECT_EQ(seal.sum_us, 250'000U);

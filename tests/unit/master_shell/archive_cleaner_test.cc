@@ -79,7 +79,7 @@ TEST_F(ArchiveCleanerTest, ADecisionDoesNotSurviveItsOwner) {
   ArchiveCleaner first = Make();
   ASSERT_TRUE(first.RunOnce().ok());
   time_.Advance(Millis{5000});
-  ArchiveCleaner second = Make();  // another epoch's cleaner decides afresh
+  ArchiveCleaner second = Make();  // the cleaner of another epoch decides again
   EXPECT_TRUE(second.RunOnce().value().empty());
   EXPECT_TRUE(There("1/data/default/t.7"));
 }

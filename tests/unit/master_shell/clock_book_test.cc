@@ -1,4 +1,4 @@
-// S74: clocks that are far off are refused at registration, and shown while a server runs.
+// S74 (clock skew limit): clocks that are far off are refused at registration, and shown while a server runs.
 #include "master/service/clock_book.h"
 
 #include <gtest/gtest.h>
@@ -56,13 +56,12 @@ TEST(ClockBookTest, TheStatusNamesClocksAndRegions) {
   const auto problems = book.Problems(online, kWarning);
   ASSERT_EQ(problems.size(), 2U);
   EXPECT_EQ(problems[0].since, kBegin);
-  EXPECT_EQ(problems[0].text,
-            "rs1,16020,17: its clock is 20000 ms ahead of this master's; set the clock that is wrong");
+  EXPECT_EQ(problems[0].text, "rs1,16020,17: its clock is 20000 ms ahead of this master's; correct the wrong clock");
   EXPECT_EQ(problems[1].text, "rs1,16020,17: timestamps of 1 regions are ahead of its clock: abc by 3600000 ms");
   report(other, -20'000, {});
   EXPECT_NE(book.Problems(online, kWarning).back().text.find("2 of 3 servers"), std::string::npos)
       << "the master's own clock";
-  // An incarnation that is gone says nothing, and its successor says it anew.
+  // An incarnation that is gone reports nothing, and its successor reports its own clock.
   const ServerName successor{"rs1", 16020, 99};
   EXPECT_EQ(book.Problems({successor, third}, kWarning).size(), 0U);
   report(successor, 0, {});

@@ -63,7 +63,7 @@ TEST_F(ClusterFilesTest, ATableLayoutIsThereAfterAPowerFailure) {
   EXPECT_EQ(found->number, 7U);
   auto table = process_->Open("/root/data/default/t.7");
   ASSERT_TRUE(table.ok());
-  EXPECT_EQ((*table)->List().value(), (std::vector<std::string>{"aaa", "bbb", "desc.7"}));
+  EXPECT_EQ((*table)->List().value(), (std::vector<std::string>{"aaa", "bbb", "desc.7", "dropped.7"}));
 }
 
 TEST_F(ClusterFilesTest, EveryPartOfATableLayoutMayBeThereAlready) {
@@ -74,7 +74,7 @@ TEST_F(ClusterFilesTest, EveryPartOfATableLayoutMayBeThereAlready) {
   const Status refused = files_->CreateTableLayout(kTable, ProcId(7), other, {"aaa"});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), Code::kFailedPrecondition);
-  // A later descriptor stands beside it and counts.
+  // A later descriptor exists next to it and counts.
   ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(9), other, {}).ok());
   EXPECT_EQ(files_->ReadDescriptor(kTable).value().descriptor, other);
 }
@@ -100,11 +100,34 @@ TEST_F(ClusterFilesTest, ATableFollowsItsRegionsToTheArchive) {
   ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa", "bbb"}).ok());
   for (int time = 0; time < 2; ++time) ASSERT_TRUE(files_->ArchiveRegion(kTable, "bbb", Epoch(3)).ok());
   PowerFailure();
+  ASSERT_TRUE(files_->MarkKept(kTable, ProcId(7)).ok());
+  EXPECT_EQ(files_->ArchiveTableLayout(kTable, Epoch(3)).error().code(), Code::kFailedPrecondition) << "S115";
+  for (int time = 0; time < 2; ++time) ASSERT_TRUE(files_->MarkDropped(kTable, ProcId(9)).ok());
+  PowerFailure();
   for (int time = 0; time < 2; ++time) ASSERT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(3)).ok());
   PowerFailure();
   EXPECT_EQ(files_->ReadDescriptor(kTable).error().code(), Code::kNotFound);
   EXPECT_TRUE(process_->Open("/root/archive/3/data/default/t.7/aaa").ok());
   EXPECT_TRUE(process_->Open("/root/archive/3/regions/default/t.7/bbb").ok());
+}
+
+// S115 (missing row is not evidence): before its first row a new directory may be removed, after it only by a later
+// procedure's decision.
+TEST_F(ClusterFilesTest, AMarkDecidesWhetherADirectoryMayGo) {
+  EXPECT_EQ(files_->MayGo(kTable).error().code(), Code::kNotFound);
+  EXPECT_TRUE(files_->MarkDropped(kTable, ProcId(9)).ok());
+  EXPECT_TRUE(files_->MarkKept(kTable, ProcId(9)).ok());
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());
+  PowerFailure();
+  EXPECT_TRUE(files_->MayGo(kTable).value());
+  ASSERT_TRUE(files_->MarkKept(kTable, ProcId(7)).ok());
+  PowerFailure();
+  EXPECT_FALSE(files_->MayGo(kTable).value());
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());  // a late repetition
+  EXPECT_FALSE(files_->MayGo(kTable).value());
+  ASSERT_TRUE(files_->MarkDropped(kTable, ProcId(5)).ok());
+  PowerFailure();
+  EXPECT_TRUE(files_->MayGo(kTable).value());
 }
 
 TEST_F(ClusterFilesTest, ARegionGoesToQuarantineOnceAndMayBeRepeated) {
@@ -130,6 +153,7 @@ TEST_F(ClusterFilesTest, NothingIsTouchedByAMasterThatWasDeposed) {
   process_->Trace(true);
   EXPECT_EQ(files_->CreateTableLayout("default/u.8", ProcId(8), Descriptor(), {"a"}).error().code(), Code::kFenced);
   EXPECT_EQ(files_->ArchiveTableLayout(kTable, Epoch(1)).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->MarkKept(kTable, ProcId(7)).error().code(), Code::kFenced);
   EXPECT_EQ(files_->QuarantineRegion(kTable, "aaa", "9").error().code(), Code::kFenced);
   EXPECT_EQ(files_->MakeRegionDirectories(kTable, {"bbb"}).error().code(), Code::kFenced);
   EXPECT_EQ(files_->FenceLogsNow(kServer).error().code(), Code::kFenced);
@@ -142,7 +166,7 @@ TEST_F(ClusterFilesTest, WithoutTheCheckADeposedMasterTouchesWhatIsInUse) {
   WriteLogs();
   owner_ = Error(Code::kFenced, "deposed");
   const ScopedMutant mutant("files.no_check");
-  EXPECT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(1)).ok());  // what the test above would notice
+  EXPECT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(1)).ok());  // the mutant that the test above would notice
   EXPECT_FALSE(files_->ReadDescriptor(kTable).ok());
   EXPECT_TRUE(files_->FenceLogsNow(kServer).ok());
   EXPECT_FALSE(fenced_->Check().ok());
@@ -163,7 +187,7 @@ TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem)
   EXPECT_TRUE(logs->at(1).meta);
   EXPECT_EQ(logs->at(0).length, synced_length_);
   EXPECT_EQ(logs->at(0).last_sequence, 2u);
-  // Again, and after a power failure: the same.
+  // A repetition, and a repetition after a power failure, have the same result.
   ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   PowerFailure();
   const auto again = files_->SealLogsNow(kServer);
@@ -171,7 +195,8 @@ TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem)
   EXPECT_EQ(again->at(0).crc32c, logs->at(0).crc32c);
 }
 
-// On a real file system, whose limits these are. An undo must not wait for ever for what never was.
+// Uses a real file system, because the limits are those of the file system. An undo must not wait without end for a
+// directory that never existed.
 TEST(ClusterFilesLimitsTest, WhatCannotExistNeedsNoArchiving) {
   char path[] = "/tmp/ratchet-cluster-files-XXXXXX";
   ASSERT_NE(::mkdtemp(path), nullptr);
@@ -188,8 +213,8 @@ TEST(ClusterFilesLimitsTest, WhatCannotExistNeedsNoArchiving) {
   std::filesystem::remove_all(path);
 }
 
-// S58. Names that no server of this cluster has made a directory for; each once ended a master, barred an address, or
-// could not be fenced.
+// S58 (server name proven by storage). Names for which no server of this cluster has made a directory; each once ended
+// a master, barred an address, or could not be fenced.
 TEST_F(ClusterFilesTest, OnlyALiveDirectoryOfExactlyThisNameProvesAServer) {
   WriteLogs();
   EXPECT_TRUE(ProveServerName(*files_, kServer).ok());
@@ -201,8 +226,7 @@ TEST_F(ClusterFilesTest, OnlyALiveDirectoryOfExactlyThisNameProvesAServer) {
     const Status refused = ProveServerName(*files_, name);
     return refused.ok() ? "" : refused.error().remote_class();
   };
-  // What can be a name, and is none of a living server: one that is alive after all comes again under another start
-  // code.
+  // A valid name that is not of a live server. If the server is alive, it registers again with another start code.
   for (const ServerName& name : {younger, capital, ServerName{"unheard-of", 1, 1}}) {
     EXPECT_EQ(refused_as(name), "org.apache.hadoop.hbase.YouAreDeadException") << name.ToString();
   }
@@ -243,19 +267,27 @@ TEST_F(ClusterFilesTest, TheFenceIsDurableBeforeAnybodyReliesOnIt) {
   EXPECT_TRUE(files_->ListLogDirectories().value().at(0).fenced);
 }
 
-TEST_F(ClusterFilesTest, AnUnfencedServerIsNotSealedAndOneWithoutLogsIsFine) {
+TEST_F(ClusterFilesTest, AnUnfencedServerIsNotSealed) {
   WriteLogs();
   EXPECT_EQ(files_->SealLogsNow(kServer).error().code(), Code::kFailedPrecondition);
-  const ServerName stranger{"h", 1, 1};
-  EXPECT_TRUE(files_->FenceLogsNow(stranger).ok());
-  EXPECT_TRUE(files_->SealLogsNow(stranger).value().empty());
 }
 
-// A damaged log is sealed as it is: its split will fail and say so, and the other logs, meta's among them, do not wait
-// for it.
+TEST_F(ClusterFilesTest, AMissingDirectoryIsNotFencedUnlessItWasRetired) {  // S119 (made logs are required)
+  const ServerName stranger{"h", 1, 1};
+  EXPECT_EQ(files_->FenceLogsNow(stranger).error().code(), Code::kNotFound);
+  EXPECT_EQ(files_->SealLogsNow(stranger).error().code(), Code::kNotFound);
+  WriteLogs();
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
+  ASSERT_TRUE(files_->RetireLogs(kServer, files_->SealLogsNow(kServer).value(), Epoch(1)).ok());
+  EXPECT_TRUE(files_->FenceLogsNow(kServer).ok());
+  EXPECT_TRUE(files_->SealLogsNow(kServer).value().empty());
+}
+
+// A damaged log is sealed as it is: its split will fail with an error, and the other logs, meta's among them, do not
+// wait for it.
 class DamagedLogTest : public ClusterFilesTest, public ::testing::WithParamInterface<std::uint64_t> {};
 
-TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57
+TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57 (damaged log is split as far as readable)
   const std::string folder = "/root/wals/" + kServer.ToString() + io::kSplittingSuffix;
   WriteLogs();
   ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
@@ -279,10 +311,10 @@ TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57
   EXPECT_EQ(logs->at(2).length, synced_length_);
 }
 
-// In the first record's payload, and in the file's header: then the records tell that there was one.
+// Damages the payload of the first record, and the header of the file. The records prove that there was a header.
 INSTANTIATE_TEST_SUITE_P(Places, DamagedLogTest, testing::Values(io::kLogHeaderSize + io::kRecordHeaderSize, 9));
 
-// A split that an operator has bypassed: the log leaves with the others, but for the quarantine.
+// A split that an operator has bypassed: the log is archived with the others, except the copy in quarantine.
 std::size_t UnsplitLogsInQuarantine(PosixClusterFiles& files, io::Directory& logs, io::SimDisk& disk) {
   EXPECT_TRUE(logs.Create("split.meta.0000000001").ok());
   const auto sealed = files.SealLogsNow(kServer).value();
@@ -311,7 +343,7 @@ TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
   Mutex mutex;
   CondVar done;
   std::optional<std::size_t> sealed;
-  files_->SealLogs(kServer, false, [&](Result<std::vector<SealedLog>> logs) {
+  files_->SealLogs(kServer, {}, [&](Result<std::vector<SealedLog>> logs) {
     MutexLock lock(mutex);
     sealed = logs.ok() ? logs->size() : 0;
     done.NotifyAll();
@@ -323,11 +355,11 @@ TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
   EXPECT_EQ(sealed, 2u);
   files_->Stop();
   Code code = Code::kInternal;
-  files_->SealLogs(kServer, false, [&](Result<std::vector<SealedLog>> logs) { code = logs.error().code(); });
+  files_->SealLogs(kServer, {}, [&](Result<std::vector<SealedLog>> logs) { code = logs.error().code(); });
   EXPECT_EQ(code, Code::kAborted);
 }
 
-TEST_F(ClusterFilesTest, LogsThatManifestsCoverAreNotSealed) {  // S32
+TEST_F(ClusterFilesTest, LogsThatManifestsCoverAreNotSealed) {  // S32 (two-stage cleaner)
   WriteLogs();
   ASSERT_TRUE(fenced_->directory().Create("covered.log.0000000001").ok());
   ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
@@ -348,7 +380,7 @@ TEST_F(ClusterFilesTest, RetiredLogsKeepWhatWasSealedAndNoMore) {
   auto sealed = files_->SealLogsNow(kServer).value();
   ASSERT_EQ(sealed.size(), 2U);
   ASSERT_TRUE(fenced_->directory().Create("split.log.0000000001").ok());
-  sealed.pop_back();  // one that is not sealed, but holds something, is not touched
+  sealed.pop_back();  // a log that is not sealed, but has data, is not touched
   ASSERT_TRUE(files_->RetireLogs(kServer, sealed, Epoch(4)).ok());
   const std::string archived = "/root/archive/4/wals/h,16020,100-splitting/";
   EXPECT_EQ(disk_.Content(archived + "log.0000000001").value().size(), synced_length_);

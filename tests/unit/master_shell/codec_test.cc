@@ -53,7 +53,7 @@ TEST(OrderCodecTest, OneRequestCarriesABatchWithEpochAndAttempts) {
   OpenOrder open;
   open.id = {ProcId(5), 2};
   open.region = Region();
-  open.open_seq = 5;
+  open.open_number = 5;
   open.opened_before = true;
   open.table_directory = "default/t.3";
   auto schema = std::make_shared<TableDescriptor>();
@@ -76,7 +76,7 @@ TEST(OrderCodecTest, OneRequestCarriesABatchWithEpochAndAttempts) {
   EXPECT_EQ(request.lowest_live_pid(), 4u);
   ASSERT_EQ(request.open_region_size(), 1);
   EXPECT_EQ(request.open_region(0).serverstartcode(), 42u);
-  EXPECT_EQ(request.open_region(0).open_info(0).open_seq(), 5u);
+  EXPECT_EQ(request.open_region(0).open_info(0).open_number(), 5u);
   EXPECT_EQ(request.open_region(0).open_info(0).attempt(), 2u);
   EXPECT_TRUE(request.open_region(0).open_info(0).opened_before());
   EXPECT_EQ(request.open_region(0).open_info(0).table_dir(), "default/t.3");
@@ -147,7 +147,7 @@ TEST(MetaEditTest, RowsReadBackAsTheyWereWritten) {
   const auto request = EncodeEdit(edit, EditCondition::kAtMost, Epoch(1));
   CellBlockReader none("");
   MetaContents contents;
-  ASSERT_TRUE(TakeMetaCells(TakeMutationCells(request.mutation(), none).value(), &contents).ok());
+  ASSERT_TRUE(AddMetaRow(ReadMutationCells(request.mutation(), none).value(), &contents).ok());
   ASSERT_EQ(contents.regions.size(), 1u);
   EXPECT_EQ(contents.regions[0].region, edit.region.region);
   EXPECT_EQ(contents.regions[0].location, edit.region.location);
@@ -158,7 +158,7 @@ TEST(MetaEditTest, RowsReadBackAsTheyWereWritten) {
   table.kind = MetaEdit::Kind::kPutTable;
   table.table = {TableName("default", "t"), TableState::kDisabling, "default/t.3", 11};
   const auto put = EncodeEdit(table, EditCondition::kAbsent, Epoch(1));
-  ASSERT_TRUE(TakeMetaCells(TakeMutationCells(put.mutation(), none).value(), &contents).ok());
+  ASSERT_TRUE(AddMetaRow(ReadMutationCells(put.mutation(), none).value(), &contents).ok());
   ASSERT_EQ(contents.tables.size(), 1u);
   EXPECT_EQ(contents.tables[0].table, table.table.table);
   EXPECT_EQ(contents.tables[0].state, TableState::kDisabling);
@@ -181,6 +181,7 @@ TEST(TableFilterTest, FollowsHBasesRules) {
   EXPECT_FALSE(matches(std::nullopt, "ns", false, t));
   EXPECT_FALSE(matches(std::nullopt, "", false, MetaTableName()));
   EXPECT_TRUE(matches(std::nullopt, "", true, MetaTableName()));
+  EXPECT_TRUE(matches("o+", "", false, TableName("default", std::string(100'000, 'o')))) << "long names match too";
   EXPECT_FALSE(TableFilter::Make("(", "", false).ok());
   EXPECT_FALSE(TableFilter::Make(std::string(100'000, '('), "", false).ok());
 }

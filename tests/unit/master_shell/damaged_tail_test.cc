@@ -1,5 +1,5 @@
-// A dead server's log whose last record is bad: cut where a crash has torn it, sealed as it is where a bit has flipped
-// (S81, S57).
+// The log of a dead server whose last record is invalid: it is cut if a crash has torn the record, and sealed in full
+// length if a bit has flipped (S81: whole bad record is damage; S57: damaged log is split as far as readable).
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
@@ -38,7 +38,7 @@ class DamagedTailTest : public ::testing::Test {
   [[nodiscard]] std::string Path() const {
     return "/root/wals/" + kDeadServer.ToString() + io::kSplittingSuffix + "/" + kTailLog;
   }
-  // Where the seal of the log ends after `bytes` have been put at `at`.
+  // Returns the end of the log's seal after `bytes` have been written at `at`.
   std::uint64_t SealedAfter(std::uint64_t at, const std::string& bytes) {
     EXPECT_TRUE(disk_.Overwrite(Path(), at, bytes).ok());
     const auto logs = files_->SealLogsNow(kDeadServer);
@@ -55,7 +55,7 @@ class DamagedTailTest : public ::testing::Test {
 };
 
 TEST_F(DamagedTailTest, AFlippedBitOfALogIsDamage) {
-  EXPECT_EQ(SealedAfter(last_ + io::kRecordHeaderSize + 3, "X"), end_) << "its split will say what is wrong";
+  EXPECT_EQ(SealedAfter(last_ + io::kRecordHeaderSize + 3, "X"), end_) << "its split will report the damage";
 }
 
 TEST_F(DamagedTailTest, WhatACrashHasTornIsCut) {

@@ -1,4 +1,5 @@
-// S102: the storage gives up a dead process's client before its successor marks or claims anything.
+// S102 (evict before fencing): the storage evicts a dead process's client before its successor marks or claims
+// anything.
 #include <string>
 #include <vector>
 
@@ -30,7 +31,7 @@ struct Cluster {
   std::unique_ptr<io::FencedDirectory> directory;
 };
 
-// Is the server fenced although the storage does not confirm that its client is given up?
+// Returns true if the server is fenced although the storage does not confirm the eviction of its client.
 bool FencesWithoutEviction() {
   Cluster cluster;
   cluster.files->SetEviction([](const io::StorageClient&) { return Error(Code::kTimeout, "not yet"); });
@@ -69,7 +70,7 @@ TEST(EvictionTest, AServerWithoutANoteIsFencedAtOnce) {
   EXPECT_TRUE(cluster.files->FenceLogsNow(other).ok());
 }
 
-// The claims of one store after the other, each by a master with a storage client of its own.
+// The claims of one store after another, each by a master with its own storage client.
 struct Claims {
   Claims() { root = process->OpenOrMake("/root").value(); }
   Status Prepare(Epoch highest, const std::string& name, Status answer = Ok()) {
@@ -96,10 +97,10 @@ TEST(EvictionTest, AClaimEvictsTheOwnerBeforeIt) {
   EXPECT_EQ(claims.evicted, Names{"m1"});
   EXPECT_FALSE(claims.Prepare(Epoch(2), "m3", Error(Code::kTimeout, "not yet")).ok()) << "then nothing is claimed";
   EXPECT_EQ(claims.evicted, Names{"m2"});
-  // Another one was faster, and its own earlier incarnation on the same mount must not be evicted by itself.
+  // Another master was faster, and must not evict its own earlier incarnation on the same mount.
   EXPECT_TRUE(NoteClaim(*claims.root, Epoch(3), {"m2", 1}).ok());
   EXPECT_TRUE(claims.Prepare(Epoch(3), "m2").ok());
-  EXPECT_EQ(claims.evicted, Names{"m1"}) << "still noted, because the claim before came to nothing";
+  EXPECT_EQ(claims.evicted, Names{"m1"}) << "still noted, because the earlier claim failed";
   // Only the note of the last claim and of the next one are kept.
   EXPECT_EQ(claims.root->List().value(), (Names{"client.master.3.1.m2", "client.master.4.1.m2"}));
 }
@@ -121,7 +122,7 @@ TEST(FenceCommandTest, ConfirmsOnlyByEndingWithZero) {
 
 TEST(FenceCommandTest, OneThatHangsIsEnded) {
   const SystemClock clock;
-  // `tail -f` of nothing, with the client's name as one more file that is not there.
+  // `tail -f` of a missing file, with the client's name as one more missing file.
   const Status late = RunFenceCommand(clock, "tail -F /dev/null", kClient, Millis(100));
   ASSERT_FALSE(late.ok());
   EXPECT_NE(late.error().message().find("took longer than 100 ms"), std::string::npos) << late.error().message();

@@ -60,7 +60,7 @@ TEST_F(ExportCopyTest, EveryByteComesBack) {
   EXPECT_EQ(CountIn("back"), 3U) << "the list is of the export alone";
 }
 
-// What is whole stays, and what is not is copied anew.
+// Whole files stay, and incomplete ones are copied again.
 TEST_F(ExportCopyTest, ACopyThatWasCutShortGoesOn) {
   ASSERT_TRUE(Export().ok());
   const auto before = fs::last_write_time(top_ / "export/1-1.sst");
@@ -75,7 +75,7 @@ TEST_F(ExportCopyTest, ACopyThatWasCutShortGoesOn) {
 TEST_F(ExportCopyTest, AMasterThatLosesItsOfficeLeavesNoHalfFile) {
   int looks = 0;
   check_ = [&looks]() -> Status {
-    return ++looks > 5 ? Status(Error(Code::kFenced, "deposed")) : Ok();  // amid the first file
+    return ++looks > 5 ? Status(Error(Code::kFenced, "deposed")) : Ok();  // in the middle of the first file
   };
   EXPECT_EQ(Export().error().code(), Code::kFenced);
   EXPECT_EQ(CountIn("export"), 0U);

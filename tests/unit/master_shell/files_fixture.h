@@ -1,4 +1,4 @@
-// The cluster's files on a simulated disk, whose master may be started again and may lose its power.
+// The cluster's files on a simulated disk; the master may be started again, and the disk may lose its power.
 #pragma once
 
 #include <memory>

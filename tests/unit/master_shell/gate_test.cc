@@ -91,7 +91,7 @@ TEST_F(GateTest, RepliesPassTheEpochCheck) {
   EXPECT_TRUE(CheckBeforeReply(parts).ok()) << "the mutant must be seen by this very test";
 }
 
-TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
+TEST_F(GateTest, StandbyShowsItselfAndRefusesOtherCalls) {
   rpc::RpcServer server{rpc::ServerOptions{}};
   server.Add(MakeMasterService(env_));
   server.Add(MakeRegionServerStatusService(env_));
@@ -113,7 +113,7 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   const auto answer = pool.CallSync(methods::kRegionServerStartup, here, startup);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
-  // Not offered: refused by name, and the connection lives on.
+  // Not supported: refused by name, and the connection stays open.
   constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kUnserved{methods::kMasterService,
                                                                                        "OfflineRegion"};
   const auto refused = pool.CallSync(kUnserved, here, pb::GetTableNamesRequest());
@@ -124,7 +124,8 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   server.Stop();
 }
 
-// S77. A heartbeat that lists nothing, believed, would have a server's regions opened again elsewhere.
+// S77 (members only). If a heartbeat that lists nothing were believed, a server's regions would be opened again
+// elsewhere.
 TEST_F(GateTest, StrangersReportNothing) {
   rpc::ServerOptions options;
   options.cluster_key = "the key";
@@ -148,7 +149,7 @@ TEST_F(GateTest, StrangersReportNothing) {
   for (rpc::ChannelPool* pool : {&members, &strangers}) {
     const std::string_view expected = pool == &members
                                           ? rpc::exception::kServerNotRunningYet
-                                          : rpc::exception::kAccessDenied;  // a standby's gate comes behind
+                                          : rpc::exception::kAccessDenied;  // a standby's gate is checked after it
     EXPECT_EQ(say(*pool, methods::kRegionServerReport, heartbeat), expected);
     EXPECT_EQ(say(*pool, methods::kReportRegionStateTransition, transition), expected);
     EXPECT_EQ(say(*pool, methods::kReportProcedureDone, done), expected);
@@ -158,7 +159,7 @@ TEST_F(GateTest, StrangersReportNothing) {
   server.Stop();
 }
 
-// S44, as storage answers that cannot do it.
+// S44 (own name for each file): the errors of a storage that does not support hard links.
 Status ProbeWithoutLinks() {
   io::SimDisk disk;
   auto process = disk.NewProcess("m");
@@ -214,7 +215,7 @@ TEST(RootDirectoryTest, ACrashAtAnyPointLeavesNoneOrOneId) {
     const auto found = EnsureClusterId(*reopened, NewClusterId(2));
     ASSERT_TRUE(found.ok()) << "crash at " << at;
     if (told.ok()) {
-      EXPECT_EQ(*found, *told) << "an id that somebody was told is gone, crash at " << at;
+      EXPECT_EQ(*found, *told) << "an id that a client has received is gone, crash at " << at;
     }
   }
   io::SetFatalHandler({});

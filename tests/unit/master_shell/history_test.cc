@@ -39,7 +39,7 @@ TEST(HistoryFilterTest, FindsTheTableInAText) {
 
 class HistoryTest : public ::testing::Test {
  protected:
-  // A master of this epoch; its process is another one than those before.
+  // A master of this epoch; its process is another one than the earlier ones.
   std::unique_ptr<HistoryBook> Book(std::uint64_t epoch, std::vector<::ratchet::pb::EndedProcedure> finished = {}) {
     process_ = disk_.NewProcess();
     auto book = std::make_unique<HistoryBook>(process_->OpenOrMake("/root/history").value(), Epoch(epoch), clock_,
@@ -54,7 +54,7 @@ class HistoryTest : public ::testing::Test {
       if (answer.ok()) return *answer;
       EXPECT_EQ(answer.error().code(), Code::kUnavailable) << answer.error().ToString();
       if (answer.error().code() != Code::kUnavailable) return {};
-      std::this_thread::yield();  // it reads what is there
+      std::this_thread::yield();  // it reads the existing files
     }
   }
   static std::vector<std::uint64_t> Pids(HistoryBook& book, const ::ratchet::pb::ListHistoryRequest& request = {}) {
@@ -126,7 +126,8 @@ TEST_F(HistoryTest, IsAskedForByTypeTableTimeOutcomeAndTree) {
   EXPECT_EQ(book->List(request).error().code(), Code::kInvalidArgument);
 }
 
-// A deposed master goes on writing beside its successor: each finds what it wrote itself, and both what was before.
+// A deposed master continues to write in parallel with its successor: each finds its own entries, and both find the
+// earlier ones.
 TEST_F(HistoryTest, ADeposedMasterDamagesNothing) {
   auto first = Book(1);
   first->Add(Past(1, now_));
@@ -174,7 +175,7 @@ TEST_F(HistoryTest, AgeAndSizeBoundIt) {
   EXPECT_THAT(Pids(*second), ::testing::Contains(2));
   while (second->stats().segments != 1) std::this_thread::yield();
   EXPECT_THAT(Pids(*second), ElementsAre(2)) << "what was too old is gone, the rest stays";
-  limits_.bytes = 0;  // nothing is kept from now on
+  limits_.bytes = 0;  // no entry is kept from now on
   second->Add(Past(3, now_));
   EXPECT_THAT(Pids(*second), ElementsAre(2));
 }

@@ -1,4 +1,4 @@
-// Logs of a dead server that are shipped to peers yet: they wait where no cleaner comes.
+// Logs of a dead server that are still shipped to peers: they wait where no cleaner comes.
 #include <gtest/gtest.h>
 
 #include "common/io/fenced_directory.h"

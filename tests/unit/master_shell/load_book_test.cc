@@ -41,7 +41,7 @@ TEST(PastBookTest, TheFullestDiskIsToldBelowTheMarkOnly) {
   PastBook book;
   TimePoint now{Millis(1'000)};
   const std::vector<ServerName> all{{"a", 1, 1}, {"b", 1, 1}, {"c", 1, 1}};
-  EXPECT_FALSE(book.LowDisk(all).has_value()) << "none has told anything";
+  EXPECT_FALSE(book.LowDisk(all).has_value()) << "no server has reported";
   const auto put = [&](const ServerName& server, std::uint64_t free) {
     ProcessNote note;
     note.disk_free_bytes = free;
@@ -53,7 +53,7 @@ TEST(PastBookTest, TheFullestDiskIsToldBelowTheMarkOnly) {
   put(all[2], 12U << 20U);
   const auto low = book.LowDisk(all);
   ASSERT_TRUE(low.has_value());
-  EXPECT_EQ(low->text, "only 12 MiB are free on the disk below the root, as c,1,1 tells");
+  EXPECT_EQ(low->text, "only 12 MiB are free on the disk below the root, as c,1,1 reports");
   EXPECT_EQ(low->since, now);
   EXPECT_FALSE(book.LowDisk({all[0]}).has_value()) << "of these servers only";
   now += Millis(5'000);
@@ -85,7 +85,7 @@ TEST(LoadBookTest, ARegionsLoadIsTheOneOfItsLastServer) {
   EXPECT_EQ(at({"never-heard", 1, 1}), 8U);
 }
 
-// Tables that are made and dropped for ever: what was known of their regions goes.
+// Tables that are made and dropped without end: the data about their regions is removed.
 TEST(LoadBookTest, RegionsThatNoServerListsAnyMoreAreForgotten) {
   LoadBook book;
   const TimePoint now{Millis(1'000)};

@@ -1,5 +1,11 @@
-// S96: logs of one life number their records in one row; where the numbers do not meet, records are missing.
+// S96 (log chain): logs of one incarnation number their records in one sequence; where the numbers do not meet, records
+// are missing.
 #include "master/files/log_chain.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include <gtest/gtest.h>
 
@@ -35,15 +41,21 @@ class LogChainTest : public ::testing::Test {
   }
   // "name:length is 0 or not:last" of each sealed log.
   std::string Sealed() {
-    const auto logs = SealDirectory(*directory_, kDead);
+    const auto logs = SealDirectory(*directory_, kDead, owner_);
     if (!logs.ok()) return logs.error().ToString();
     std::string text;
-    for (const SealedLog& log : *logs)
-      text += fmt::format("{}{} to {}; ", log.name.back(), log.length == 0 ? " empty" : "", log.last_sequence);
+    for (const SealedLog& log : *logs) {
+      if (log.missing && log.last_sequence == 0) {
+        text += fmt::format("{}{} missing; ", log.meta ? "meta " : "", log.name.back());
+      } else {
+        text += fmt::format("{}{} to {}; ", log.name.back(), log.length == 0 ? " empty" : "", log.last_sequence);
+      }
+    }
     return text;
   }
   void Cut(std::uint64_t number, std::uint64_t length) { ASSERT_TRUE(directory_->Cut(LogName(number), length).ok()); }
 
+  LogOwner owner_;
   io::SimDisk disk_;
   std::unique_ptr<io::SimDisk::Process> process_ = disk_.NewProcess("master");
   std::unique_ptr<io::Directory> directory_;
@@ -74,7 +86,28 @@ TEST_F(LogChainTest, ALogThatIsGoneIsExpected) {
   EXPECT_EQ(Sealed(), "1 empty to 4; 3 to 6; ");
 }
 
-// What manifests cover is taken from the front, so nothing tells where the first of the others has to begin.
+// S119 (made logs are required).
+TEST_F(LogChainTest, ALogThatWasMadeIsExpected) {
+  ASSERT_TRUE((*directory_->Create(io::MadeMark({"log", 4})))->Sync().ok());
+  EXPECT_EQ(Sealed(), "1 to 2; 2 to 4; 3 to 6; ") << "the newest is there, and holds nothing";
+  ASSERT_TRUE(directory_->Unlink(LogName(4)).ok());
+  EXPECT_EQ(Sealed(), "1 to 2; 2 to 4; 3 to 6; 4 missing; ");
+  ASSERT_TRUE((*directory_->Create(io::CoveredMark({"log", 4})))->Sync().ok());
+  EXPECT_EQ(Sealed(), "") << "manifests cover all";
+}
+
+TEST_F(LogChainTest, TheFirstLogOfARegisteredServerIsExpected) {
+  for (std::uint64_t number = 1; number <= 4; ++number) ASSERT_TRUE(directory_->Unlink(LogName(number)).ok());
+  EXPECT_EQ(Sealed(), "") << "it may have died before it made one";
+  owner_.registered = true;
+  EXPECT_EQ(Sealed(), "1 missing; ");
+  owner_.carried_meta = true;
+  EXPECT_EQ(Sealed(), "1 missing; meta 1 missing; ");
+  ASSERT_TRUE((*directory_->Create(io::CoveredMark({"log", 1})))->Sync().ok());
+  EXPECT_EQ(Sealed(), "") << "it has written, and whether it had a log of hbase:meta is not known";
+}
+
+// Logs that manifests cover are removed from the front, so no record shows where the first of the others has to begin.
 TEST_F(LogChainTest, WhatIsCoveredMayBeGone) {
   ASSERT_TRUE(directory_->Unlink(LogName(1)).ok());
   ASSERT_TRUE((*directory_->Create(io::CoveredMark({"log", 1})))->Sync().ok());
@@ -96,7 +129,38 @@ TEST_F(LogChainTest, ALogThatWasNeverUsedIsNoLoss) {
   EXPECT_EQ(logs.size(), 3U);
 }
 
+// S119, with the file system's own calls, as an operator makes the mark.
+TEST(LogSealOnDiskTest, ALogThatAnOperatorHasAcceptedAsLostIsNotSealed) {
+  const std::filesystem::path root = std::filesystem::temp_directory_path() / fmt::format("log_seal_{}", ::getpid());
+  std::filesystem::remove_all(root);
+  const auto directory = io::PosixDisk().OpenOrMake(root.string()).value();
+  ASSERT_TRUE((*directory->Create(io::MadeMark({"log", 2})))->Sync().ok());
+  const auto sealed = [&directory] {
+    std::string text;
+    const auto logs = SealDirectory(*directory, kDead);
+    if (!logs.ok()) return logs.error().ToString();
+    for (const SealedLog& log : *logs) text += log.name + (log.missing ? " missing; " : "; ");
+    return text;
+  };
+  EXPECT_EQ(sealed(), "log.0000000001 missing; log.0000000002 missing; ");
+  std::ofstream(root / "accepted.log.0000000002").close();
+  EXPECT_EQ(sealed(), "log.0000000001 missing; ");
+  std::ofstream(root / "accepted.log").close();
+  std::ofstream(root / "accepted.log.1").close();
+  EXPECT_EQ(sealed(), "log.0000000001 missing; ") << "marks of other names accept nothing";
+  std::ofstream(root / "accepted.log.0000000001").close();
+  EXPECT_EQ(sealed(), "");
+  std::filesystem::remove_all(root);
+}
+
 #if defined(RATCHET_MUTANTS)
+TEST_F(LogChainTest, TakingAMissingLogForNoneIsNoticed) {
+  const ScopedMutant mutant("log.missing_is_none");
+  ASSERT_TRUE((*directory_->Create(io::MadeMark({"log", 4})))->Sync().ok());
+  ASSERT_TRUE(directory_->Unlink(LogName(4)).ok());
+  EXPECT_EQ(Sealed(), "1 to 2; 2 to 4; 3 to 6; ");
+}
+
 TEST_F(LogChainTest, TakingAnyEndIsNoticed) {
   const ScopedMutant mutant("log.any_end");
   Cut(2, after_one_[2]);

@@ -27,7 +27,7 @@ TEST(PeriodicThreadTest, ARunThatIsAskedForIsARunOfItsOwnAndIsTold) {
   ASSERT_TRUE(thread.RunSoon([&](bool ran) { second.set_value(ran ? runs.load() : -1); }));
   go_on.set_value();
   EXPECT_EQ(first.get_future().get(), 1);
-  EXPECT_EQ(second.get_future().get(), 2) << "the run that was under way had begun before the request";
+  EXPECT_EQ(second.get_future().get(), 2) << "the run in progress had begun before the request";
 }
 
 TEST(PeriodicThreadTest, AStopTellsThoseThatWaitAndMoreThanItsBoundAreRefused) {

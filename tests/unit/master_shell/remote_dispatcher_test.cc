@@ -1,4 +1,4 @@
-// The dispatcher against a real RPC server that plays a region server.
+// The dispatcher against a real RPC server that acts as a region server.
 #include "master/remote/remote_dispatcher.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 namespace pb = ::hbase::pb;
 constexpr Millis kPatience{20'000};
 
-// Takes orders; may refuse, hold or lose them.
+// Accepts orders; may refuse, hold or lose them.
 class FakeRegionServer {
  public:
   FakeRegionServer() {
@@ -135,8 +135,8 @@ class RemoteDispatcherTest : public ::testing::Test {
     MutexLock lock(mutex_);
     return checks_;
   }
-  // An order is refused again and again, and its master is deposed meanwhile. Does the master go on sending it? One
-  // request may have been under way.
+  // An order is refused again and again, and its master is deposed meanwhile. Returns true if the master continues to
+  // send it. One request may have been in progress.
   bool RepeatsAnOrderAfterItWasDeposed() {
     options_.expire_after = Millis{60'000};
     Start();

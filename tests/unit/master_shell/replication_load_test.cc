@@ -1,4 +1,4 @@
-// Replication sources as HBase's clients are told of them.
+// Replication sources as HBase's clients see them.
 #include "master/service/replication_load.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(ReplicationLoadTest, ClaimedLogsAreARecoveredQueueAndWhatIsHeldUpRuns) {
   whole.set_finished(false);
   hbase::pb::ServerLoad load;
   AddReplicationLoad(kServer, {claimed, whole}, kNow, load);
-  ASSERT_EQ(load.replloadsource_size(), 1) << "the queue as a whole is no source";
+  ASSERT_EQ(load.replloadsource_size(), 1) << "the queue as a whole is not a source";
   EXPECT_EQ(load.replloadsource(0).queueid(), "p-dead,16020,3");
   EXPECT_TRUE(load.replloadsource(0).recovered());
   EXPECT_TRUE(load.replloadsource(0).running()) << "HBase's shell shows no lag of one that does not";
@@ -55,7 +55,7 @@ TEST(ReplicationLoadTest, ClaimedLogsAreARecoveredQueueAndWhatIsHeldUpRuns) {
   EXPECT_FALSE(load.replloadsource(0).editssincerestart());
 }
 
-// HBase's shell leaves out servers that do not tell of themselves as a sink.
+// HBase's shell leaves out servers that do not report themselves as a sink.
 TEST(ReplicationLoadTest, AServerWithoutPeersShowsItselfAsASinkThatWaits) {
   hbase::pb::ServerLoad load;
   AddReplicationLoad(kServer, {}, kNow, load);

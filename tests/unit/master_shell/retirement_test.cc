@@ -1,4 +1,5 @@
-// The cleaner's first stage (S32): what it takes, what it leaves alone, and that it may come late.
+// The cleaner's first stage (S32: two-stage cleaner): the files that it moves and those that it leaves, and that it may
+// come late.
 #include "master/files/retirement.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +104,7 @@ TEST_F(FileRetirerTest, WithNothingToDoItChangesNothing) {
   EXPECT_THAT(process_->trace(), IsEmpty());
 }
 
-// S3: the marks were made by another process, and a splitter that misses a log must find them.
+// S3 (durable fence mark): another process made the marks, and a splitter that misses a log must find them.
 TEST_F(FileRetirerTest, TheMarksAreDurableBeforeAnythingMoves) {
   process_->Trace(true);
   Run();
@@ -152,7 +153,7 @@ TEST_F(FileRetirerTest, WhatASplitterLeftGoesWhenTheLogsAreRetired) {
   EXPECT_THAT(Run(), ElementsAre("data/default/t.7/aaa/" + left));
 }
 
-// Each run lists a bounded number of directories; together the runs come to all of them, also behind one that cannot be
+// Each run lists a bounded number of directories; together the runs reach all of them, also after one that cannot be
 // read.
 TEST_F(FileRetirerTest, ARunListsABoundedNumberOfRegionsAndTheNextGoesOn) {
   constexpr std::size_t kMost = 5;
@@ -181,13 +182,13 @@ TEST_F(FileRetirerTest, ARunListsABoundedNumberOfRegionsAndTheNextGoesOn) {
   };
   for (; left() > 1 && runs < 20; ++runs) {
     listings = 0;
-    static_cast<void>(retirer.RunOnce());  // one of them fails
+    static_cast<void>(retirer.RunOnce());  // one run fails
     EXPECT_LE(listings, kMost) << "run " << runs;
   }
-  EXPECT_EQ(left(), 1U);  // what cannot be read
+  EXPECT_EQ(left(), 1U);  // the unreadable ones
   EXPECT_LT(runs, 10U);
   process_->SetHook({});
-  for (; left() > 0 && runs < 30; ++runs) ASSERT_TRUE(retirer.RunOnce().ok());  // found when the walk comes round again
+  for (; left() > 0 && runs < 30; ++runs) ASSERT_TRUE(retirer.RunOnce().ok());  // found when the walk starts over
   EXPECT_EQ(left(), 0U);
 }
 

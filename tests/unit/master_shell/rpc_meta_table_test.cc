@@ -88,7 +88,7 @@ class FakeMeta {
       rows_.erase(condition.row());
     } else if (holds) {
       CellBlockReader block(cells);
-      const std::vector<Cell> put = TakeMutationCells(request.mutation(), block).value();
+      const std::vector<Cell> put = ReadMutationCells(request.mutation(), block).value();
       for (const Cell& cell : put) {
         row[cell.family + ":" + cell.qualifier] = cell;
       }
@@ -112,7 +112,7 @@ class FakeMeta {
     const std::string& stored = row->second.at(column).value;
     return condition.compare_type() == pb::EQUAL ? value == stored : value >= stored;
   }
-  // MutateRows. With `fail_` it does what it was asked, and fails.
+  // MutateRows. With `fail_` it applies the request, and returns an error.
   void Exec(const pb::CoprocessorServiceRequest& request,
             const rpc::Responder<pb::CoprocessorServiceResponse>& responder) {
     MutexLock lock(mutex_);
@@ -127,7 +127,7 @@ class FakeMeta {
       if (!all) continue;
       CellBlockReader none{std::string_view()};
       if (mutation.mutate_type() == pb::MutationProto::DELETE) rows_.erase(mutation.row());
-      const auto cells = TakeMutationCells(mutation, none);
+      const auto cells = ReadMutationCells(mutation, none);
       for (const Cell& cell : cells.value()) rows_[mutation.row()][cell.family + ":" + cell.qualifier] = cell;
     }
     if (fail_.has_value()) {
@@ -143,7 +143,7 @@ class FakeMeta {
     responder.Reply(response);
   }
 
-  // Two rows an answer, so that the client has to come again.
+  // Two rows an answer, so that the client has to call again.
   void Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) {
     MutexLock lock(mutex_);
     if (!request.has_scanner_id()) position_ = 0;
@@ -167,7 +167,7 @@ class FakeMeta {
   std::size_t position_ GUARDED_BY(mutex_) = 0;
   int mutations_ GUARDED_BY(mutex_) = 0;
   std::optional<Error> fail_ GUARDED_BY(mutex_);
-  // Its queues take a few requests and refuse the others.
+  // Its queues accept a few requests and refuse the others.
   static rpc::ServerOptions Narrow() {
     rpc::ServerOptions options;
     options.queues.fill({1, 16});
@@ -210,7 +210,8 @@ class RpcMetaTableTest : public ::testing::Test {
     return Await<Result<MetaContents>>(
         [&](std::function<void(Result<MetaContents>)> done) { table_.Scan(std::move(done)); });
   }
-  // A split: the parent's number goes from `parent` to 20, two rows are made. "applied", "refused" or the error's code.
+  // A split: the parent's number changes from `parent` to 20, two rows are made. Returns "applied", "refused" or the
+  // error's code.
   std::string Split(std::uint64_t parent) {
     MetaCommit commit;
     commit.edits = {Edit(MetaEdit::Kind::kUpdateRegion, 20), Edit(MetaEdit::Kind::kCreateRegion, 21, "a"),
@@ -222,7 +223,8 @@ class RpcMetaTableTest : public ::testing::Test {
     if (!outcome.ok()) return std::string(CodeName(outcome.error().code()));
     return *outcome == CommitOutcome::kApplied ? "applied" : "refused";
   }
-  // The parent is split; then parent and daughters are gone, as after further splits. The first sending comes again.
+  // The parent is split; then parent and daughters are gone, as after further splits. The first request arrives a
+  // second time.
   std::string LateDuplicate() {
     EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 9)}).ok());
     EXPECT_EQ(Split(9), "applied");
@@ -269,10 +271,10 @@ TEST_F(RpcMetaTableTest, WithoutTheConditionALateWriteOverwritesTheRow) {
   ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 8)}).ok());
   const ScopedMutant mutant("meta.any_transition");
   EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kUpdateRegion, 6)}).ok());
-  EXPECT_EQ(Scan().value().regions.at(0).transition, 6u);  // what the test above would notice
+  EXPECT_EQ(Scan().value().regions.at(0).transition, 6u);  // the mutant that the test above would notice
 }
 
-TEST_F(RpcMetaTableTest, ACommitNeedsExactlyTheExpectedRows) {  // S41
+TEST_F(RpcMetaTableTest, ACommitNeedsExactlyTheExpectedRows) {  // S41 (atomic conditional commit)
   EXPECT_EQ(Split(9), "refused") << "no parent";
   ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 9)}).ok());
   EXPECT_EQ(Split(10), "refused") << "an older number is not the expected one";
@@ -330,8 +332,8 @@ TEST_F(RpcMetaTableTest, ScansComeInPiecesAndReadBackWhatWasWritten) {
   EXPECT_EQ(contents->tables[0].directory, "default/t.7");
 }
 
-// A table of thousands of regions: the server's queue would refuse what is sent beyond its bound (found by the
-// measuring of recoveries with 1,000 regions a server).
+// A table of thousands of regions: the server's queue would refuse requests beyond its bound (found by the measurement
+// of recoveries with 1,000 regions a server).
 TEST_F(RpcMetaTableTest, NoMoreEditsAreUnderWayThanTheServerTakes) {
   std::vector<MetaEdit> edits;
   for (int i = 0; i < 3'000; ++i) edits.push_back(Edit(MetaEdit::Kind::kCreateRegion, 3, std::to_string(10'000 + i)));

@@ -16,8 +16,8 @@ constexpr Millis kLimitOfBook{10'000};
 
 ServerName BookServer(int number) { return ServerName{"h", static_cast<std::uint16_t>(16'020 + number), 1}; }
 
-// Servers that report each second. One whose storage hangs since `hangs` has something under way since then; one that
-// has nothing to do says nothing of its storage until it is asked for a proof.
+// Servers that report each second. A server whose storage hangs since `hangs` has an unfinished operation since then. A
+// server that has nothing to do reports no state of its storage until it is asked for a proof.
 class StorageBookTest : public ::testing::Test {
  protected:
   struct Server {
@@ -56,7 +56,7 @@ class StorageBookTest : public ::testing::Test {
   std::vector<Server> servers_ = std::vector<Server>(3);
 };
 
-TEST_F(StorageBookTest, OneThatHangsAloneMayGoOnceItWantsTo) {
+TEST_F(StorageBookTest, SingleHangingServerMayWithdraw) {
   Run(5);
   servers_[0].hangs = time_.Now();
   servers_[0].idle = false;
@@ -70,7 +70,19 @@ TEST_F(StorageBookTest, OneThatHangsAloneMayGoOnceItWantsTo) {
   EXPECT_EQ(Withdrawn(), 1);
 }
 
-TEST_F(StorageBookTest, WhereAllHangNobodyMayGo) {
+TEST_F(StorageBookTest, RegionsThatRefuseEverythingAreShown) {  // S120 (unserved region is reported)
+  StorageReport report;
+  report.unserved_regions = 2;
+  report.unserved_why = "region abc: the mark serving.5 is gone";
+  static_cast<void>(book_.Put(BookServer(0), report, time_.Now()));
+  EXPECT_EQ(book_.Refuses(BookServer(0)),
+            "2 open regions refuse every request: region abc: the mark serving.5 is gone");
+  EXPECT_EQ(book_.Refuses(BookServer(1)), std::nullopt);
+  static_cast<void>(book_.Put(BookServer(0), StorageReport(), time_.Now()));
+  EXPECT_EQ(book_.Refuses(BookServer(0)), std::nullopt);
+}
+
+TEST_F(StorageBookTest, NoServerMayWithdrawIfAllHang) {
   Run(5);
   for (Server& server : servers_) {
     server.hangs = time_.Now();
@@ -81,8 +93,8 @@ TEST_F(StorageBookTest, WhereAllHangNobodyMayGo) {
   EXPECT_FALSE(book_.AnswersSince(time_.Now() - Millis(20'000), time_.Now()));
 }
 
-// The others hang as well, and do not know it: they have nothing to sync, and what they are asked to sync hangs.
-TEST_F(StorageBookTest, OneThatHasShownNothingIsNotBetterOff) {
+// The others hang as well, and do not know it: they have nothing to sync, and the requested sync hangs.
+TEST_F(StorageBookTest, ServerWithoutProofIsNotBetterOff) {
   Run(5);
   for (Server& server : servers_) server.hangs = time_.Now();
   servers_[0].idle = false;
@@ -90,13 +102,14 @@ TEST_F(StorageBookTest, OneThatHasShownNothingIsNotBetterOff) {
   EXPECT_EQ(Withdrawn(), 0);
 }
 
-TEST_F(StorageBookTest, TakingTheIdleForBetterOffIsNoticed) {
+TEST_F(StorageBookTest, TreatingIdleServersAsBetterOffIsNoticed) {
   const ScopedMutant mutant("storage.idle_is_better_off");
   servers_[0].hangs = time_.Now();
   servers_[0].idle = false;
   servers_[1].hangs = time_.Now();
   servers_[2].hangs = time_.Now();
-  // They say nothing because no report of theirs comes in time to be asked; the limit of the first is over before.
+  // They report no state, because the limit of the first server is over before the master can request a state from
+  // them.
   for (int i = 0; i < 12; ++i) {
     servers_[1].asked = servers_[2].asked = false;
     Tick();
@@ -104,7 +117,7 @@ TEST_F(StorageBookTest, TakingTheIdleForBetterOffIsNoticed) {
   EXPECT_GT(Withdrawn(), 0);
 }
 
-TEST_F(StorageBookTest, OneThatReportsNoMoreIsNotBetterOff) {
+TEST_F(StorageBookTest, SilentServerIsNotBetterOff) {
   for (Server& server : servers_) server.idle = false;
   Run(3);
   servers_[0].hangs = time_.Now();
@@ -124,7 +137,7 @@ TEST_F(StorageBookTest, WithdrawalsFollowEachOtherSlowly) {
   Run(40);
   EXPECT_FALSE(servers_[1].may_withdraw);
   Run(25);
-  EXPECT_TRUE(servers_[1].may_withdraw) << "the better one waits, and not for ever";
+  EXPECT_TRUE(servers_[1].may_withdraw) << "the better one waits, but not without end";
 }
 
 TEST_F(StorageBookTest, OneThatHangsLongAfterAnotherNeedNotWait) {
@@ -139,7 +152,7 @@ TEST_F(StorageBookTest, OneThatHangsLongAfterAnotherNeedNotWait) {
   EXPECT_TRUE(servers_[1].may_withdraw);
 }
 
-TEST_F(StorageBookTest, TwoThatHungTogetherMayGoTogether) {
+TEST_F(StorageBookTest, ServersThatHungTogetherMayWithdrawTogether) {
   for (Server& server : servers_) server.idle = false;
   servers_[0].hangs = servers_[1].hangs = time_.Now();
   Run(12);
@@ -158,7 +171,7 @@ TEST(StorageBookRoomTest, AServerThatLacksRoomIsShown) {
   book.Put(BookServer(1), report, now);
   const auto shown = book.LacksRoom(BookServer(1));
   ASSERT_TRUE(shown.has_value());
-  EXPECT_EQ(shown->rfind("3 compactions wait for room on the disk: x", 0), 0U) << *shown;
+  EXPECT_EQ(shown->rfind("3 compactions wait for disk space: x", 0), 0U) << *shown;
   EXPECT_LT(shown->size(), 1'000U);
   EXPECT_EQ(book.LacksRoom(BookServer(2)), std::nullopt);
   book.Put(BookServer(1), StorageReport(), now);

@@ -1,5 +1,5 @@
-// A file where only directories belong (left by hand, or by a copy) is passed over with a line of log. It stops no
-// activation, no comparison of files with records, and no crash's handling.
+// A file where only directories belong (left by hand, or by a copy) is skipped with a log line. It stops no activation,
+// no comparison of files with records, and no crash handling.
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
@@ -42,8 +42,8 @@ TEST_F(StrayFilesTest, AmongTheNamespaces) {
   EXPECT_EQ(files_->ListTableDirectories().value(), std::vector<std::string>{"default/t.7"});
 }
 
-// A log that cannot be opened (no descriptor is left, or it is no file) is an error of its server's recovery, and no
-// failed sync, which would end this master and each that takes over.
+// A log that cannot be opened (no descriptor is free, or it is not a file) is an error of its server's recovery, not a
+// failed sync, which would end this master and each one that takes over.
 TEST_F(StrayFilesTest, ALogThatCannotBeOpenedEndsNoMaster) {
   int deaths = 0;
   io::SetFatalHandler([&deaths](const std::string&) { ++deaths; });

@@ -1,4 +1,5 @@
-// S34: logs of servers that were never recorded stay until their server is surely gone, and need no crash procedure.
+// S34 (which servers may be dead): logs of servers that were never recorded stay until their server is surely gone, and
+// need no crash procedure.
 #include "master/files/stray_logs.h"
 
 #include <functional>
@@ -40,7 +41,7 @@ class StrayLogsTest : public ::testing::Test {
         [this]() -> Result<std::vector<ServerName>> { return std::vector<ServerName>(live_.begin(), live_.end()); },
         [this](const ServerName& server, const std::string& /*why*/) { expired_.insert(server); }, grace});
   }
-  // What a region server has made before it registers.
+  // Makes the files that a region server makes before it registers.
   void GivenLogs(bool entries) {
     server_process_ = disk_.NewProcess("server");
     auto wals = server_process_->Open("/root/wals").value();
@@ -61,7 +62,7 @@ class StrayLogsTest : public ::testing::Test {
   bool StillAlive() { return process_->Open("/root/wals/" + server_.ToString()).ok(); }
   bool Archived() { return process_->Open("/root/archive/4/wals/" + server_.ToString() + "-splitting").ok(); }
 
-  // A server of lost records has entries in its logs.
+  // A server whose record is lost has entries in its logs.
   std::set<ServerName> LogsWithEntries() {
     GivenLogs(true);
     EXPECT_THAT(Look(), IsEmpty());
@@ -69,7 +70,7 @@ class StrayLogsTest : public ::testing::Test {
     (void)Look();
     return expired_;
   }
-  // A server registers while the directories are being looked at, whose grace is over.
+  // A server registers while the directories are examined; its grace is over.
   bool RegistersMeanwhile() {
     GivenLogs(false);
     Begin(Millis(0));
@@ -114,7 +115,7 @@ TEST_F(StrayLogsTest, OfTheKnownAndOfTheRegisteredStay) {
   live_.clear();
   known_.insert(server_);
   EXPECT_THAT(Look(), IsEmpty());
-  known_.clear();  // its crash procedure has ended, and the grace begins anew
+  known_.clear();  // its crash procedure has ended, and the grace begins again
   EXPECT_THAT(Look(), IsEmpty());
   EXPECT_TRUE(StillAlive());
   ready_ = false;
@@ -126,7 +127,7 @@ TEST_F(StrayLogsTest, OfTheKnownAndOfTheRegisteredStay) {
 TEST_F(StrayLogsTest, OneThatRegistersWhileItIsFencedGetsACrashProcedureLikeAnyOther) {
   GivenLogs(false);
   Begin(Millis(0));
-  on_look_ = [this] { on_look_ = [this] { known_.insert(server_); }; };  // at the second look: after the fence
+  on_look_ = [this] { on_look_ = [this] { known_.insert(server_); }; };  // at the second check: after the fence
   EXPECT_THAT(Look(), IsEmpty());
   EXPECT_FALSE(Archived());
   EXPECT_TRUE(process_->Open("/root/wals/" + server_.ToString() + "-splitting").ok());

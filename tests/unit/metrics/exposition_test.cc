@@ -54,7 +54,7 @@ TEST(ExpositionTest, WhatTheSystemKnowsOfTheProcessIsThere) {
   EXPECT_GT(parsed.Value("process_start_time_seconds"), 1.5e9);
 }
 
-// The parser that tests rely on finds what is wrong.
+// The parser that tests rely on finds errors.
 TEST(ExpositionTest, TheParserOfTheTestsIsStrict) {
   const std::string head = "# HELP a_total A.\n# TYPE a_total counter\n";
   EXPECT_THAT(ParseMetrics(head + "a_total 1\n").faults, ::testing::IsEmpty());

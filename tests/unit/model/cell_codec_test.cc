@@ -90,13 +90,13 @@ TEST(ResultTest, BlockOrMessage) {
   EXPECT_EQ(with_block.cell_size(), 0);
   EXPECT_EQ(with_block.associated_cell_count(), 2);
   CellBlockReader reader(block);
-  EXPECT_EQ(TakeResult(with_block, reader).value(), cells);
+  EXPECT_EQ(ReadResult(with_block, reader).value(), cells);
 
   hbase::pb::Result without;
   FillResult(cells, nullptr, without);
   EXPECT_FALSE(without.has_associated_cell_count());
   CellBlockReader empty("");
-  EXPECT_EQ(TakeResult(without, empty).value(), cells);
+  EXPECT_EQ(ReadResult(without, empty).value(), cells);
 }
 
 TEST(MutationTest, TakesColumnsAndBlock) {
@@ -114,7 +114,7 @@ TEST(MutationTest, TakesColumnsAndBlock) {
   family->set_delete_type(MutationProto::DELETE_FAMILY);
   family->set_timestamp(0);
   CellBlockReader empty("");
-  const auto cells = TakeMutationCells(mutation, empty).value();
+  const auto cells = ReadMutationCells(mutation, empty).value();
   ASSERT_EQ(cells.size(), 2u);
   EXPECT_EQ(cells[0], (Cell{"r", "f", "q", 9, CellType::kDeleteColumn, ""}));
   EXPECT_EQ(cells[1], (Cell{"r", "f", "", 0, CellType::kDeleteFamily, ""}));
@@ -126,14 +126,14 @@ TEST(MutationTest, TakesColumnsAndBlock) {
   std::string block;
   AppendCell(Cell{"r", "f", "q", kLatestTimestamp, CellType::kPut, "v"}, block);
   CellBlockReader reader(block);
-  EXPECT_EQ(TakeMutationCells(from_block, reader).value().size(), 1u);
+  EXPECT_EQ(ReadMutationCells(from_block, reader).value().size(), 1u);
   CellBlockReader again(block);
   from_block.set_row("other");
-  EXPECT_FALSE(TakeMutationCells(from_block, again).ok());
+  EXPECT_FALSE(ReadMutationCells(from_block, again).ok());
   CellBlockReader third(block);
   from_block.set_row("r");
   from_block.set_associated_cell_count(2);
-  EXPECT_FALSE(TakeMutationCells(from_block, third).ok());
+  EXPECT_FALSE(ReadMutationCells(from_block, third).ok());
 }
 
 }  // namespace

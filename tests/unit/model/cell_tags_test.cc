@@ -19,16 +19,19 @@ TEST(CellTagsTest, OnlyWholeTagsAreTags) {
   EXPECT_TRUE(CheckTags("\0\x01\x41"s).ok()) << "a tag without bytes";
   for (const std::string& bad : {"\0\x01"s, "\0\0\x41"s, "\0\x04\x41xy"s, kTagA + "\0"s, "\0\x03\x08xy"s})
     EXPECT_FALSE(CheckTags(bad).ok());
-  std::string zero;
-  AppendTtlTag(0, zero);
-  EXPECT_FALSE(CheckTags(zero).ok());
   std::string many;
   while (many.size() <= kMaxTagsLength) many += kTagA;
   EXPECT_FALSE(CheckTags(many).ok());
 }
 
 TEST(CellTagsTest, TheTimeToLiveIsFoundAndTakenOut) {
-  EXPECT_EQ(TtlIn(kTagA), 0);
+  EXPECT_EQ(TtlIn(kTagA), std::nullopt);
+  for (const std::int64_t over : {std::int64_t{0}, std::int64_t{-1}, INT64_MIN}) {  // values, not "none"
+    std::string tags;
+    AppendTtlTag(over, tags);
+    EXPECT_TRUE(CheckTags(tags).ok()) << over;
+    EXPECT_EQ(TtlIn(tags), over);
+  }
   std::string tags = kTagA;
   AppendTtlTag(3'600'000, tags);
   AppendTtlTag(7, tags);
@@ -43,7 +46,7 @@ TEST(CellTagsTest, ProtectionIsFound) {
   EXPECT_EQ(ProtectionTagIn(kTagA + "\0\x02\x02x"s), 2);
 }
 
-// KeyValueCodecWithTags: two bytes of length and the tags stand behind the value; without tags the two codecs agree.
+// KeyValueCodecWithTags: two bytes of length and the tags follow the value; without tags the two codecs agree.
 TEST(CellTagsTest, CellBlocksHaveTagsWhereTheCodecHasThem) {
   Cell cell{"row", "f", "q", 7, CellType::kPut, "value"};
   std::string plain;
@@ -79,9 +82,9 @@ TEST(CellTagsTest, MutationsBringTagsInMessagesToo) {
   value->set_family("f");
   value->add_qualifier_value()->set_tags(kTagA);
   CellBlockReader none("");
-  EXPECT_EQ(TakeMutationCells(put, none)->front().tags, kTagA);
+  EXPECT_EQ(ReadMutationCells(put, none)->front().tags, kTagA);
   value->mutable_qualifier_value(0)->set_tags("x");
-  EXPECT_FALSE(TakeMutationCells(put, none).ok());
+  EXPECT_FALSE(ReadMutationCells(put, none).ok());
 }
 
 }  // namespace

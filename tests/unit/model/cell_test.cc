@@ -15,7 +15,7 @@ int Meta(std::string_view a, std::string_view b) { return Sign(CompareRows(RowOr
 
 TEST(MetaOrderTest, KeysSortAsKeysNotAsText) {
   using namespace std::string_literals;
-  EXPECT_LT(Meta("T,,1.x.", "T,\0,1.x."s), 0);    // plain bytes would say the opposite
+  EXPECT_LT(Meta("T,,1.x.", "T,\0,1.x."s), 0);    // plain bytes would have the opposite order
   EXPECT_LT(Meta("T,a,2.x.", "T,a,b,1.x."), 0);   // a comma inside the key
   EXPECT_LT(Meta("T,a,b,1.x.", "T,a-,1.x."), 0);  // ',' below '-'
   EXPECT_LT(Meta("T,a!,1.x.", "T,a,b,1.x."), 0);  // '!' below ','

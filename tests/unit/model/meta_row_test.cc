@@ -1,5 +1,7 @@
 #include "common/model/meta_row.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 namespace ratchet {
@@ -16,6 +18,9 @@ MetaRow SampleRow() {
   row.target = ServerName{"127.0.0.1", 16021, 1700000000001};
   row.state = RegionState::kOpening;
   row.transition = 9;
+  row.issued = 77;
+  row.served = 66;
+  row.flushed = 5;
   return row;
 }
 
@@ -25,6 +30,16 @@ TEST(MetaRowTest, RoundTrips) {
   bare.region = SampleRow().region;
   EXPECT_EQ(EncodeMetaRow(bare).size(), 1u);
   EXPECT_EQ(DecodeMetaRow(EncodeMetaRow(bare)).value(), bare);
+}
+
+// S118 (older copy stays closed): a later write, by a master of an earlier version, leaves the column unchanged.
+TEST(MetaRowTest, AnIssuedNumberOfAnotherWriteIsUnknown) {
+  std::vector<Cell> cells = EncodeMetaRow(SampleRow());
+  for (Cell& cell : cells)
+    if (cell.qualifier == meta::kTransition) cell.value = EncodeInt64(10);
+  const MetaRow read = DecodeMetaRow(cells).value();
+  EXPECT_FALSE(read.issued.has_value());
+  EXPECT_EQ(read.served, 66U);
 }
 
 TEST(MetaRowTest, WritesHBasesColumns) {
@@ -40,6 +55,19 @@ TEST(MetaRowTest, WritesHBasesColumns) {
   EXPECT_EQ(values["state"], "OPENING");
   EXPECT_EQ(values["seqnumDuringOpen"], std::string(8, '\0'));
   EXPECT_TRUE(values["regioninfo"].starts_with("PBUF"));
+}
+
+TEST(MetaRowTest, AnIpv6AddressStandsInBrackets) {
+  MetaRow row = SampleRow();
+  row.server = ServerName{"::1", 24'022, 7};
+  std::vector<Cell> cells = EncodeMetaRow(row);
+  const auto server =
+      std::find_if(cells.begin(), cells.end(), [](const Cell& cell) { return cell.qualifier == meta::kServer; });
+  ASSERT_NE(server, cells.end());
+  EXPECT_EQ(server->value, "[::1]:24022") << "HBase's clients cannot read it otherwise";
+  EXPECT_EQ(DecodeMetaRow(cells).value(), row);
+  server->value = "::1:24022";  // as earlier versions wrote it
+  EXPECT_EQ(DecodeMetaRow(cells).value(), row);
 }
 
 TEST(MetaRowTest, NewestVersionWinsAndUnknownColumnsAreSkipped) {

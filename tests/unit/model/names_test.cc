@@ -51,6 +51,13 @@ TEST(ServerNameTest, RoundTripsAsItIsSpelled) {
   }
 }
 
+TEST(ServerNameTest, TheAddressOfAnIpv6HostHasBrackets) {
+  EXPECT_EQ((ServerName{"h", 24'022, 7}.Address()), "h:24022");
+  EXPECT_EQ((ServerName{"10.0.0.1", 24'022, 7}.Address()), "10.0.0.1:24022");
+  EXPECT_EQ((ServerName{"::1", 24'022, 7}.Address()), "[::1]:24022");
+  EXPECT_EQ((ServerName{"::1", 24'022, 7}.ToString()), "::1,24022,7");
+}
+
 TEST(ServerNameTest, NamesThatNoFileAndNoRecordCouldHoldAreRefused) {
   const std::string longest(kMaxHostBytes, 'h');
   EXPECT_TRUE(CheckServerName({longest, 65535, kMaxStartCode}).ok());

@@ -1,4 +1,4 @@
-// The activity stream, the hooks and the counters: what others are told of procedures.
+// The activity stream, the hooks and the counters: the notifications about procedures.
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -6,7 +6,7 @@ namespace {
 
 using ::ratchet::testing::pb::Script;
 
-TEST(ActivityStreamTest, ASlowReaderIsToldHowManyItHasMissed) {
+TEST(ActivityStreamTest, SlowReaderGetsTheNumberOfMissedEntries) {
   ActivityStream stream(4);
   for (std::uint64_t i = 1; i <= 10; ++i) stream.Add({0, ActivityKind::kStep, ProcId(i), ProcId(i), "T", "S", {}});
   ActivityBatch batch = stream.After(3, 100);
@@ -82,7 +82,7 @@ TEST_F(EventsTest, VerbsPausesAndParking) {
             "1 ended TWO success");
 }
 
-TEST_F(EventsTest, NothingIsToldBeforeItIsDurable) {
+TEST_F(EventsTest, EventsFollowDurability) {
   master().store().HoldBack(true);
   executor().SubmitAsync(MakeScript(ScriptOf("a", {Op(Kind::NEXT)})), {}, [](const Result<ProcId>&) {});
   EXPECT_EQ(Story(), "");
@@ -91,7 +91,8 @@ TEST_F(EventsTest, NothingIsToldBeforeItIsDurable) {
   EXPECT_EQ(Story(), "1 submitted ONE");
 }
 
-// A reader that has seen all waits: for the next events, which come together, for the end of its patience, or the end.
+// A reader that has seen all events waits for the next events, which come together, for its time-out, or for the end of
+// the stream.
 TEST_F(EventsTest, AReaderWaitsForWhatComesNext) {
   std::vector<std::string> answers;
   const auto watch = [&](std::uint64_t after, Millis patience) {
@@ -128,8 +129,8 @@ TEST_F(EventsTest, AReaderWaitsForWhatComesNext) {
   EXPECT_EQ(answers.size(), before + 1) << "nobody waits for an executor that has stopped";
 }
 
-// While it waits, or between two questions, the ring may turn: the reader is told, and at once.
-TEST_F(EventsTest, AReaderWhoIsTooSlowIsToldSo) {
+// While it waits, or between two requests, the ring buffer may wrap: the reader gets the number of lost events at once.
+TEST_F(EventsTest, SlowReaderIsNotifiedOfLostEvents) {
   life_.reset();
   options_.activity_capacity = 4;
   std::vector<std::string> answers;
@@ -163,7 +164,7 @@ struct HookLog {
   std::vector<std::string> lines;
 };
 
-// Succeeds, or fails when its data says so; tells its hooks' calls.
+// Succeeds, or fails when its data requests that; records the calls of its hooks.
 class Hooked final : public StateMachineProcedure<Hooked, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Hooked";
@@ -207,7 +208,7 @@ TEST_F(EventsTest, HooksAreCalledAtTheEndOnFailureToo) {
   EXPECT_EQ(metrics[0].duration_ms_log2.at(0), 2U);
 }
 
-TEST_F(EventsTest, ListenersHearOfEveryProcedureOnce) {
+TEST_F(EventsTest, ListenersSeeEveryProcedureOnce) {
   struct Listener final : ProcedureListener {
     std::vector<std::string> lines;
     void OnAdded(const ProcedureInfo& info) override { lines.push_back(fmt::format("+{}", info.pid)); }

@@ -60,6 +60,12 @@ TEST(CrashSweepTest, EveryWayOfWaiting) {
               "a1,a2,a3,a4,a5,a6 | success: a");
 }
 
+TEST(CrashSweepTest, OwnWorkThatIsUndoneByOwnWork) {
+  ExpectSweep(ScriptOf("a", {Op(Kind::STAY), Op(Kind::NEXT), Op(Kind::STAY)}), "a1,a2,a3 | success: a");
+  ExpectSweep(ScriptOf("a", {Op(Kind::STAY), Op(Kind::NEXT), Op(Kind::STAY, "early"), Op(Kind::FAIL, "no")}),
+              " | failed: FAILED_PRECONDITION: no");
+}
+
 TEST(CrashSweepTest, TreeWithLocks) {
   const Script leaf = WithLock(ScriptOf("", {Op(Kind::NEXT), Op(Kind::NEXT)}), "r:x/1", true, true);
   const Script middle = ScriptOf("", {Op(Kind::NEXT), SpawnOp({leaf, leaf}), Op(Kind::NEXT)});

@@ -139,7 +139,7 @@ TEST_F(ExecutorTest, TimeOutFiresOnce) {
   EXPECT_EQ(Info(pid).step_name, "TWO") << "the time-out belongs to the first wait only";
 }
 
-// The wake-up comes after the ticket was taken and before the procedure is parked, here: while its commit is in flight.
+// The wake-up comes after the procedure took its ticket and before it waits, here while its commit is in flight.
 TEST_F(ExecutorTest, WakeUpBetweenTicketAndParkIsNotLost) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}));
   master().store().HoldBack(true);
@@ -152,11 +152,11 @@ TEST_F(ExecutorTest, WakeUpBetweenTicketAndParkIsNotLost) {
   EXPECT_EQ(Outcome(pid), "success: a");
 }
 
-TEST_F(ExecutorTest, OnceRunsTheSameStepAgainWithoutACommit) {
+TEST_F(ExecutorTest, AsyncCallRunsTheSameStepAgainWithoutACommit) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE), Op(Kind::NEXT)}));
   const std::uint64_t before = disk_.CommitCount();
   Run();
-  EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kOnce);
+  EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kAsync);
   EXPECT_EQ(Info(pid).waiting.detail, "work");
   EXPECT_EQ(disk_.CommitCount(), before);
   ASSERT_TRUE(journal_.FinishAsync());
@@ -165,8 +165,8 @@ TEST_F(ExecutorTest, OnceRunsTheSameStepAgainWithoutACommit) {
   EXPECT_EQ(journal_.Story(), "?a1 +a1 +a2") << "the work is started once";
 }
 
-// The result comes between the look and the parking, after an earlier state had waited for a result too: its count of
-// arrivals must not be taken for this state's.
+// The result comes between the check and the parking, after an earlier state had waited for a result too: the earlier
+// count of arrivals must not count for this state.
 TEST_F(ExecutorTest, AResultThatComesBeforeParkingIsNotMissedInALaterState) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE), Op(Kind::ONCE, "early"), Op(Kind::ONCE, "early")}));
   Run();
@@ -175,7 +175,7 @@ TEST_F(ExecutorTest, AResultThatComesBeforeParkingIsNotMissedInALaterState) {
   EXPECT_EQ(Outcome(pid), "success: a");
 }
 
-TEST_F(ExecutorTest, OnceThatIsDoneAtOnceNeedsNoSecondRun) {
+TEST_F(ExecutorTest, AsyncCallThatIsDoneAtOnceNeedsNoSecondRun) {
   journal_.SetAsync(true);
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE)}));
   Run();
@@ -214,7 +214,7 @@ TEST_F(ExecutorTest, ReportIsNotAcknowledgedBeforeItIsDurable) {
   bool answered = false;
   executor().Deliver(pid, "opened", [&answered](const Result<Absorbed>&) { answered = true; });
   EXPECT_FALSE(answered);
-  // A second one queues behind the commit in flight (S11).
+  // A second one queues behind the commit in flight (S11: one commit per pid).
   bool second = false;
   executor().Deliver(pid, "more", [&second](const Result<Absorbed>&) { second = true; });
   master().store().HoldBack(false);
@@ -294,6 +294,28 @@ TEST_F(ExecutorTest, PreCheckFailureAnswersTheNonceToo) {
   EXPECT_TRUE(disk_.Records().empty());
 }
 
+// A client retries with the same nonce after a transient refusal.
+TEST_F(ExecutorTest, OnlyAFinalRefusalIsRememberedUnderItsNonce) {
+  const auto submit = [this](const Error& refusal, std::uint64_t nonce, std::function<bool(const Error&)> is_final) {
+    int checks = 0;
+    SubmitOptions options;
+    options.nonce = {9, nonce};
+    options.is_final = std::move(is_final);
+    options.pre_check = [&] { return ++checks == 1 ? Status(refusal) : Ok(); };
+    EXPECT_FALSE(executor().Submit(MakeScript(ScriptOf("a", {Op(Kind::NEXT)})), options).ok());
+    return executor().Submit(MakeScript(ScriptOf("a", {Op(Kind::NEXT)})), options).ok();
+  };
+  for (const Code code : {Code::kUnavailable, Code::kResourceExhausted, Code::kNoSpace, Code::kTimeout, Code::kAborted,
+                          Code::kIo, Code::kInternal}) {
+    EXPECT_TRUE(submit(Error(code, "busy"), 10 + static_cast<std::uint64_t>(code), {})) << CodeName(code);
+  }
+  EXPECT_FALSE(submit(Error(Code::kFailedPrecondition, "no"), 1, {}));
+  EXPECT_TRUE(submit(Error(Code::kFailedPrecondition, "in transition"), 2, [](const Error&) { return false; }));
+  EXPECT_FALSE(submit(Error(Code::kUnavailable, "no"), 3, [](const Error&) { return true; }));
+  const ScopedMutant mutant("procedure.remember_any_refusal");
+  EXPECT_FALSE(submit(Error(Code::kUnavailable, "busy"), 4, {}));
+}
+
 TEST_F(ExecutorTest, BadSubmissionsAreRefused) {
   EXPECT_EQ(executor().Submit(nullptr).error().code(), Code::kInvalidArgument);
   EXPECT_EQ(executor().Submit(MakeScript(ScriptOf("a", {}))).error().code(), Code::kInvalidArgument);
@@ -318,7 +340,7 @@ TEST_F(ExecutorTest, ResultsAreEvictedAfterAcknowledgementAndAfterTheirTime) {
   EXPECT_EQ(executor().FindNonce({1, 2}), std::nullopt);
 }
 
-TEST_F(ExecutorTest, WaitersHearOfTheEnd) {
+TEST_F(ExecutorTest, WaitersAreNotifiedOfTheEnd) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT)}));
   std::string heard;
   executor().OnFinished(pid, [&heard](const ProcedureResult& result) { heard = result.result; });
@@ -327,7 +349,8 @@ TEST_F(ExecutorTest, WaitersHearOfTheEnd) {
   EXPECT_EQ(heard, "a");
 }
 
-// S19: region servers refuse server-wide orders below it, so it must never pass one that can still send.
+// S19 (executed orders are remembered): region servers refuse server-wide orders below it, so it must never pass a
+// procedure that can still send.
 TEST_F(ExecutorTest, TheLowestLivePidFollowsTheOldestUnfinishedOne) {
   const ProcId quick = Submit(ScriptOf("a", {Op(Kind::NEXT)}));
   const ProcId waits = Submit(ScriptOf("b", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT)}));
@@ -347,7 +370,7 @@ TEST_F(ExecutorTest, TheLowestLivePidFollowsTheOldestUnfinishedOne) {
   EXPECT_EQ(executor().LowestLivePid(), last.Next()) << "idle: the next pid";
 }
 
-// S19: one that is being stored counts, too: it may send as soon as that is done.
+// S19: a procedure that is being stored counts, too: it may send as soon as that is done.
 TEST_F(ExecutorTest, TheLowestLivePidDoesNotPassOverAnInsertInFlight) {
   const ProcId first = Submit(ScriptOf("a", {Op(Kind::NEXT)}));
   Run();
@@ -368,7 +391,7 @@ TEST_F(ExecutorTest, TheLowestLivePidDoesNotPassOverAnInsertInFlight) {
   }
 }
 
-TEST_F(ExecutorTest, HistoryTellsEveryStep) {
+TEST_F(ExecutorTest, HistoryListsEveryStep) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::RETRY, "no", 1), Op(Kind::NEXT)}));
   RunAll();
   const std::vector<StepHistoryEntry> history = executor().History(pid);

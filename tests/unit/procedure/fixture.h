@@ -18,7 +18,7 @@ class ExecutorTest : public ::testing::Test {
  protected:
   ExecutorTest() { RegisterScripts(registry_); }
 
-  // Ends the present master, if any, as a crash would, and starts the next one.
+  // Ends the current master, if any, as a crash would, and starts the next one.
   MasterLife& NewMaster(CrashPlan plan = {}) {
     if (life_) life_->store().Die();
     life_.reset();
@@ -39,7 +39,7 @@ class ExecutorTest : public ::testing::Test {
     return pid.ok() ? *pid : ProcId();
   }
   void Run() { master().RunUntilIdle(); }
-  // With timers, until all have finished or nothing is left to happen.
+  // Runs, with timers, until all have finished or nothing is left to happen.
   void RunAll() {
     for (int i = 0; i < 10'000; ++i) {
       Run();
@@ -62,7 +62,7 @@ class ExecutorTest : public ::testing::Test {
     }
     return "?";
   }
-  // What it is answered at once.
+  // Returns the immediate answer.
   Status Abort(ProcId pid, std::string who, std::string why) {
     auto answer = std::make_shared<Status>(Error(Code::kInternal, "unanswered"));
     executor().Abort(pid, {std::move(who), std::move(why)}, [answer](const Status& status) { *answer = status; });

@@ -1,4 +1,4 @@
-// The step history: what it says of a run, and that it says the same after the procedure's end and to every later
+// The step history: what it records of a run, and that it is the same after the procedure's end and for every later
 // master.
 #include <array>
 #include <functional>
@@ -8,7 +8,7 @@
 namespace ratchet::procedure {
 namespace {
 
-// Two steps that do what the test says; both can be undone.
+// A procedure of two steps, which the test sets; both can be undone.
 class Chronicled final : public StateMachineProcedure<Chronicled, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Chronicled";
@@ -47,12 +47,12 @@ class HistoryTest : public ExecutorTest {
     EXPECT_TRUE(pid.ok());
     return *pid;
   }
-  // The work of a step, which takes so long. Where it began stays in `began_`.
+  // The work of a step, which takes this long. Its begin is kept in `began_`.
   void Work(Millis takes) {
     began_ = time_.WallMillis() - start_;
     time_.Advance(takes);
   }
-  // "FIRST next, began 0, took 25000 us, worker 1, epoch 1; ..." with runs and error where there is something to say.
+  // "FIRST next, began 0, took 25000 us, worker 1, epoch 1; ..." with runs and error if there are any.
   std::string Told(ProcId pid) {
     std::string text;
     for (const StepHistoryEntry& entry : executor().History(pid)) {
@@ -64,7 +64,7 @@ class HistoryTest : public ExecutorTest {
     }
     return text;
   }
-  // To every master that comes after this one.
+  // Checks it with every later master.
   void ExpectKept(ProcId pid, const std::string& told) {
     for (int master = 0; master < 2; ++master) {
       NewMaster();
@@ -148,7 +148,7 @@ TEST_F(HistoryTest, SaysWhyAStepFailedAndHowOftenItsUndoRan) {
   RunAll();
   EXPECT_EQ(Outcome(pid), "failed: INTERNAL: uncaught exception: boom");
   EXPECT_EQ(attempts, (std::vector<std::uint32_t>{1, 2, 3})) << "its own, not those of the step";
-  // The pauses of the undo begin anew too: 100 ms and 200 ms.
+  // The pauses of the undo start again too: 100 ms and 200 ms.
   const std::string all =
       "FIRST next, began 0, took 0 us, worker 1, epoch 1; "
       "SECOND exception, began 39, took 3000 us, worker 1, epoch 1, 4 runs, INTERNAL: uncaught exception: boom; "
@@ -158,7 +158,7 @@ TEST_F(HistoryTest, SaysWhyAStepFailedAndHowOftenItsUndoRan) {
   ExpectKept(pid, all);
 }
 
-// The same of what was failing when its master died: the undo belongs to the next one.
+// A procedure that was failing when its master died: the undo belongs to the next master.
 TEST_F(HistoryTest, AnUndoOfALaterMasterBearsItsEpoch) {
   Chronicled::second = [](StepContext&) -> StepOutcome { return Fail{Error(Code::kFailedPrecondition, "no")}; };
   Chronicled::undo_second = [](StepContext&) { return Status(Error(Code::kUnavailable, "not by this master")); };
@@ -178,7 +178,7 @@ TEST_F(HistoryTest, AnUndoOfALaterMasterBearsItsEpoch) {
   ExpectKept(pid, all);
 }
 
-// Bounded, newest kept; what an operator ended keeps its own too.
+// Bounded, newest kept; the history of a procedure that an operator ended is kept too.
 TEST_F(HistoryTest, KeepsTheNewestAlsoOfWhatAnOperatorEnds) {
   options_.history_per_procedure = 2;
   int turn = 0;

@@ -1,4 +1,5 @@
-// Hooks, listeners and callbacks: what they are called for, in which order, under no lock, and what they may do.
+// Hooks, listeners and callbacks: for which events they are called, in which order, under no lock, and what they may
+// do.
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@ namespace {
 
 using ::ratchet::testing::pb::Script;
 
-// Its one step, its hooks and its check do what the test says.
+// A procedure with one step. Its script sets what the step, the hooks and the check do.
 class Watched final : public StateMachineProcedure<Watched, Script> {
  public:
   static constexpr std::string_view kTypeName = "Watched";
@@ -88,7 +89,8 @@ class HooksTest : public ExecutorTest {
   const std::shared_ptr<Told> told_ = std::make_shared<Told>();
 };
 
-// Every view and every asynchronous member; one that waits says that it would wait for its own thread.
+// Every view and every asynchronous member; a member that waits returns an error, because it would wait for its own
+// thread.
 TEST_F(HooksTest, MayCallTheExecutor) {
   int calls = 0;
   bool again = true;
@@ -120,8 +122,8 @@ TEST_F(HooksTest, MayCallTheExecutor) {
   EXPECT_EQ(Counters().submitted, 2U);
 }
 
-// Also a hook that another one's call has caused, and ends that come in one commit: none before what it follows.
-TEST_F(HooksTest, HearOneAtATimeInTheOrderInWhichItBecameTrue) {
+// The order of events is kept, also for a hook that the call of another hook has caused, and for ends in one commit.
+TEST_F(HooksTest, ListenersAreCalledSeriallyInCommitOrder) {
   std::vector<std::string> lines;
   bool inside = false;
   const auto note = [&](const std::string& line) {
@@ -147,7 +149,7 @@ TEST_F(HooksTest, HearOneAtATimeInTheOrderInWhichItBecameTrue) {
   Listen();
   const ProcId root = SubmitWatched("root");
   Run();
-  // Each end is committed in the call that publishes the one before.
+  // Each end is committed in the call that publishes the previous one.
   executor().Bypass(root, /*recursive=*/true, {"op", "x"}, [](const Status&) {});
   Run();
   const std::vector<std::string> expected = {"submitted root", "+1", "submitted late",  "+2", "submitted child", "+3",
@@ -157,14 +159,40 @@ TEST_F(HooksTest, HearOneAtATimeInTheOrderInWhichItBecameTrue) {
     ASSERT_EQ(lines[i + 1], "/" + lines[i]);
     seen.push_back(lines[i]);
   }
-  std::sort(seen.begin() + 4, seen.begin() + 8);  // the child may be there before the other one has ended
+  std::sort(seen.begin() + 4, seen.begin() + 8);  // the child may be added before the other one has ended
   std::vector<std::string> sorted = expected;
   std::sort(sorted.begin() + 4, sorted.begin() + 8);
   EXPECT_EQ(seen, sorted);
 }
 
-// It is logged and counted; all others hear, and no procedure takes notice.
-TEST_F(HooksTest, OneThatThrowsIsCountedAndHarmsNobody) {
+// The removal drops queued notices. A listener that is added after the start is called for later procedures.
+TEST_F(HooksTest, ARemovedListenerIsNotCalledAgain) {
+  std::vector<std::string> heard;
+  const auto note = [&heard](const char* what, const ProcedureInfo& info) {
+    heard.push_back(fmt::format("{}{}", what, info.pid));
+  };
+  told_->added = [&](const ProcedureInfo& info) {
+    note("+", info);
+    if (info.pid == ProcId(2)) executor().RemoveListener(told_);
+  };
+  told_->finished = [&](const ProcedureInfo& info) { note("-", info); };
+  Listen();
+  (void)SubmitWatched("first");
+  Run();
+  (void)SubmitWatched("second");
+  Run();
+  EXPECT_EQ(heard, (std::vector<std::string>{"+1", "-1", "+2"}));
+  const auto late = std::make_shared<Told>();
+  late->added = [&](const ProcedureInfo& info) { note("late +", info); };
+  executor().AddListener(late);
+  (void)SubmitWatched("third");
+  Run();
+  EXPECT_EQ(heard, (std::vector<std::string>{"+1", "-1", "+2", "late +3"}));
+  executor().RemoveListener(told_);  // not registered: no effect
+}
+
+// The exception is logged and counted; all others are called, and no procedure is affected.
+TEST_F(HooksTest, ThrowingListenerIsCountedAndAffectsNoOther) {
   std::vector<std::string> heard;
   Watched::submitted = [](const Watched&) { throw std::runtime_error("hook"); };
   Watched::finished = [](const Watched&, const FinishInfo&) { throw 7; };
@@ -188,7 +216,7 @@ TEST_F(HooksTest, OneThatThrowsIsCountedAndHarmsNobody) {
   EXPECT_EQ(Outcome(pid), "success: ");
 }
 
-// HBASE-19953 for every member: what fails, what waits and what never ran has an end too, and it is told once.
+// HBASE-19953 for every member: members that fail, wait or never ran have an end too, and it is reported once.
 TEST_F(HooksTest, EveryMemberOfAnUndoneTreeHasItsEnd) {
   std::vector<std::string> ends;
   Watched::finished = [&](const Watched& self, const FinishInfo& info) {
@@ -225,7 +253,7 @@ TEST_F(HooksTest, EveryMemberOfAnUndoneTreeHasItsEnd) {
   EXPECT_EQ(Counters().failed, 4U);
 }
 
-TEST_F(HooksTest, ANewMasterTellsItsListenersWhatItHasLoaded) {
+TEST_F(HooksTest, ListenersAreNotifiedOfLoadedProcedures) {
   Watched::work = [](const std::string& name) -> StepOutcome {
     if (name == "ended") return Done{};
     return Await{};
@@ -242,7 +270,7 @@ TEST_F(HooksTest, ANewMasterTellsItsListenersWhatItHasLoaded) {
   EXPECT_EQ(submitted, 2) << "it was submitted only once";
 }
 
-// What a check throws is a refusal: the process goes on, and the next request with the nonce has its answer.
+// An exception from a check is a refusal: the process continues, and the next request with the nonce gets its answer.
 TEST_F(HooksTest, AThrowingCheckRefuses) {
   SubmitOptions options;
   options.nonce = {1, 1};
@@ -256,7 +284,8 @@ TEST_F(HooksTest, AThrowingCheckRefuses) {
     if (name == "bad") throw 7;
     return Ok();
   };
-  EXPECT_EQ(executor().Submit(Watched::Named("bad")).error().message(), "uncaught exception that is no std::exception");
+  EXPECT_EQ(executor().Submit(Watched::Named("bad")).error().message(),
+            "uncaught exception that is not a std::exception");
   Watched::work = [](const std::string&) -> StepOutcome {
     std::vector<ProcedurePtr> children;
     children.push_back(Watched::Named("bad"));
@@ -264,7 +293,7 @@ TEST_F(HooksTest, AThrowingCheckRefuses) {
   };
   const ProcId parent = SubmitWatched("parent");
   Run();
-  EXPECT_EQ(Outcome(parent), "failed: INTERNAL: cannot spawn: uncaught exception that is no std::exception");
+  EXPECT_EQ(Outcome(parent), "failed: INTERNAL: cannot spawn: uncaught exception that is not a std::exception");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Listeners under real threads: one at a time, in order, and none is under way when Stop has returned.
+// Listeners under real threads: one at a time, in order, and none runs when Stop has returned.
 #include <atomic>
 #include <chrono>
 #include <set>
@@ -63,7 +63,7 @@ class ListenerThreadsTest : public ::testing::Test {
 
 TEST_F(ListenerThreadsTest, HearOneAtATimeAndEveryBeginBeforeItsEnd) {
   std::atomic<int> inside{0};
-  std::set<ProcId> live;  // no lock: a call that comes while another one is here is the fault
+  std::set<ProcId> live;  // no lock: a call that comes while another one runs is the error
   std::size_t ended = 0;
   std::atomic<bool> all{false};
   constexpr std::size_t kTrees = 200;

@@ -1,4 +1,4 @@
-// No wake-up is lost between workers that fall asleep and work that arrives: the order of events is the test's own.
+// No wake-up is lost between workers that fall asleep and work that arrives: the test sets the order of events.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,7 +14,7 @@
 namespace ratchet::procedure {
 namespace {
 
-// One look for work that found none, and the sleep after it.
+// One search for work that found none, and the sleep after it.
 class Sleeper {
  public:
   Sleeper(IdleWorkers& line, std::uint64_t seen, Millis idle = Millis{0})
@@ -38,7 +38,7 @@ class IdleWorkersTest : public ::testing::Test {
     line_.Close();
     sleepers_.clear();
   }
-  // False: not within half a minute.
+  // Returns false if this takes more than half a minute.
   static bool Await(const std::function<bool()>& condition) {
     Mutex mutex;
     CondVar cond;
@@ -80,8 +80,8 @@ TEST_F(IdleWorkersTest, OneWakeIsUnderWayAtATime) {
   EXPECT_TRUE(Await([&] { return first.up() && second.up(); }));
 }
 
-// The wake-up that was lost: between a notifier's decision to wake a worker and its ring a worker looks, finds what was
-// announced or nothing, and falls asleep. The ring meets this one, which knows no news.
+// A wake-up that was once lost: between a notifier's decision to wake a worker and its call of Ring, a worker looks for
+// work, finds the announced work or none, and falls asleep. Ring wakes this worker, for which there is no news.
 TEST_F(IdleWorkersTest, AWorkerThatIsWokenWithoutNewsLetsOthersBeWoken) {
   FallAsleep(line_.news());
   ASSERT_TRUE(line_.Announce());
@@ -89,15 +89,15 @@ TEST_F(IdleWorkersTest, AWorkerThatIsWokenWithoutNewsLetsOthersBeWoken) {
   line_.Ring();
   ASSERT_TRUE(Await([this] { return line_.sleepers() == 1; })) << "whoever is woken leaves, whatever it has seen";
   ASSERT_TRUE(Await([this] { return sleepers_[0]->up() || sleepers_[1]->up(); }));
-  EXPECT_TRUE(line_.Announce()) << "nobody is on the way any more";
+  EXPECT_TRUE(line_.Announce()) << "no worker is on the way";
   line_.Ring();
   EXPECT_TRUE(Await([this] { return sleepers_[0]->up() && sleepers_[1]->up(); }));
 }
 
-TEST_F(IdleWorkersTest, ARingThatFindsNobodyLeavesNothingBehind) {
+TEST_F(IdleWorkersTest, WakeThatFindsNoWorkerLeavesNothingBehind) {
   const Sleeper short_lived(line_, line_.news(), Millis{20});
   bool ring = false;
-  // Announced as a rule while it sleeps; rung when it has left by itself.
+  // The work is usually announced while the worker sleeps; Ring is called when it has left by itself.
   ASSERT_TRUE(Await([&] {
     ring = ring || line_.Announce();
     return short_lived.up();
@@ -125,7 +125,8 @@ TEST_F(IdleWorkersTest, ClosingWakesAll) {
   EXPECT_FALSE(line_.Sleep(line_.news(), Millis{0})) << "closed for good";
 }
 
-// Notifiers that are held up between their decision and their ring; each waits until its own piece of work is done.
+// Notifiers that are delayed between their decision and their call of Ring; each waits until its own piece of work is
+// done.
 TEST_F(IdleWorkersTest, NothingIsLeftLyingWhileAllSleep) {
   constexpr int kWorkers = 3;
   constexpr int kNotifiers = 3;

@@ -1,5 +1,5 @@
-// A load of records that are well-formed and cannot be: no process ends, and whatever an operator asks afterwards is
-// answered (S55).
+// Loads records that are well-formed but impossible: no process ends, and every later request of an operator is
+// answered, S55 (checked input).
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -20,7 +20,7 @@ using ::ratchet::testing::pb::Script;
 
 constexpr std::size_t kBytesOfMany = 64;
 
-// Changes fields of any message: to the edges of their types, to nothing, to what another field has.
+// Changes fields of any message: to the limits of their types, to nothing, to another field's value.
 class Spoiler {
  public:
   explicit Spoiler(Prng& prng) : prng_(prng) {}
@@ -162,12 +162,12 @@ TEST_F(ImpossibleRecordsTest, AnyOfThemIsSurvived) {
     NewMaster();
     Run();
     UseEveryVerb(prng);
-    NewMaster();  // what came of it can be read, too
+    NewMaster();  // the results can be read, too
     Run();
   }
 }
 
-// Asks for a lock that its data names, as procedures of servers do.
+// Requests a lock that its data names, as procedures of servers do.
 class Unusable final : public StateMachineProcedure<Unusable, Script> {
  public:
   static constexpr std::string_view kTypeName = "Unusable";
@@ -205,18 +205,18 @@ TEST_F(ImpossibleRecordsTest, WhatItsAuthorCannotWorkWithIsParked) {
   journal_.FirstTime("event:e");
   executor().Wake({"e"});
   Run();
-  EXPECT_EQ(Outcome(ProcId(2)), "success: q") << "the other one goes on";
+  EXPECT_EQ(Outcome(ProcId(2)), "success: q") << "the other one continues";
 }
 
-// Each of these kept every later master from its office: the first commit was refused as out of order, or the next pid
-// was 0.
+// Each of these kept every later master from becoming active: the first commit was refused as out of order, or the next
+// pid was 0.
 TEST_F(ImpossibleRecordsTest, ARecordThatDisagreesWithItsFrameIsParked) {
   LoadAnotherVersion();
   EXPECT_NE(Info(ProcId(1)).parked.find("version"), std::string::npos) << Info(ProcId(1)).parked;
   journal_.FirstTime("event:e");
   executor().Wake({"e"});
   Run();
-  EXPECT_EQ(Outcome(ProcId(2)), "success: q") << "the other one goes on";
+  EXPECT_EQ(Outcome(ProcId(2)), "success: q") << "the other one continues";
   Status answer = Error(Code::kInternal, "unanswered");
   executor().Bypass(ProcId(1), false, {"op", "given up"}, [&answer](const Status& status) { answer = status; });
   Run();

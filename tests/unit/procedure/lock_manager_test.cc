@@ -83,12 +83,12 @@ TEST_F(LockManagerTest, SharedRunsTogetherAfterExclusive) {
   EXPECT_EQ(Release(1), (Pids{2, 3, 4, 5}));
 }
 
-TEST_F(LockManagerTest, AWaiterKeepsNothingBeyondTheKeyItStandsAt) {
-  // 2 stands at server s; none at table t has to wait for it.
+TEST_F(LockManagerTest, WaiterReservesNothingBeyondItsMissingKey) {
+  // 2 waits at server s; no procedure at table t has to wait for it.
   EXPECT_TRUE(Request(1, Wanted({Exclusive(ResourceKey::Server("s"))})));
   EXPECT_FALSE(Request(2, Wanted({Exclusive(ResourceKey::Server("s")), Exclusive(ResourceKey::Table("t"))})));
   EXPECT_TRUE(Request(3, TableX("t")));
-  EXPECT_EQ(Release(1), Pids{}) << "now it stands at table t";
+  EXPECT_EQ(Release(1), Pids{}) << "now it waits at table t";
   EXPECT_FALSE(Request(4, Wanted({Exclusive(ResourceKey::Server("s"))}))) << "its place at server s is kept";
   EXPECT_EQ(Release(3), Pids{2});
   EXPECT_EQ(Release(2), Pids{4});
@@ -135,7 +135,7 @@ TEST_F(LockManagerTest, RetainKeepsOnlyTheOwn) {
   EXPECT_FALSE(Request(4, TableX("t")));
 }
 
-TEST_F(LockManagerTest, LeavingTheLineLetsOthersThrough) {
+TEST_F(LockManagerTest, LeavingTheQueueUnblocksOthers) {
   EXPECT_TRUE(Request(1, RegionX("t", "a")));
   EXPECT_FALSE(Request(2, TableX("t")));
   EXPECT_FALSE(Request(3, RegionX("t", "b")));
@@ -165,9 +165,8 @@ TEST_F(LockManagerTest, BlockedByNamesHoldersAndThoseAhead) {
   EXPECT_EQ(Numbers(locks_.BlockedBy(Holder(2)).holders), Pids{1});
 }
 
-// All ahead in line that conflict can be reached over those that are named, and a line of exclusive requests is a
-// chain.
-TEST_F(LockManagerTest, WhomAWaiterNamesLeadsToEverybodyAheadOfIt) {
+// All conflicting requests ahead can be reached through the named ones; a queue of exclusive requests is a chain.
+TEST_F(LockManagerTest, BlockedByLeadsToEveryWaiterAhead) {
   Prng prng(7);
   ASSERT_TRUE(Request(1, TableX("t")));
   constexpr std::uint64_t kLast = 60;
@@ -193,7 +192,7 @@ TEST_F(LockManagerTest, WhomAWaiterNamesLeadsToEverybodyAheadOfIt) {
   EXPECT_LT(named, 2 * kLast);
 }
 
-// Random requests and releases of strangers: exclusion holds at every moment, all are served, none late by more
+// Random requests and releases of strangers: exclusion holds at every moment, all are served, none is delayed by more
 // than those that came before, and nothing is left behind.
 TEST_F(LockManagerTest, RandomHistories) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {

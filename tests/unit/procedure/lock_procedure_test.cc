@@ -51,7 +51,7 @@ TEST_F(LockProcedureTest, HoldsWhileHeartbeatsComeAndGoesWithoutThem) {
   EXPECT_EQ(Outcome(writer), "success: w");
 }
 
-TEST_F(LockProcedureTest, WaitsInLineLikeEverybodyElse) {
+TEST_F(LockProcedureTest, WaitsInTheLockQueue) {
   const ProcId first = Lock("x", LockMode::kShared);
   const ProcId second = Lock("x", LockMode::kShared);
   const ProcId third = Lock("x");
@@ -75,7 +75,7 @@ TEST_F(LockProcedureTest, AReleaseIsOnRecordBeforeItIsAnswered) {
   bool answered = false;
   ReleaseLock(executor(), lock, [&answered](const Status& status) { answered = status.ok(); });
   EXPECT_FALSE(answered);
-  NewMaster();  // durable, no caller heard of it
+  NewMaster();  // durable, but no caller was notified
   Run();
   EXPECT_EQ(Outcome(lock), "success: released");
   answered = false;
@@ -101,7 +101,7 @@ TEST_F(LockProcedureTest, SurvivesTheMasterAndTheHolderHasTimeToFindTheNextOne) 
   EXPECT_EQ(Outcome(writer), "running");
 }
 
-TEST_F(LockProcedureTest, AHolderThatDiedInLineKeepsItForOneTimeOutAtMost) {
+TEST_F(LockProcedureTest, DeadWaiterKeepsTheLockForOneTimeOutAtMost) {
   const ProcId first = Lock("x");
   Run();
   const ProcId second = Lock("x");
@@ -136,7 +136,7 @@ TEST_F(LockProcedureTest, CrashSweep) {
   subject.make_root = [](void*) {
     return LockProcedure::Make({{ResourceKey::Table("x"), LockMode::kExclusive}}, "", kTimeout);
   };
-  // The holder asks until it has the lock, and lets go.
+  // The holder asks until it has the lock, and releases it.
   subject.drive = [](void*, MasterLife& life) {
     bool acted = false;
     for (const ProcedureInfo& info : life.executor().List()) {

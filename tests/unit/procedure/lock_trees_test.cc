@@ -31,7 +31,7 @@ class Forest {
     CheckExclusion();
     CheckNobodyWaitsForNothing();
   }
-  // Lets go of everything, one after the other.
+  // Releases everything, one after the other.
   void Drain() {
     while (!held_.empty()) {
       Release();
@@ -70,7 +70,7 @@ class Forest {
   }
   Member* RandomOf(const std::map<Member*, Wants>& members) {
     if (members.empty()) return nullptr;
-    // By pid, so that a seed repeats itself.
+    // Ordered by pid, so that a seed repeats its run.
     std::vector<Member*> all;
     for (const auto& [member, wants] : members) all.push_back(member);
     std::sort(all.begin(), all.end(),
@@ -153,7 +153,7 @@ class Forest {
     }
     return false;
   }
-  // A holder of something exclusive shares it with relatives in the direct line only.
+  // A holder of an exclusive lock shares it with relatives in the direct line only.
   void CheckExclusion() {
     std::map<ResourceKey, std::vector<std::pair<Member*, LockMode>>> holders;
     for (const auto& [member, wants] : held_) {
@@ -169,7 +169,7 @@ class Forest {
       }
     }
   }
-  // Else a wake-up was lost.
+  // Otherwise a wake-up was lost.
   void CheckNobodyWaitsForNothing() {
     for (const auto& [member, wants] : waiting_) {
       const LockManager::Blocked blocked = locks_.BlockedBy(member->holder);
@@ -193,7 +193,7 @@ TEST(LockTreesTest, RandomForests) {
   }
 }
 
-// A release meets those that can go on, not all that wait: else this takes minutes.
+// A release visits only those that can proceed, not all that wait: otherwise this test takes minutes.
 TEST(LockTreesTest, ManyWaitersOfOneTableAreServedInOrder) {
   constexpr std::uint64_t kMany = 20'000;
   LockManager locks;

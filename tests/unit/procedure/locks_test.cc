@@ -1,4 +1,4 @@
-// Locks and order as procedures see them: which waits for which, which goes first, what the views say.
+// Locks and order as procedures see them: which waits for which, which goes first, and the views.
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -28,7 +28,7 @@ TEST_F(ExecutorTest, NamespaceCannotGoWhileACreationRunsInIt) {
   EXPECT_EQ(Outcome(drop), "running");
   EXPECT_EQ(Info(drop).waiting.kind, WaitingOn::Kind::kLock);
   EXPECT_EQ(Info(drop).waiting.procedures, std::vector<ProcId>{create});
-  EXPECT_EQ(executor().WaitFor().Chain(drop), "2 -lock namespace ns-> 1 (event)");
+  EXPECT_EQ(executor().WaitFor().Chain(drop), "2 -lock namespace ns-> 1 (event e)");
   journal_.FirstTime("event:e");
   executor().Wake({"e"});
   Run();
@@ -51,8 +51,8 @@ TEST_F(ExecutorTest, ChildUsesItsParentsLock) {
   EXPECT_TRUE(executor().Locks().empty());
 }
 
-// The child's shared lock stands beside its parent's exclusive one: the view tells them apart, and a stranger waits for
-// both.
+// The child holds its shared lock in addition to its parent's exclusive one: the view shows both, and a stranger waits
+// for both.
 TEST_F(ExecutorTest, LocksNameWhoHoldsThemHow) {
   const Script child = WithLock(ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")}), "r:x/r1", true, true);
   const ProcId parent = Submit(WithLock(ScriptOf("p", {SpawnOp({child})}), "t:x", true, true));
@@ -66,7 +66,7 @@ TEST_F(ExecutorTest, LocksNameWhoHoldsThemHow) {
   EXPECT_EQ(locks[1].shared, std::vector<ProcId>{ProcId(2)});
   ASSERT_EQ(locks[1].waiters.size(), 1U);
   EXPECT_EQ(locks[1].waiters[0].pid, stranger);
-  EXPECT_EQ(executor().WaitFor().Chain(stranger), "3 -lock table x-> 1 -child-> 2 (event)");
+  EXPECT_EQ(executor().WaitFor().Chain(stranger), "3 -lock table x-> 1 -child-> 2 (event e)");
 }
 
 TEST_F(ExecutorTest, ChildThatBreaksTheLockOrderIsRefused) {
@@ -100,7 +100,9 @@ TEST_F(ExecutorTest, WhatComesLaterRunsLaterAlsoAfterALoad) {
     Submit(WithFlavor(ScriptOf(name, {Op(Kind::NEXT), Op(Kind::YIELD), Op(Kind::NEXT)}), "ScriptPlain"));
   };
   for (const char* name : {"a", "b", "c"}) submit(name);
-  for (int i = 0; i < 6; ++i) ASSERT_TRUE(master().workers().RunOne());  // each its first step, and the one that yields
+  for (int i = 0; i < 6; ++i)
+    ASSERT_TRUE(master().workers().RunOne());  // the first step of each, and the one that
+                                               // yields
   EXPECT_EQ(journal_.Story(), "+a1 +b1 +c1");
   NewMaster();
   Run();
@@ -117,7 +119,8 @@ TEST_F(ExecutorTest, DescendantsOfAnUrgentProcedureAreUrgent) {
 }
 
 // The one deadlock that the order of locks cannot exclude (deadlock.h): a succeeded child leaves its lock with its
-// parent (S16) while its sibling waits for an earlier one. The tree that keeps such locks is undone; the ring is named.
+// parent, S16 (parent keeps child locks), while its sibling waits for an earlier one. The tree that keeps such locks is
+// undone; the error names the cycle.
 TEST_F(ExecutorTest, ATreeThatWaitsBackwardsGivesWay) {
   const ProcId straight = Submit(WithLock(
       ScriptOf("q", {Op(Kind::AWAIT_EVENT, "go"), SpawnOp({WithLock(ScriptOf("d", {Op(Kind::NEXT)}), "t:b", true)})}),

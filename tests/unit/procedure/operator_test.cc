@@ -14,7 +14,8 @@ class OperatorTest : public ExecutorTest {
     executor().Bypass(pid, recursive, {"op", "stuck"}, Keep(answer));
     return answer;
   }
-  // The steps whose undo was called of one that is aborted while it waits for its lock, under a second master.
+  // Returns the steps whose undo was called, of a procedure that is aborted while it waits for its lock, under a second
+  // master.
   std::string UndoneAfterALoad() {
     Submit(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}), "t:x", true, true));
     const ProcId pid = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true));
@@ -47,7 +48,7 @@ TEST_F(OperatorTest, BypassEndsAWaitingProcedureAndFreesItsLocks) {
   EXPECT_EQ(Bypass(pid).substr(0, 9), "NOT_FOUND");
 }
 
-// The state that is left behind has acted, but its outcome was lost with its master.
+// The state that the rerun leaves has acted, but its outcome was lost with its master.
 TEST_F(OperatorTest, RerunUndoesTheStepThatItLeavesBehind) {
   NewMaster(CrashPlan{3, 0});
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
@@ -63,7 +64,8 @@ TEST_F(OperatorTest, RerunUndoesTheStepThatItLeavesBehind) {
   EXPECT_EQ(journal_.InForce(), "");
 }
 
-// What the child under the bypassed one has done may still be undone with the tree: nothing comes between (S16).
+// The work of the child below the bypassed one may still be undone with the tree: no other procedure gets its locks
+// meanwhile, S16 (parent keeps child locks).
 TEST_F(OperatorTest, BypassKeepsTheLocksOfSucceededChildrenInTheTree) {
   const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "t:x", true);
   const Script middle = ScriptOf("", {SpawnOp({child}), Op(Kind::AWAIT_EVENT, "never")});
@@ -118,7 +120,7 @@ TEST_F(OperatorTest, BypassGoesPastAnUndoThatNeverSucceeds) {
   EXPECT_EQ(journal_.InForce(), "a1,a2");
 }
 
-// A verb that comes while the undo runs does not wait until that has succeeded, which may be never.
+// A verb that comes while the undo runs does not wait for its success, which may never come.
 TEST_F(OperatorTest, AVerbDuringAFailingUndoIsApplied) {
   journal_.FailUndo("a2", 1'000'000);
   std::string answer;
@@ -135,7 +137,7 @@ TEST_F(OperatorTest, AVerbDuringAFailingUndoIsApplied) {
   EXPECT_EQ(journal_.InForce(), "a1,a2");
 }
 
-// Nor until everything else is undone.
+// Nor does the verb wait until everything else is undone.
 TEST_F(OperatorTest, AVerbDuringAnUndoIsAppliedBeforeTheNextOne) {
   std::string answer;
   journal_.SetObserver([&](char sign, const std::string& effect, const Procedure& by) {
@@ -157,7 +159,7 @@ TEST_F(OperatorTest, BypassSurvivesTheMaster) {
   Run();
   master().store().HoldBack(true);
   executor().Bypass(pid, false, {"op", "x"}, [](const Status&) {});
-  NewMaster();  // the commit was durable, no caller heard of it
+  NewMaster();  // the commit was durable, but no caller was notified
   Run();
   EXPECT_EQ(Outcome(pid), "success: ");
   EXPECT_EQ(journal_.InForce(), "");
@@ -208,7 +210,7 @@ TEST_F(OperatorTest, WhatIsParkedIsNotUndoneBeforeItIsUnparked) {
   EXPECT_EQ(journal_.InForce(), "");
 }
 
-// A child that has succeeded takes no verb any more: the way past its undo leads over the root.
+// A child that has succeeded accepts no verb: a bypass of the root skips its undo.
 TEST_F(OperatorTest, BypassOfTheRootGivesUpTheUndoOfSucceededChildren) {
   journal_.FailUndo("p.a1", 1'000'000);
   const Script child = ScriptOf("", {Op(Kind::NEXT)});
@@ -226,7 +228,7 @@ TEST_F(OperatorTest, BypassOfTheRootGivesUpTheUndoOfSucceededChildren) {
   EXPECT_TRUE(executor().Locks().empty());
 }
 
-// The root is bypassed while a succeeded child is being undone: the undo that runs is the last one, also if it fails.
+// The root is bypassed while a succeeded child is being undone: the running undo is the last one, even if it fails.
 TEST_F(OperatorTest, BypassOfTheRootLetsTheUndoThatRunsBeTheLast) {
   for (const bool succeeds : {true, false}) {
     const std::string name = succeeds ? "s" : "f";
@@ -248,7 +250,8 @@ TEST_F(OperatorTest, BypassOfTheRootLetsTheUndoThatRunsBeTheLast) {
   }
 }
 
-// The same while the undo waits for a worker: it does not run any more, nor while the end of the tree is being stored.
+// The root is bypassed while the undo waits for a worker: the undo does not run, not even while the end of the tree is
+// being stored.
 TEST_F(OperatorTest, BypassOfTheRootTakesTheUndoThatIsQueuedBack) {
   journal_.SetObserver([this](char sign, const std::string& what, const Procedure&) {
     if (sign == 'u' && what == "p.a1") master().store().HoldBack(true);
@@ -267,8 +270,9 @@ TEST_F(OperatorTest, BypassOfTheRootTakesTheUndoThatIsQueuedBack) {
   EXPECT_EQ(journal_.InForce(), "p.b1,p1") << journal_.Story();
 }
 
-// An abort of what is parked comes after a look at it; a park of what is to be aborted asks for a look first.
-TEST_F(OperatorTest, AnAbortLetsGoOfAParkThatWasThereBefore) {
+// The abort of a parked procedure comes after a look at it; a park of a procedure that is to be aborted asks for a look
+// first.
+TEST_F(OperatorTest, AbortReleasesAnEarlierPark) {
   for (const bool park_first : {true, false}) {
     const std::string name = park_first ? "x" : "y";
     std::string parked;
@@ -342,7 +346,7 @@ TEST_F(OperatorTest, RerunTakesUpAParkedProcedureFromAnotherStep) {
   EXPECT_EQ(Outcome(pid), "success: a");
 }
 
-// The second and the third state are behind the point of no return.
+// The second and the third state are after the point of no return.
 class Steep final : public StateMachineProcedure<Steep, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Steep";
@@ -364,7 +368,7 @@ class Steep final : public StateMachineProcedure<Steep, testing::pb::Script> {
   StepOutcome Beyond(StepContext& /*ctx*/) { return tops < 2 ? StepOutcome(Await{}) : StepOutcome(Done{}); }
 };
 
-TEST_F(OperatorTest, ARerunGoesBackOnly) {  // S82
+TEST_F(OperatorTest, ARerunGoesBackOnly) {  // S82 (rerun skips no state)
   registry_.Register<Steep>();
   Steep::tops = 0;
   const ProcId pid = *executor().Submit(std::make_unique<Steep>(testing::pb::Script{}));
@@ -374,7 +378,7 @@ TEST_F(OperatorTest, ARerunGoesBackOnly) {  // S82
                      [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
     return answer;
   };
-  EXPECT_EQ(rerun(3), "Steep may not skip states: it may run its present one or an earlier one again");
+  EXPECT_EQ(rerun(3), "Steep must not skip states: it may run its current state or an earlier one again");
   Run();
   EXPECT_EQ(Info(pid).step_name, "BEYOND");
   EXPECT_EQ(rerun(1), "FOOT may fail, and the tree is past its point of no return");
@@ -384,8 +388,8 @@ TEST_F(OperatorTest, ARerunGoesBackOnly) {  // S82
   EXPECT_EQ(Outcome(pid), "success: ");
 }
 
-// It waits for a lock, its master dies, and it is aborted: another procedure holds the lock meanwhile.
-TEST_F(OperatorTest, WhatNeverHadItsLocksIsNotUndone) {  // S83
+// A procedure waits for a lock that another procedure holds, its master dies, and it is aborted.
+TEST_F(OperatorTest, WhatNeverHadItsLocksIsNotUndone) {  // S83 (no undo without locks)
   EXPECT_EQ(UndoneAfterALoad(), "");
 }
 

@@ -1,4 +1,5 @@
-// S60: on a nearly full disk clients are refused, and the host's own procedures are not.
+// S60 (own procedures ignore low space): on a nearly full disk clients are refused, and the host's own procedures are
+// not.
 #include <optional>
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ class OwnWorkTest : public ::testing::Test {
     executor_->Start();
   }
   ~OwnWorkTest() override { executor_->Stop(); }
-  // What a submission by `owner` is answered; empty: by the host itself.
+  // Returns the answer to a submission by `owner`; empty: by the host itself.
   Status Ask(const std::string& owner) {
     std::optional<Result<ProcId>> answer;
     SubmitOptions options;

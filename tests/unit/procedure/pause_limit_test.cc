@@ -1,4 +1,4 @@
-// How many pauses may be in force.
+// The maximum number of active pauses.
 #include "procedure/engine/pause.h"
 #include "tests/unit/procedure/fixture.h"
 
@@ -17,10 +17,11 @@ class PauseLimitTest : public ExecutorTest {
   }
 };
 
-TEST_F(PauseLimitTest, SoManyAtATimeAndNoMore) {
+TEST_F(PauseLimitTest, AtMostTheLimitRunsAtATime) {
   for (std::size_t i = 0; i < kMostPauses; ++i) ASSERT_EQ(Pause(i), "ok");
-  EXPECT_EQ(Pause(kMostPauses),
-            fmt::format("FAILED_PRECONDITION: {} pauses are in force: resume some of them first", kMostPauses));
+  EXPECT_EQ(
+      Pause(kMostPauses),
+      fmt::format("FAILED_PRECONDITION: {} pauses are active, the maximum: resume some of them first", kMostPauses));
   EXPECT_EQ(Pause(7), "ok") << "it is in force already";
   EXPECT_EQ(executor().Pauses().size(), kMostPauses);
   Status resumed = Error(Code::kUnavailable, "unanswered");

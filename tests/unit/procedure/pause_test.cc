@@ -1,4 +1,4 @@
-// Pause and resume: what is held back, what goes on, the barrier against steps in flight, durability.
+// Pause and resume: what is held back, what continues, the barrier against steps in flight, durability.
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -30,7 +30,7 @@ class PauseTest : public ExecutorTest {
 
 const Script kTwo = ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT)});
 
-TEST_F(PauseTest, OneProcedureStandsWithAllThatItHasSpawned) {
+TEST_F(PauseTest, PausedProcedureStopsWithItsChildren) {
   const Script child = ScriptOf("", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT)});
   const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child}), Op(Kind::NEXT)}));
   const ProcId other = Submit(ScriptOf("b", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT)}));
@@ -50,7 +50,7 @@ TEST_F(PauseTest, OneProcedureStandsWithAllThatItHasSpawned) {
   EXPECT_EQ(Info(pid).paused, "");
 }
 
-TEST_F(PauseTest, EverythingStandsAndRequestsAreStillAdmitted) {
+TEST_F(PauseTest, PauseOfEverythingStillAdmitsRequests) {
   const ProcId before = Submit(kTwo);
   EXPECT_EQ(Pause(PauseScope::Everything()), "ok");
   const ProcId after = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true));
@@ -77,7 +77,7 @@ TEST_F(PauseTest, AType) {
   EXPECT_EQ(Pause(PauseScope::Type("Nonsense")), "INVALID_ARGUMENT: there is no procedure type Nonsense");
 }
 
-TEST_F(PauseTest, ATableStandsWithItsRegions) {
+TEST_F(PauseTest, PausedTableStopsWithItsRegions) {
   const ProcId table = Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT)}), "t:x", false));
   const ProcId region = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "r:x/r1", true));
   const ProcId other = Submit(WithLock(ScriptOf("c", {Op(Kind::NEXT)}), "t:y", true));
@@ -158,7 +158,7 @@ TEST_F(PauseTest, APauseIsDurableFromItsAnswerOn) {
   EXPECT_EQ(Outcome(pid), "success: a");
 }
 
-TEST_F(PauseTest, AnUndoStandsToo) {
+TEST_F(PauseTest, PauseStopsAnUndo) {
   journal_.FailUndo("a1", 2);
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
   Run();
@@ -214,7 +214,7 @@ TEST_F(PauseTest, ReportsAreAbsorbedAndAnswered) {
   EXPECT_EQ(Outcome(pid), "success: a");
 }
 
-TEST_F(PauseTest, WhatIsPausedLeavesTheLineForALock) {
+TEST_F(PauseTest, PausedProcedureLeavesTheLockQueue) {
   Submit(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}), "t:x", false, true));
   Run();
   const ProcId first = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true));
@@ -262,7 +262,8 @@ TEST_F(PauseTest, ABypassedProcedureEndsAndItsPauseGoes) {
   EXPECT_TRUE(executor().SystemRecords().contains(std::string(kPauseLogKey)));
 }
 
-// It ended while it was being paused; what it has done may still be undone, and that stands as long as the pause.
+// The child ended while it was being paused; its work may still be undone, and the pause covers that undo as long as it
+// lasts.
 TEST_F(PauseTest, APauseOfAnEndedChildOutlastsItsTree) {
   life_.reset();
   options_.evict_interval = Millis{1'000};
@@ -273,7 +274,7 @@ TEST_F(PauseTest, APauseOfAnEndedChildOutlastsItsTree) {
   journal_.FirstTime("event:c");
   executor().Wake({"c"});
   master().store().HoldBack(true);
-  Run();  // the commit of its last step is on the way when the pause comes
+  Run();  // the commit of its last step is in flight when the pause comes
   const auto answer = PauseLater(scope);
   master().store().HoldBack(false);
   master().store().ReleaseHeld();
@@ -308,7 +309,7 @@ TEST_F(PauseTest, AMasterMayStartPausedAndItsSuccessorKeepsToIt) {
   EXPECT_EQ(Outcome(pid), "success: a");
 }
 
-// Also of a pause that is over: the record of the pause itself has gone with it.
+// The log has ended pauses too, although the record of an ended pause is deleted.
 TEST_F(PauseTest, WhoHasPausedAndResumedWhatAndWhyOutlivesTheMaster) {
   EXPECT_TRUE(executor().PauseLog().empty());
   EXPECT_EQ(Pause(PauseScope::Type("ScriptUndo")), "ok");
@@ -350,7 +351,7 @@ TEST_F(PauseTest, WhoHasPausedAndResumedWhatAndWhyOutlivesTheMaster) {
   EXPECT_TRUE(executor().PauseLog().back().resume);
 }
 
-// It is said, and nothing is held up by it.
+// It is reported, and does not hold anything up.
 TEST_F(PauseTest, AnUnreadablePauseLogIsNamed) {
   master().store().Die();
   {

@@ -50,15 +50,15 @@ TEST(WaitTableTest, LeavingAndDroppingForget) {
 // ---- transitions: golden transcripts ----
 
 std::string Show(const Transition& t) {
-  static constexpr std::array kWants = {"run",   "run again", "children", "event",   "once",
+  static constexpr std::array kKinds = {"run",   "run again", "children", "event",   "async",
                                         "retry", "operator",  "undo",     "finished"};
   static constexpr std::array kLocks = {"keep", "release", "hand over"};
   std::string undo;
   for (const UndoEntry& entry : t.next.undo) undo += fmt::format(" {}@{}", entry.step, entry.order);
-  return fmt::format("{} {}:{} v{} data={} undo=[{}] locks={} want={}{}{}{}{}", t.commit ? "commit" : "no commit",
+  return fmt::format("{} {}:{} v{} data={} undo=[{}] locks={} next={}{}{}{}{}", t.commit ? "commit" : "no commit",
                      ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data,
                      undo.empty() ? "" : undo.substr(1), kLocks.at(static_cast<std::size_t>(t.locks)),
-                     kWants.at(static_cast<std::size_t>(t.want)), t.passes_no_return ? " passes-no-return" : "",
+                     kKinds.at(static_cast<std::size_t>(t.next_kind)), t.passes_no_return ? " passes-no-return" : "",
                      t.drops_children ? " drops-children" : "", t.failed ? " failed" : "",
                      t.next.parked.empty() ? "" : " parked");
 }
@@ -85,46 +85,46 @@ class TransitionTest : public ::testing::Test {
 };
 
 TEST_F(TransitionTest, BeforeThePointOfNoReturnWithUndo) {
-  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[1@7] locks=keep want=run");
-  EXPECT_EQ(Apply(Done{"r"}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=release want=finished drops-children");
+  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[1@7] locks=keep next=run");
+  EXPECT_EQ(Apply(Done{"r"}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=release next=finished drops-children");
   EXPECT_EQ(Apply(Fail{Error(Code::kInternal, "x")}),
-            "commit FAILED:1 v2 data=new undo=[1@7] locks=keep want=undo failed");
+            "commit FAILED:1 v2 data=new undo=[1@7] locks=keep next=undo failed");
 }
 
 TEST_F(TransitionTest, AStepWithNothingToUndoLetsGoWhenItWaits) {
   facts_.row = &plain_row_;
-  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=release want=event");
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=release next=event");
   EXPECT_EQ(Apply(Retry{Error(Code::kUnavailable, "x"), {}}),
-            "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=retry")
+            "commit RUNNABLE:1 v2 data=old undo=[] locks=release next=retry")
       << "only the release is stored";
-  EXPECT_EQ(Apply(Yield{}), "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=run again");
+  EXPECT_EQ(Apply(Yield{}), "commit RUNNABLE:1 v2 data=old undo=[] locks=release next=run again");
 }
 
-// S16: it may have acted in an earlier run of which nothing is on record.
+// S16 (parent keeps child locks): it may have acted in an earlier run that is not recorded.
 TEST_F(TransitionTest, AStepThatMayHaveToBeUndoneKeepsItsLocksWhenItWaits) {
   const auto check = [this] {
     return Apply(Await{}) + "|" + Apply(Retry{Error(Code::kUnavailable, "x"), {}}) + "|" + Apply(Yield{});
   };
   EXPECT_EQ(check(),
-            "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event|"
-            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry|"
-            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=run again");
+            "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep next=event|"
+            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep next=retry|"
+            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep next=run again");
   const ScopedMutant mutant("procedure.waiting_step_releases");
   EXPECT_NE(check().find("locks=release"), std::string::npos);
 }
 
 TEST_F(TransitionTest, LocksAreKeptWhileThereIsSomethingToUndo) {
   now_.undo = {{1, 3}};
-  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[1@3] locks=keep want=event");
-  EXPECT_EQ(Apply(Yield{}), "no commit RUNNABLE:1 v1 data=old undo=[1@3] locks=keep want=run again");
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[1@3] locks=keep next=event");
+  EXPECT_EQ(Apply(Yield{}), "no commit RUNNABLE:1 v1 data=old undo=[1@3] locks=keep next=run again");
 }
 
 TEST_F(TransitionTest, HoldLocksKeepsThemThroughWaits) {
   facts_.hold_locks = true;
   facts_.row = &plain_row_;
-  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event");
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep next=event");
   EXPECT_EQ(Apply(Retry{Error(Code::kUnavailable, "x"), {}}),
-            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry");
+            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep next=retry");
 }
 
 TEST_F(TransitionTest, ARowMayReleaseHeldLocksWhileItsChildrenRun) {
@@ -134,13 +134,13 @@ TEST_F(TransitionTest, ARowMayReleaseHeldLocksWhileItsChildrenRun) {
     facts_.row = &row;
     return Apply(StepOutcome(Spawn{1, std::vector<ProcedurePtr>(1)}));
   };
-  EXPECT_EQ(spawn(plain_row_), "commit WAITING:1 v2 data=new undo=[] locks=keep want=children");
+  EXPECT_EQ(spawn(plain_row_), "commit WAITING:1 v2 data=new undo=[] locks=keep next=children");
   const StepRow releasing{1, "ONE", UndoKind::kNothing, {}, LockPolicy::kReleasesWhileChildrenRun};
-  EXPECT_EQ(spawn(releasing), "commit WAITING:1 v2 data=new undo=[] locks=release want=children");
-  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event")
+  EXPECT_EQ(spawn(releasing), "commit WAITING:1 v2 data=new undo=[] locks=release next=children");
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep next=event")
       << "only for children";
   const StepRow undoable{1, "ONE", UndoKind::kCall, {}, LockPolicy::kReleasesWhileChildrenRun};
-  EXPECT_EQ(spawn(undoable), "commit WAITING:1 v2 data=new undo=[1@7] locks=keep want=children") << "S16";
+  EXPECT_EQ(spawn(undoable), "commit WAITING:1 v2 data=new undo=[1@7] locks=keep next=children") << "S16";
 }
 
 TEST_F(TransitionTest, ARowMayReleaseHeldLocksBetweenTries) {
@@ -148,29 +148,29 @@ TEST_F(TransitionTest, ARowMayReleaseHeldLocksBetweenTries) {
   const StepRow releasing{1, "ONE", UndoKind::kNothing, {}, LockPolicy::kReleasesBetweenTries};
   facts_.row = &releasing;
   const Retry retry{Error(Code::kUnavailable, "x"), {}};
-  EXPECT_EQ(Apply(retry), "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=retry");
-  EXPECT_EQ(Apply(Yield{}), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=run again") << "only for Retry";
+  EXPECT_EQ(Apply(retry), "commit RUNNABLE:1 v2 data=old undo=[] locks=release next=retry");
+  EXPECT_EQ(Apply(Yield{}), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep next=run again") << "only for Retry";
   const StepRow undoable{1, "ONE", UndoKind::kCall, {}, LockPolicy::kReleasesBetweenTries};
   facts_.row = &undoable;
-  EXPECT_EQ(Apply(retry), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry") << "S16";
+  EXPECT_EQ(Apply(retry), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep next=retry") << "S16";
 }
 
 TEST_F(TransitionTest, ChildWithUndoHandsItsLocksOver) {
   facts_.is_root = false;
-  EXPECT_EQ(Apply(Done{}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=hand over want=finished");
+  EXPECT_EQ(Apply(Done{}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=hand over next=finished");
   facts_.row = &plain_row_;
-  EXPECT_EQ(Apply(Done{}), "commit SUCCESS:1 v2 data=new undo=[] locks=release want=finished");
+  EXPECT_EQ(Apply(Done{}), "commit SUCCESS:1 v2 data=new undo=[] locks=release next=finished");
 }
 
 TEST_F(TransitionTest, PointOfNoReturn) {
   now_.undo = {{1, 3}};
   facts_.next_row = &final_row_;
   EXPECT_EQ(Apply(Next{2}),
-            "commit RUNNABLE:2 v2 data=new undo=[] locks=keep want=run passes-no-return drops-children");
+            "commit RUNNABLE:2 v2 data=new undo=[] locks=keep next=run passes-no-return drops-children");
   facts_.tree_past_no_return = true;
   facts_.row = &final_row_;
   EXPECT_EQ(Apply(Fail{Error(Code::kInternal, "x")}),
-            "commit RUNNABLE:1 v2 data=new undo=[1@3] locks=keep want=operator parked");
+            "commit RUNNABLE:1 v2 data=new undo=[1@3] locks=keep next=operator parked");
 }
 
 TEST_F(TransitionTest, SpawnWaitsAndPassesNothingYet) {
@@ -178,17 +178,17 @@ TEST_F(TransitionTest, SpawnWaitsAndPassesNothingYet) {
   Spawn spawn;
   spawn.resume_at = 2;
   spawn.children.resize(1);
-  EXPECT_EQ(Apply(StepOutcome(std::move(spawn))), "commit WAITING:2 v2 data=new undo=[1@7] locks=keep want=children");
+  EXPECT_EQ(Apply(StepOutcome(std::move(spawn))), "commit WAITING:2 v2 data=new undo=[1@7] locks=keep next=children");
 }
 
 TEST_F(TransitionTest, InMemoryWaitStoresNothing) {
-  EXPECT_EQ(Apply(Await{{}, {}, true}), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=once");
+  EXPECT_EQ(Apply(Await{{}, {}, true}), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep next=async");
 }
 
 TEST_F(TransitionTest, OutcomesWhileTheTreeFailsAreStoredButStartNothing) {
   facts_.tree_failing = true;
   facts_.next_row = &final_row_;
-  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[1@7] locks=keep want=run");
+  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[1@7] locks=keep next=run");
 }
 
 // ---- stored records ----
@@ -246,7 +246,7 @@ std::string Hex(const std::string& bytes) {
   return hex;
 }
 
-// A change here breaks every store that exists: old bytes must stay readable, so new fields only.
+// A change here breaks every existing store: old bytes must stay readable, so only new fields are allowed.
 TEST(DurableRecordTest, GoldenBytes) {
   EXPECT_EQ(Hex(EncodeRecord(FullIdentity(), FullDurable())),
             "0807100318032201542802300338044204646174614a06080512026e734a0a080612046e733a74180152040801100a52"
@@ -274,7 +274,7 @@ TEST(DurableRecordTest, RoundTrip) {
   EXPECT_EQ(decoded->durable.error->remote_class(), "Remote");
 }
 
-// Lengths of parts around those at which their encoding takes a byte more.
+// Lengths of parts around those at which their encoding takes one byte more.
 TEST(DurableRecordTest, IsWrittenAsAGeneratedMessageWritesIt) {
   for (const std::size_t length : {0, 1, 90, 110, 126, 127, 128, 129, 300, 16'383, 16'384, 200'000}) {
     const std::string text(length, 'x');
@@ -311,12 +311,31 @@ TEST(DurableRecordTest, HistoryIsBounded) {
     entry.step = i;
     AddHistory(durable, entry, 3);
   }
-  ASSERT_EQ(durable.history.size(), 3U);
-  EXPECT_EQ(durable.history.Entries().front().step, 8U);
+  const auto steps = [&durable] {
+    std::vector<StepNo> kept;
+    for (const StepHistoryEntry& entry : durable.history.Entries()) kept.push_back(entry.step);
+    return kept;
+  };
+  EXPECT_EQ(steps(), (std::vector<StepNo>{1, 9, 10})) << "the first and the newest";
   EXPECT_EQ(durable.history_dropped, 7U);
+  EXPECT_EQ(durable.history_first, 1U);
 }
 
-TEST(WaitForGraphTest, ChainsAndRings) {
+// A record of an earlier version has dropped the first entries: what follows keeps the newest.
+TEST(DurableRecordTest, AHistoryWithoutItsBeginningKeepsTheNewest) {
+  Durable durable;
+  durable.history_dropped = 5;
+  for (std::uint32_t i = 6; i <= 12; ++i) {
+    StepHistoryEntry entry;
+    entry.step = i;
+    AddHistory(durable, entry, 4);
+  }
+  EXPECT_EQ(durable.history.Entries().front().step, 9U);
+  EXPECT_EQ(durable.history_dropped, 8U);
+  EXPECT_EQ(durable.history_first, 0U);
+}
+
+TEST(WaitForGraphTest, ChainsAndCycles) {
   WaitForGraph graph;
   graph.edges = {{ProcId(3), ProcId(9), "child"}, {ProcId(7), ProcId(3), "lock table t"}};
   EXPECT_EQ(graph.Chain(ProcId(7)), "7 -lock table t-> 3 -child-> 9");
@@ -331,7 +350,7 @@ TEST(WaitForGraphTest, ChainsAndRings) {
   EXPECT_EQ(cycles[0], (std::vector<ProcId>{ProcId(3), ProcId(9), ProcId(7)}));
   std::sort(graph.edges.begin(), graph.edges.end(),
             [](const WaitEdge& a, const WaitEdge& b) { return a.from < b.from; });
-  EXPECT_EQ(graph.Chain(ProcId(9)), "9 -lock region r-> 7 -lock table t-> 3 -child-> 9 (a ring)");
+  EXPECT_EQ(graph.Chain(ProcId(9)), "9 -lock region r-> 7 -lock table t-> 3 -child-> 9 (a cycle)");
 }
 
 }  // namespace

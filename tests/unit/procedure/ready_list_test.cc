@@ -19,7 +19,7 @@ TEST(ReadyListTest, FirstInFirstOutAndEachOnce) {
   list.Add(second.link);
   list.Add(first.link);  // keeps its place
   EXPECT_EQ(list.Take(), &first);
-  list.Add(first.link);  // set free again by what went on
+  list.Add(first.link);  // freed again by what ran
   EXPECT_EQ(list.Take(), &second);
   EXPECT_EQ(list.Take(), &first);
   EXPECT_EQ(list.Take(), nullptr);

@@ -1,4 +1,4 @@
-// The check before an upgrade: which records a program would not go on with, and why.
+// The check before an upgrade: which records a program could not continue, and why.
 #include <array>
 #include <string>
 
@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// The same type in two versions of a program: the later one has lost the state 2, and the state 3 has no undo any more.
+// One type in two versions of a program: the later one lacks state 2, and its state 3 no longer has an undo.
 template <bool kLater>
 class Walk final : public StateMachineProcedure<Walk<kLater>, testing::pb::Script> {
  public:
@@ -50,7 +50,7 @@ class RecordReplayTest : public ::testing::Test {
     earlier_.Register<Walk<false>>();
     later_.Register<Walk<true>>();
   }
-  // A record of type Walk that is to run `step`, after `change`.
+  // A record of type Walk whose next state is `step`, after `change`.
   void Store(StepNo step, const std::function<void(Identity&, Durable&)>& change = nullptr) {
     const ProcId pid(contents_.records.size() + 1);
     Identity id;
@@ -65,7 +65,7 @@ class RecordReplayTest : public ::testing::Test {
   static std::vector<std::string> Told(const ReplayReport& report) {
     std::vector<std::string> told;
     for (const ReplayFinding& finding : report.findings)
-      told.push_back((finding.would_park ? "parked: " : "told: ") + finding.why);
+      told.push_back((finding.would_park ? "parked: " : "history: ") + finding.why);
     return told;
   }
 
@@ -101,8 +101,8 @@ TEST_F(RecordReplayTest, WhatHasEndedIsTold) {
   EXPECT_EQ(later.unfinished, 0U);
   EXPECT_EQ(later.steps, 2U);
   EXPECT_THAT(Told(later),
-              ElementsAre("told: its history has the state 2, which its step table does not have",
-                          "told: its history has an undo of LAST, which has none: was the state 3 renumbered?"));
+              ElementsAre("history: its history has the state 2, which its step table does not have",
+                          "history: its history has an undo of LAST, which has none: was the state 3 renumbered?"));
   EXPECT_EQ(later.told_wrongly, 2U);
 }
 

@@ -1,4 +1,4 @@
-// What a new master finds.
+// The state that a new master finds.
 #include "common/base/mutant.h"
 #include "procedure/record/durable_record.h"
 #include "tests/unit/procedure/fixture.h"
@@ -62,7 +62,7 @@ TEST_F(ExecutorTest, AwaitingProceduresLookAgain) {
   NewMaster();
   Run();
   EXPECT_EQ(Outcome(pid), "running");
-  EXPECT_EQ(Info(pid).waiting.next_try_in, Millis{1'000}) << "the time-out starts anew (S13)";
+  EXPECT_EQ(Info(pid).waiting.next_try_in, Millis{1'000}) << "the time-out starts again (S13)";
   RunAll();
   EXPECT_EQ(Outcome(pid), "success: a");
 }
@@ -78,7 +78,7 @@ TEST_F(ExecutorTest, UnknownTypeIsParkedWithItsLocks) {
   EXPECT_EQ(Info(pid).parked, "unknown procedure type ScriptUndo");
   EXPECT_EQ(executor().LoadProblems().size(), 1U);
   EXPECT_EQ(executor().Locks().size(), 2U);
-  // The version that knows it takes it up again.
+  // The version that knows it continues it.
   life_->store().Die();
   life_.reset();
   RegisterScripts(registry_);
@@ -88,7 +88,7 @@ TEST_F(ExecutorTest, UnknownTypeIsParkedWithItsLocks) {
   EXPECT_EQ(Outcome(pid), "success: a");
 }
 
-// Written by a version that has more states: parked, and no verb makes this one run what it does not know.
+// Written by a version that has more states: parked, and no verb makes this version run a state that it does not know.
 TEST_F(ExecutorTest, AStateThatThisVersionDoesNotKnowIsParkedAndNotRun) {
   const auto rewrite = [this](ProcId pid, const std::function<void(Durable&)>& change) {
     life_->store().Die();
@@ -121,7 +121,7 @@ TEST_F(ExecutorTest, AStateThatThisVersionDoesNotKnowIsParkedAndNotRun) {
   EXPECT_EQ(rerun, "its step table has no state 98, which it would have to undo: bypass it");
   ASSERT_TRUE(Abort(undo, "op", "no more").ok());
   Run();
-  EXPECT_EQ(Outcome(undo), "running") << "what it has to undo is unknown";
+  EXPECT_EQ(Outcome(undo), "running") << "the steps that it has to undo are unknown";
   EXPECT_EQ(Info(undo).waiting.kind, WaitingOn::Kind::kOperator);
   executor().Bypass(undo, false, {"op", "done by hand"}, [](const Status&) {});
   executor().Rerun(next, 1, {"op", "again"}, [](const Status&) {});
@@ -148,7 +148,7 @@ TEST_F(ExecutorTest, OrphanIsParkedAndNamed) {
 }
 
 // A parent of two: the first child has succeeded, the second waits.
-class HoleTest : public ExecutorTest {
+class MissingChildrenTest : public ExecutorTest {
  protected:
   ProcId SubmitParent() {
     const Script quick = ScriptOf("", {Op(Kind::NEXT)});
@@ -181,7 +181,7 @@ class HoleTest : public ExecutorTest {
   static constexpr const char* kWhy = "hole: pid=1 has 2 children, but the store holds 1 of them";
 };
 
-TEST_F(HoleTest, ALostChildDoesNotCountAsSucceeded) {
+TEST_F(MissingChildrenTest, ALostChildDoesNotCountAsSucceeded) {
   const ProcId pid = SubmitParent();
   Lose(3);
   EXPECT_EQ(Info(pid).step_name, "TWO");
@@ -195,7 +195,7 @@ TEST_F(HoleTest, ALostChildDoesNotCountAsSucceeded) {
   EXPECT_EQ(Info(pid).parked, kWhy) << "no master forgets it";
 }
 
-TEST_F(HoleTest, WithoutTheCheckTheParentGoesOn) {
+TEST_F(MissingChildrenTest, WithoutTheCheckTheParentGoesOn) {
   const ScopedMutant mutant("procedure.no_hole_check");
   const ProcId pid = SubmitParent();
   Lose(3);
@@ -203,16 +203,16 @@ TEST_F(HoleTest, WithoutTheCheckTheParentGoesOn) {
   EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kEvent) << "although its second child has never succeeded";
 }
 
-TEST_F(HoleTest, AnOperatorMayAcceptTheLoss) {
+TEST_F(MissingChildrenTest, AnOperatorMayAcceptTheLoss) {
   const ProcId pid = SubmitParent();
   Lose(3);
   ASSERT_TRUE(Unpark(pid).ok());
   Happen("end");
   EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: late");
-  EXPECT_EQ(journal_.InForce(), "") << "what is on record was undone";
+  EXPECT_EQ(journal_.InForce(), "") << "each recorded step was undone";
 }
 
-TEST_F(HoleTest, AnAcceptedLossIsAcceptedByTheNextMasterToo) {
+TEST_F(MissingChildrenTest, AnAcceptedLossIsAcceptedByTheNextMasterToo) {
   const ProcId pid = SubmitParent();
   Lose(3);
   ASSERT_TRUE(Unpark(pid).ok());
@@ -223,7 +223,7 @@ TEST_F(HoleTest, AnAcceptedLossIsAcceptedByTheNextMasterToo) {
 }
 
 // The undo of the lost child is lost with it: the tree is not undone around it before an operator has looked.
-TEST_F(HoleTest, ATreeWithAHoleIsNotUndoneUntilAnOperatorActs) {
+TEST_F(MissingChildrenTest, IncompleteTreeIsNotUndoneUntilAnOperatorActs) {
   const ProcId pid = SubmitParent();
   Happen("e");
   EXPECT_EQ(Info(pid).step_name, "TWO");
@@ -242,7 +242,7 @@ TEST_F(HoleTest, ATreeWithAHoleIsNotUndoneUntilAnOperatorActs) {
   EXPECT_EQ(journal_.InForce(), "p.a1") << "only the lost child's effect is left";
 }
 
-TEST_F(HoleTest, AChildThatIsMissingBelowASucceededOneParksWhoeverWaitsForThat) {
+TEST_F(MissingChildrenTest, MissingGrandchildParksTheWaitingAncestor) {
   const Script leaf = ScriptOf("", {Op(Kind::NEXT)});
   const Script middle = ScriptOf("", {SpawnOp({leaf}), Op(Kind::NEXT)});
   const ProcId pid = Submit(ScriptOf("p", {SpawnOp({middle}), Op(Kind::AWAIT_EVENT, "end")}));
@@ -251,7 +251,7 @@ TEST_F(HoleTest, AChildThatIsMissingBelowASucceededOneParksWhoeverWaitsForThat) 
   EXPECT_EQ(Info(pid).parked, "hole: pid=2 has 1 children, but the store holds 0 of them");
 }
 
-TEST_F(HoleTest, RerunIsRefusedWhileChildrenAreMissing) {
+TEST_F(MissingChildrenTest, RerunIsRefusedWhileChildrenAreMissing) {
   const ProcId pid = SubmitParent();
   Lose(3);
   Status answer;
@@ -261,7 +261,7 @@ TEST_F(HoleTest, RerunIsRefusedWhileChildrenAreMissing) {
   EXPECT_EQ(answer.error().message(), kWhy);
 }
 
-TEST_F(HoleTest, BypassEndsATreeWithAHole) {
+TEST_F(MissingChildrenTest, BypassEndsAnIncompleteTree) {
   const ProcId pid = SubmitParent();
   Lose(3);
   Status answer = Error(Code::kInternal, "unanswered");
@@ -309,7 +309,7 @@ TEST_F(ExecutorTest, DeposedMasterStopsForGood) {
   EXPECT_FALSE(old.workers().RunOne());
 }
 
-// What an operator had parked and then aborted has an end, also for the next master.
+// A procedure that an operator had parked and then aborted has an end, also for the next master.
 TEST_F(ExecutorTest, AParkedProcedureThatWasAbortedHasEnded) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}));
   Run();
@@ -323,7 +323,7 @@ TEST_F(ExecutorTest, AParkedProcedureThatWasAbortedHasEnded) {
   EXPECT_EQ(Info(pid).parked, "");
 }
 
-// Every member of a tree that is half undone is shown as waiting for the others, also by the next master.
+// Every member of a half undone tree is shown as waiting for the others, also by the next master.
 TEST_F(ExecutorTest, MembersOfAHalfUndoneTreeWaitVisibly) {
   Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
   const Script failing = ScriptOf("", {Op(Kind::AWAIT_EVENT, "go"), Op(Kind::FAIL, "x")});

@@ -1,4 +1,4 @@
-// What is kept of submissions: owners, results, nonces, and when they go.
+// What is kept about submissions: owners, results, nonces, and when they are removed.
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -20,7 +20,7 @@ TEST_F(ResultsTest, AwaitReturnsTheResultOrThatTheProcedureIsUnknown) {
   EXPECT_EQ(executor().Await(ProcId(999))->status, ProcedureResult::Status::kNotFound);
 }
 
-// What waits when the executor is stopped is told so, and does not wait for ever.
+// When the executor is stopped, callers that wait get an error and do not wait without end.
 TEST_F(ResultsTest, AwaitEndsWithTheExecutor) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "never")}));
   Run();
@@ -70,7 +70,7 @@ TEST_F(ResultsTest, TheOldestResultsGoWhenThereAreTooMany) {
   EXPECT_EQ(Outcome(pids[0]), "not found");
 }
 
-// A client may still wait for what was submitted first and has ended last.
+// A client may still wait for the procedure that was submitted first and has ended last.
 TEST_F(ResultsTest, TheOldestResultIsTheOneThatEndedFirst) {
   life_.reset();
   options_.evict_interval = Millis{1'000};

@@ -9,7 +9,7 @@ namespace {
 
 using ::ratchet::testing::pb::Script;
 
-// Its one step does what the test says.
+// A procedure with one step, which the test sets.
 class Waiter final : public StateMachineProcedure<Waiter, Script> {
  public:
   static constexpr std::string_view kTypeName = "Waiter";
@@ -55,7 +55,7 @@ TEST_F(RetryTest, GoesOnAsSoonAsItsEventIsWoken) {
   ASSERT_TRUE(time_.RunNext()) << "the delay ends it too";
   Run();
   EXPECT_EQ(Outcome(pid), "success: ");
-  executor().Wake({"e"});  // nothing waits any more
+  executor().Wake({"e"});  // no procedure waits
   Run();
   EXPECT_EQ(tries, 3);
 }

@@ -95,9 +95,9 @@ TEST_F(ExecutorTest, MutantChildReleasesIsNoticed) {
   EXPECT_EQ(Outcome(other), "success: b") << "without S16 somebody does come between";
 }
 
-// p waits for q, q's child for y, and y for p; when y has given way, q's child stands behind p itself, and p must give
-// way too.
-TEST_F(ExecutorTest, ARingThatComesToLightWhenAnotherOneIsOpenedIsOpenedToo) {
+// p waits for q, q's child for y, and y for p. When y has been undone, q's child waits for p itself, so p must be
+// undone too.
+TEST_F(ExecutorTest, DeadlockRevealedByBreakingAnotherIsBrokenToo) {
   const Script done = ScriptOf("", {Op(Kind::NEXT)});
   const ProcId q = Submit(
       WithLock(ScriptOf("q", {Op(Kind::AWAIT_EVENT, "go"), SpawnOp({WithLock(done, "r:b/0", true)}), Op(Kind::NEXT)}),
@@ -151,7 +151,7 @@ TEST_F(ExecutorTest, AbortUndoesWhereItStillCan) {
   EXPECT_EQ(Abort(ProcId(99), "operator", "x").error().code(), Code::kNotFound);
 }
 
-// Asked for while a step runs: what that step comes to decides, and the caller hears it.
+// Requested while a step runs: the outcome of that step decides, and the caller receives it.
 TEST_F(ExecutorTest, AnAbortThatThePointOfNoReturnOvertakesIsAnsweredSo) {
   std::vector<std::string> answers;
   const auto during = [this](const std::string& effect, std::function<void()> act) {
@@ -168,7 +168,7 @@ TEST_F(ExecutorTest, AnAbortThatThePointOfNoReturnOvertakesIsAnsweredSo) {
   during("a3", [&] { abort(ProcId(1)); });
   const ProcId overtaken = Submit(WithFlavor(script, "ScriptMixed"));
   Run();
-  EXPECT_EQ(answers, std::vector<std::string>{"pid 1 is behind its point of no return"});
+  EXPECT_EQ(answers, std::vector<std::string>{"pid 1 is past its point of no return"});
   EXPECT_EQ(Info(overtaken).step_name, "FOUR");
   answers.clear();
   during("a2", [&] {

@@ -10,7 +10,7 @@ namespace {
 
 using ::ratchet::testing::pb::Script;
 
-// Two steps; the first does what the test says.
+// A procedure of two steps; the test sets the first one.
 class Odd final : public StateMachineProcedure<Odd, Script>, public FromAnywhere {
  public:
   static constexpr std::string_view kTypeName = "Odd";
@@ -105,7 +105,8 @@ TEST_F(RulesTest, AnUnknownStateFailsTheTree) {
 }
 
 TEST_F(RulesTest, WhateverIsThrownFailsTheTreeAndNotTheProcess) {
-  EXPECT_EQ(RunOdd([]() -> StepOutcome { throw 7; }), "failed: INTERNAL: uncaught exception that is no std::exception");
+  EXPECT_EQ(RunOdd([]() -> StepOutcome { throw 7; }),
+            "failed: INTERNAL: uncaught exception that is not a std::exception");
   EXPECT_EQ(RunOdd([]() -> StepOutcome { throw std::bad_alloc(); }).substr(0, 37),
             "failed: INTERNAL: uncaught exception:");
 }
@@ -167,8 +168,8 @@ TEST_F(RulesTest, ASpentRetryBudgetFailsTheTreeOrParksIt) {
   EXPECT_EQ(journal_.InForce(), "");
   const ProcId behind = Submit(WithFlavor(ScriptOf("b", {Op(Kind::RETRY, "busy", 99)}), "ScriptNoReturn"));
   RunAll();
-  EXPECT_EQ(Info(behind).parked, "failed behind the point of no return: UNAVAILABLE: gave up after 3 attempts: busy");
-  // A budget of its own goes before the general one.
+  EXPECT_EQ(Info(behind).parked, "failed after the point of no return: UNAVAILABLE: gave up after 3 attempts: busy");
+  // Its own budget takes precedence over the general one.
   int tries = 0;
   const ProcId own = SubmitOdd([&tries]() -> StepOutcome {
     ++tries;
@@ -196,7 +197,7 @@ TEST_F(RulesTest, ATimeOutThatWasTakenUpDoesNotFireAgainAfterARestart) {
   EXPECT_EQ(journal_.Story(), "+a1");
 }
 
-// The time passes while a report is being absorbed: the report came first, and the step is told of it alone.
+// The time passes while a report is being absorbed: the report came first, and the step sees only the report.
 TEST_F(RulesTest, AReportThatCameBeforeTheTimeWasUpIsNoTimeOut) {
   int runs = 0;
   const ProcId pid = SubmitOdd([&runs]() -> StepOutcome {
@@ -271,7 +272,7 @@ TEST_F(RulesTest, VerbsQueueBehindTheStepThatRuns) {
   EXPECT_EQ(journal_.InForce(), "a1") << "the step that ran counts, the next one does not run";
 }
 
-TEST_F(RulesTest, AnOrderThatIsNotSettledRefusesItsBypassWithTheReason) {  // S17
+TEST_F(RulesTest, AnOrderThatIsNotSettledRefusesItsBypassWithTheReason) {  // S17 (answer or fence settles an order)
   Odd::check_bypass = [] { return Status(Error(Code::kFailedPrecondition, "its order is not settled")); };
   const ProcId pid = SubmitOdd([] { return Await{}; });
   Run();
@@ -279,7 +280,7 @@ TEST_F(RulesTest, AnOrderThatIsNotSettledRefusesItsBypassWithTheReason) {  // S1
   executor().Bypass(pid, false, {"op", "x"}, [&answer](const Status& status) { answer = status.error().message(); });
   EXPECT_EQ(answer, "pid 1: its order is not settled");
   EXPECT_EQ(Outcome(pid), "running");
-  // A refusal leaves its parents as they are.
+  // A refusal leaves its parents unchanged.
   const ProcId parent = SubmitOdd([]() -> StepOutcome {
     std::vector<ProcedurePtr> children;
     children.push_back(std::make_unique<Odd>());
@@ -329,7 +330,7 @@ TEST_F(RulesTest, AbortIsHonouredBeforeThePointOfNoReturnAndRefusedBehindItWithT
   journal_.FirstTime("event:e");
   Run();
   EXPECT_EQ(Info(behind).step_name, "FOUR");
-  EXPECT_EQ(Abort(behind, "op", "x").error().message(), "pid 2 is behind its point of no return");
+  EXPECT_EQ(Abort(behind, "op", "x").error().message(), "pid 2 is past its point of no return");
   EXPECT_EQ(Outcome(behind), "running");
 }
 

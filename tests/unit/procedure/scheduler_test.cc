@@ -1,4 +1,4 @@
-// The scheduler alone: classes, turns, what may run at the same time.
+// The scheduler alone: classes, round robin, which procedures may run at the same time.
 #include "procedure/pure/scheduler.h"
 
 #include <deque>
@@ -38,7 +38,7 @@ class SchedulerTest : public ::testing::Test {
     }
     return order;
   }
-  // What may run at the same time, until Finish.
+  // Returns the items that may run at the same time, until Finish.
   std::string StartAll() {
     std::string order;
     while (SchedItem* item = scheduler_.Poll(/*urgent_only=*/false)) {
@@ -126,12 +126,12 @@ TEST_F(SchedulerTest, AResourceRunsNoMoreThanItsLimit) {
   for (int i = 0; i < 2; ++i) Add("s" + std::to_string(i), Priority::kServer, ResourceKey::Server("s"));
   Add("crash", Priority::kServer, ResourceKey::Server("s"), false, /*urgent=*/true);
   EXPECT_EQ(Scheduler::HeldBack(items_[3]->sched), "") << "nothing runs yet";
-  EXPECT_EQ(StartAll(), "crash s0 t0 u0 t1 u1") << "two of a table, one of a server, urgent ones beside it";
+  EXPECT_EQ(StartAll(), "crash s0 t0 u0 t1 u1") << "two of a table, one of a server, and the urgent ones";
   EXPECT_EQ(Scheduler::HeldBack(items_[3]->sched), "2 steps of table t run, which is its limit");
   EXPECT_EQ(Scheduler::HeldBack(items_[0]->sched), "") << "it runs";
   EXPECT_EQ(Finish(), 0U) << "the crash handler's end frees nobody";
   EXPECT_EQ(Finish(), 1U);
-  EXPECT_EQ(Finish(), 2U) << "t2 and t3 wait, one of them may go";
+  EXPECT_EQ(Finish(), 2U) << "t2 and t3 wait, and one may run";
   EXPECT_EQ(StartAll(), "s1 t2");
   while (!running_.empty()) Finish();
   EXPECT_EQ(StartAll(), "t3");

@@ -1,4 +1,4 @@
-// Step tables: what the compiler refuses, and what registration refuses.
+// Step tables: errors that the compiler refuses, and errors that registration refuses.
 #include <gtest/gtest.h>
 
 #include "procedure/author/procedure_registry.h"
@@ -28,10 +28,10 @@ TEST(RegistryTest, RowThatSpawnsNoReturnMustBeOne) {
   const Status status = registry.Verify();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message(),
-            "BadParent:ONE spawns ScriptNoReturn, which has a point of no return, and is none itself");
+            "BadParent:ONE spawns ScriptNoReturn, which has a point of no return, but is not one itself");
 }
 
-// What the compiler refuses.
+// Tables that the compiler refuses.
 struct Author {
   StepOutcome Run(StepContext& /*ctx*/) { return Done{}; }
   Status Back(StepContext& /*ctx*/) { return Ok(); }
@@ -43,7 +43,7 @@ constexpr Undo<Author> kEnd{UndoKind::kPointOfNoReturn, nullptr};
 constexpr AuthorStep Row(StepNo number, std::string_view name, Undo<Author> undo) {
   return {number, name, &Author::Run, undo, {}};
 }
-// Where the compiler does not compare functions with null, nothing can be said.
+// If the compiler does not compare functions with null, the result is unknown.
 template <class Rows>
 consteval bool Refused(const Rows& rows) {
   return !kNullFunctionsAreSeen || !StepTableIsSound(rows);
@@ -61,7 +61,7 @@ static_assert(!StepTableIsSound(std::array{Row(1, "A", kNone), Row(2, "A", kNone
 static_assert(!StepTableIsSound(std::array{Row(0, "A", kNone)}), "number zero");
 static_assert(!StepTableIsSound(std::array<AuthorStep, 0>{}), "no state");
 
-// What registration refuses, of types that were not made by StateMachineProcedure.
+// Tables that registration refuses, of types that were not made by StateMachineProcedure.
 TEST(RegistryTest, UnsoundTablesAreRefusedByTypeAndRow) {
   const auto verify = [](std::vector<StepRow> rows) {
     ProcedureRegistry registry;
@@ -71,7 +71,7 @@ TEST(RegistryTest, UnsoundTablesAreRefusedByTypeAndRow) {
   };
   EXPECT_EQ(verify({{1, "A", UndoKind::kCall, {}}, {2, "B", UndoKind::kPointOfNoReturn, {}}}), "ok");
   EXPECT_EQ(verify({{1, "A", UndoKind::kPointOfNoReturn, {}}, {2, "B", UndoKind::kCall, {}}}),
-            "Odd:B (number 2) has an undo behind a point of no return");
+            "Odd:B (number 2) has an undo after a point of no return");
   EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, {}}, {1, "B", UndoKind::kNothing, {}}}),
             "Odd:B (number 1) has the number or the name of A");
   EXPECT_EQ(verify({{0, "A", UndoKind::kNothing, {}}}), "Odd:A (number 0) has no number or no name");

@@ -111,7 +111,8 @@ TEST_F(ThreadsTest, ManyTreesWithLocksFailuresAndWaits) {
     while (!over) {
       for (const ProcedureInfo& info : executor_->List()) EXPECT_TRUE(info.pid.valid());
       EXPECT_TRUE(executor_->WaitFor().cycles.empty());
-      // A wake begins the wait anew, time-out included: so many for each tree, or none would ever reach it.
+      // A wake restarts the wait and its time-out, so the number of wakes for each tree is bounded; otherwise no tree
+      // would reach its time-out.
       if (wakes < 10 * (finished + 1)) {
         executor_->Wake({"never"});
         ++wakes;
@@ -123,6 +124,36 @@ TEST_F(ThreadsTest, ManyTreesWithLocksFailuresAndWaits) {
   over = true;
   watcher.join();
   EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(executor_->Locks().empty());
+}
+
+// S122 (actions on files end with their step): steps whose own work does not end hold no worker, also when there are
+// more of them than workers.
+TEST_F(ThreadsTest, StayingStepsHoldNoWorker) {
+  journal_.SetAsync(false);
+  std::vector<ProcId> staying;
+  for (int i = 0; i < 20; ++i) {
+    std::vector<pb::ScriptOp> ops = {Op(Kind::STAY), Op(Kind::NEXT), Op(Kind::STAY)};
+    if (i % 4 == 0) ops.push_back(Op(Kind::FAIL, "planned"));  // its undo stays too
+    staying.push_back(Submit(ScriptOf("s" + std::to_string(i) + ".", ops)));
+  }
+  const ProcedureResult other = Wait(Submit(ScriptOf("other", {Op(Kind::NEXT), Op(Kind::NEXT)})));
+  EXPECT_EQ(other.status, ProcedureResult::Status::kSuccess);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> elsewhere;
+  for (int t = 0; t < 2; ++t) {
+    elsewhere.emplace_back([this, &over] {
+      while (!over) {
+        if (!journal_.FinishAsync()) std::this_thread::yield();
+      }
+    });
+  }
+  for (std::size_t i = 0; i < staying.size(); ++i) {
+    const bool failed = Wait(staying[i]).status == ProcedureResult::Status::kFailed;
+    EXPECT_EQ(failed, i % 4 == 0) << i;
+  }
+  over = true;
+  for (std::thread& thread : elsewhere) thread.join();
   EXPECT_TRUE(executor_->Locks().empty());
 }
 

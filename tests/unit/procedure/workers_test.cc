@@ -1,7 +1,11 @@
-// Workers, real ones: what runs at the same time, help for stuck ones, and that helpers go again.
+// Real workers: which steps run at the same time, extra workers for stuck ones, and that the extra workers end.
+#include <pthread.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,10 +27,10 @@ namespace {
 using ratchet::testing::AsyncStore;
 using ratchet::testing::StoredState;
 
-// Where the steps of a test meet.
+// The steps of a test wait here.
 class Gate {
  public:
-  // A step comes in and stays until Open.
+  // A step enters and stays until Open.
   void Pass() {
     MutexLock lock(mutex_);
     most_ = std::max(most_, ++inside_);
@@ -56,7 +60,7 @@ class Gate {
   int most_ GUARDED_BY(mutex_) = 0;
 };
 
-// "table/region", or "!" and that: one that passes the gate.
+// "table/region", or "!" and the same for a procedure that passes the gate.
 struct Words {
   std::string bytes;
   [[nodiscard]] std::string SerializeAsString() const { return bytes; }
@@ -86,6 +90,18 @@ class RegionWork final : public StateMachineProcedure<RegionWork, Words> {
   }
 };
 
+// Returns false if this takes more than half a minute.
+bool WaitUntil(const std::function<bool()>& condition) {
+  Mutex mutex;
+  CondVar cond;
+  MutexLock lock(mutex);
+  for (int i = 0; i < 15'000; ++i) {
+    if (condition()) return true;
+    cond.WaitFor(mutex, std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
 class WorkersTest : public ::testing::Test {
  protected:
   WorkersTest() { registry_.Register<RegionWork>(); }
@@ -104,19 +120,8 @@ class WorkersTest : public ::testing::Test {
     EXPECT_TRUE(pid.ok());
     return pid.ok() ? *pid : ProcId();
   }
-  // False: not within half a minute.
-  static bool Await(const std::function<bool()>& condition) {
-    Mutex mutex;
-    CondVar cond;
-    MutexLock lock(mutex);
-    for (int i = 0; i < 15'000; ++i) {
-      if (condition()) return true;
-      cond.WaitFor(mutex, std::chrono::milliseconds(2));
-    }
-    return false;
-  }
   bool Finishes(ProcId pid) {
-    return Await([this, pid] { return executor_->GetResult(pid).finished(); });
+    return WaitUntil([this, pid] { return executor_->GetResult(pid).finished(); });
   }
 
   Gate gate_;
@@ -137,14 +142,14 @@ TEST_F(WorkersTest, ATableRunsNoMoreStepsAtOnceThanItsLimit) {
   Begin({4, 0, 0, "PEWorker"}, options, clock_);
   std::vector<ProcId> pids;
   for (int i = 0; i < 4; ++i) pids.push_back(Submit("!t/" + std::to_string(i)));
-  ASSERT_TRUE(Await([this] { return gate_.inside() == 2; }));
+  ASSERT_TRUE(WaitUntil([this] { return gate_.inside() == 2; }));
   EXPECT_TRUE(Finishes(Submit("u/0"))) << "two workers are free for another table";
   EXPECT_EQ(gate_.inside(), 2);
-  EXPECT_TRUE(Await([&] {
+  EXPECT_TRUE(WaitUntil([&] {
     return std::count_if(pids.begin(), pids.end(), [this](ProcId pid) {
              return ToText(executor_->Get(pid)->waiting) == "2 steps of table t run, which is its limit: pid=1 pid=2";
            }) == 2;
-  })) << "the others say what holds them back, and who";
+  })) << "the others show what holds them back, and which procedures";
   const std::vector<LimitInfo> limits = executor_->Limits();
   ASSERT_EQ(limits.size(), 1U);
   EXPECT_EQ(limits[0].key, ResourceKey::Table("t"));
@@ -163,11 +168,11 @@ TEST_F(WorkersTest, StuckWorkersGetHelpAndTheHelpersGoAgain) {
   options.stuck_check_interval = Millis{2};
   options.stuck_threshold = Millis{1};
   options.keep_alive = Millis{5};
-  // Nothing is stuck before time moves: both of the pool's own workers come to the gate, and no helper.
+  // No worker is stuck before time moves: both of the pool's own workers come to the gate, and no extra one.
   Begin({2, 0, 3, "PEWorker"}, options, still_);
   const ProcId first = Submit("!t/0");
   const ProcId second = Submit("!t/1");
-  ASSERT_TRUE(Await([this] { return gate_.inside() == 2; }));
+  ASSERT_TRUE(WaitUntil([this] { return gate_.inside() == 2; }));
   EXPECT_EQ(workers_->size(), 2U);
   EXPECT_EQ(executor_->Workers().running, 2U);
   EXPECT_EQ(executor_->Workers().held, 0U) << "no time has gone by";
@@ -178,12 +183,12 @@ TEST_F(WorkersTest, StuckWorkersGetHelpAndTheHelpersGoAgain) {
   EXPECT_EQ(held.longest_for, Millis{10});
   EXPECT_FALSE(held.work_waits);
   EXPECT_TRUE(Finishes(Submit("u/0"))) << "both workers are stuck, a third one has to come";
-  EXPECT_TRUE(Await([this] { return workers_->size() == 2; })) << "nothing waits any more: it has gone";
+  EXPECT_TRUE(WaitUntil([this] { return workers_->size() == 2; })) << "no work waits, so it has ended";
   EXPECT_TRUE(Finishes(Submit("u/1"))) << "and another one comes when it is needed";
   gate_.Open();
   EXPECT_TRUE(Finishes(first));
   EXPECT_TRUE(Finishes(second));
-  EXPECT_TRUE(Await([this] { return workers_->size() == 2; }));
+  EXPECT_TRUE(WaitUntil([this] { return workers_->size() == 2; }));
 }
 
 TEST_F(WorkersTest, HelpersAreBounded) {
@@ -193,7 +198,7 @@ TEST_F(WorkersTest, HelpersAreBounded) {
   Begin({1, 0, 3, "PEWorker"}, options, clock_);
   std::vector<ProcId> pids;
   for (int i = 0; i < 8; ++i) pids.push_back(Submit("!t/" + std::to_string(i)));
-  ASSERT_TRUE(Await([this] { return gate_.inside() == 4; }));
+  ASSERT_TRUE(WaitUntil([this] { return gate_.inside() == 4; }));
   EXPECT_EQ(workers_->size(), 4U) << "one, and three helpers";
   gate_.Open();
   for (const ProcId pid : pids) EXPECT_TRUE(Finishes(pid));
@@ -219,6 +224,42 @@ TEST(PoolTest, WhenNoThreadCanBeHadTheHelperIsMissingAndNothingElse) {
   EXPECT_EQ(pool->size(), 1U);
   EXPECT_TRUE(pool->AddTemporary(Millis(60'000)));
   EXPECT_EQ(pool->size(), 2U);
+  pool->Stop();
+}
+
+// Address space of this process, in pages.
+std::size_t PagesMapped() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages;
+}
+
+std::size_t PagesOfAStack() {
+  pthread_attr_t attributes;
+  std::size_t bytes = 0;
+  EXPECT_EQ(pthread_getattr_default_np(&attributes), 0);
+  EXPECT_EQ(pthread_attr_getstacksize(&attributes, &bytes), 0);
+  EXPECT_EQ(pthread_attr_destroy(&attributes), 0);
+  return bytes / static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// A thread keeps its stack until it is joined.
+TEST(PoolTest, HelpersThatHaveEndedKeepNoStacks) {
+  constexpr std::size_t kHelpers = 60;
+  NothingToDo nothing;
+  ThreadWorkersOptions options;
+  options.workers = 1;
+  options.reserved = 0;
+  const auto pool = MakeThreadWorkers(options);
+  pool->Start(nothing);
+  const std::size_t before = PagesMapped();
+  ASSERT_GT(before, 0U);
+  for (std::size_t i = 0; i < kHelpers; ++i) {
+    ASSERT_TRUE(pool->AddTemporary(Millis(1)));
+    ASSERT_TRUE(WaitUntil([&pool] { return pool->size() == 1; }));
+  }
+  EXPECT_LT(PagesMapped() - std::min(before, PagesMapped()), kHelpers / 2 * PagesOfAStack())
+      << "the C library keeps a few stacks for the next threads";
   pool->Stop();
 }
 

@@ -1,4 +1,5 @@
-// S35 to S38: what a build may begin with, and what becomes of builds that end late, or not at all.
+// S35 (proof of a clean close) to S38 (no empty opening over data): from which parents a build may begin, and the fate
+// of builds that end late, or not at all.
 #include <utility>
 
 #include "common/base/mutant.h"
@@ -20,7 +21,8 @@ TEST_F(BuildRegionsTest, AParentWithUncoveredEditsIsNotBuiltFrom) {
   server->region = Open(*server, parent, 1).value();
   Write(*server->region, "b", "1");
   auto second = std::move(world.Start("b,1,1")).value();
-  Open(*second, parent, 2).value()->Close().value();  // although the first server's log is not split: breaks S17
+  // although the first server's log is not split: breaks S17 (answer or fence settles an order)
+  Open(*second, parent, 2).value()->Close().value();
   server.reset();
   world.Recover("a,1,1").value();
   const BuildReport report = Build(10, {parent}, {left, right}).value();
@@ -72,8 +74,8 @@ TEST_F(BuildRegionsTest, ALateBuildChangesNothing) {
   EXPECT_EQ(All(*Open(*server, left, 22).value()), "b=1 c=1 d=1 ");
 }
 
-// A worker that was abandoned after it had read its parent goes on when a later one, which has read more, is done.
-// What a daughter has then.
+// A worker that was abandoned after it had read its parent continues when a later one, which has read more, is done.
+// Returns the rows of a daughter then.
 std::string BuildRegionsTest::AfterALateWorker() {
   MakeParent();
   auto late = world.disk.NewProcess("late");
@@ -89,7 +91,7 @@ std::string BuildRegionsTest::AfterALateWorker() {
   });
   EXPECT_TRUE(Build(10, {parent}, {left, right}, late.get()).ok());
   const auto opened = Open(*server, left, 21);
-  return opened.ok() ? All(**opened) : "damaged";  // S92 sees that a row is missing
+  return opened.ok() ? All(**opened) : "damaged";  // S92 (leftover store files are proven) sees that a row is missing
 }
 
 TEST_F(BuildRegionsTest, ABuildThatEndsLateReplacesNothing) { EXPECT_EQ(AfterALateWorker(), "b=1 c=1 d=1 "); }
@@ -107,7 +109,7 @@ TEST_F(BuildRegionsTest, ADaughterNeverOpensEmpty) {
   EXPECT_NE(nothing_there.error().message().find("manifest.10"), std::string::npos) << nothing_there.error().message();
   MustBuild(10, {parent}, {left, right});
   EXPECT_FALSE(Open(*server, left, 15, 12).ok()) << "an older build is not the one that the master means";
-  const ScopedMutant mutant("region.any_birth");
+  const ScopedMutant mutant("region.any_build");
   EXPECT_TRUE(Open(*server, right, 16, 12).ok()) << "what the line above would notice";
 }
 
@@ -125,12 +127,12 @@ TEST_F(BuildRegionsTest, AFileThatCanHaveNoFurtherNameIsCopied) {
 
 TEST_F(BuildRegionsTest, AFamilyThatWasDroppedAndAddedAgainStaysEmpty) {
   MakeParent();
-  world.table.families.front().added_by = 9;  // f is another one now
+  world.table.families.front().added_by = 9;  // f is another family now
   MustBuild(10, {parent}, {left, right});
   EXPECT_EQ(All(*Open(*server, left, 11, 10).value()), "");
 }
 
-// Power fails, or the worker dies, at each of its operations; another worker does it all again.
+// Power fails, or the worker dies, at each of its operations; another worker repeats all of them.
 TEST_F(BuildRegionsTest, AWorkerMayDieAtEachOperation) {
   std::uint64_t number = 100;
   std::size_t operations = 0;

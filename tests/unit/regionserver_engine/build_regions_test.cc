@@ -1,4 +1,5 @@
-// S39 and S44: what regions that are made out of regions inherit.
+// S39 (children inherit from all parents) and S44 (own name for each file): what regions inherit from the regions that
+// they are made from.
 #include "common/base/mutant.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/row_samples.h"

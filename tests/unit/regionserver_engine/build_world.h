@@ -1,4 +1,5 @@
-// A world with one region to be built from, and two to be built: for tests of builds (S35 to S39, S44).
+// A world with one parent region and two regions to build: for tests of builds (S35: proof of a clean close, to S39:
+// children inherit from all parents; S44: own name for each file).
 #pragma once
 
 #include <memory>
@@ -40,12 +41,12 @@ class BuildRegionsTest : public ::testing::Test {
   static std::string PathOf(const RegionInfo& region) { return "/data/" + region.encoded_name(); }
 
   // An opening of `region` at `at`.
-  Result<std::shared_ptr<Region>> Open(Server& at, const RegionInfo& region, std::uint64_t open_seq,
-                                       std::uint64_t born = 0) {
+  Result<std::shared_ptr<Region>> Open(Server& at, const RegionInfo& region, std::uint64_t open_number,
+                                       std::uint64_t build_number = 0) {
     world.info = region;
-    world.born = born;
+    world.build_number = build_number;
     RATCHET_ASSIGN(auto directory, at.process->Open(PathOf(region)));
-    return world.OpenRegionIn(at, open_seq, std::move(directory));
+    return world.OpenRegionIn(at, open_number, std::move(directory));
   }
   void Write(Region& region, const std::string& row, const std::string& value,
              std::int64_t timestamp = kLatestTimestamp) {
@@ -78,7 +79,7 @@ class BuildRegionsTest : public ::testing::Test {
     ASSERT_TRUE(report.ok()) << report.error().ToString();
     ASSERT_EQ(report->not_clean, "");
   }
-  // "row=value " for all that a reader sees.
+  // "row=value " for every cell that a reader sees.
   std::string All(Region& region) {
     std::string all;
     const std::vector<Cell> cells = world.ScanAll(region).value();

@@ -56,12 +56,14 @@ TEST(CellKey, AfterARowIsBehindItsCellsAndBeforeTheNextRow) {
   }
 }
 
-// Flags in front; values of servers before tags have at most the first.
+// Flags first; values of servers before tags have at most the first flag.
 TEST(CellKey, StoredValuesHaveATimeToLiveAndTags) {
   const std::string tags("\0\x03\x41xy", 5);
-  EXPECT_EQ(EncodeStoredValue("v", 0), std::string("\0v", 2));
+  EXPECT_EQ(EncodeStoredValue("v", std::nullopt), std::string("\0v", 2));
   EXPECT_EQ(EncodeStoredValue("v", 5), std::string("\1\5v"));
-  for (const std::int64_t ttl : {0, 5}) {
+  EXPECT_EQ(EncodeStoredValue("v", 0), std::string("\1\0v", 3)) << "0 is a time to live, not 'none'";
+  using Ttl = std::optional<std::int64_t>;
+  for (const Ttl ttl : {Ttl(), Ttl(0), Ttl(-1), Ttl(5), Ttl(INT64_MIN), Ttl(INT64_MAX)}) {
     for (const std::string& some : {std::string(), tags}) {
       const std::string stored = EncodeStoredValue("value", ttl, some);
       const auto back = SplitStoredValue(stored);
@@ -75,9 +77,9 @@ TEST(CellKey, StoredValuesHaveATimeToLiveAndTags) {
     EXPECT_FALSE(SplitStoredValue(bad).ok());
 }
 
-// Of a store file whose checksums are right: errors, and no cell that could not be sent.
+// A store file with correct checksums but invalid keys: errors, and no cell that could not be sent.
 TEST(CellKey, WhatIsNoKeyIsAnError) {
-  const std::string value = EncodeStoredValue("v", 0);
+  const std::string value = EncodeStoredValue("v", std::nullopt);
   for (const std::string& key : {std::string(), std::string("short"), std::string(17, '\0'), std::string(40, 'x')}) {
     EXPECT_FALSE(DecodeStoredCell(key, value).ok());
     (void)SequenceOf(key);

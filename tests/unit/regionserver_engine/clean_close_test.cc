@@ -1,4 +1,5 @@
-// S35: a close ends the opening's manifest with the record CLOSED, and nothing is served behind it.
+// S35 (proof of a clean close): a close ends the opening's manifest with the record CLOSED, and no request is served
+// after it.
 #include <atomic>
 
 #include <gtest/gtest.h>
@@ -26,10 +27,10 @@ class CleanCloseTest : public ::testing::Test {
     FaultPoints::Instance().DisarmAll();
     ConfigureLog({});
   }
-  bool SaysClosed(std::uint64_t open_seq) {
+  bool SaysClosed(std::uint64_t open_number) {
     auto process = world.disk.NewProcess("reader");
     auto directory = process->Open("/data/" + world.info.encoded_name()).value();
-    return ReadManifest(*directory, world.info.encoded_name(), open_seq).value().closed;
+    return ReadManifest(*directory, world.info.encoded_name(), open_number).value().closed;
   }
   Status CloseWithAFailureBehindTheRecord() {
     FaultSpec spec;
@@ -83,11 +84,12 @@ TEST_F(CleanCloseTest, AFailureBehindTheRecordEndsTheProcess) {
 TEST_F(CleanCloseTest, ReadingAfterTheRecordIsNoticed) {
   const ScopedMutant mutant("region.read_after_closed");
   EXPECT_FALSE(CloseWithAFailureBehindTheRecord().ok());
-  EXPECT_TRUE(world.Read(*server->region, "r", "q").ok());  // what the test above would notice
+  EXPECT_TRUE(world.Read(*server->region, "r", "q").ok());  // the mutant that the test above would notice
   EXPECT_EQ(unsure, 0);
 }
 
-// Whether the close of an opening without writes met a full disk, by how long the manifest's first record is.
+// Returns true if the close of an opening without writes finds a full disk, depending on the length of the manifest's
+// first record.
 bool CloseMeetsAFullDisk(std::size_t key_bytes) {
   EngineWorld world;
   std::atomic<bool> full{false};

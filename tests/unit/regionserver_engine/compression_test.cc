@@ -1,5 +1,5 @@
-// COMPRESSION of families: which one a file gets, that the file says so, is smaller for it, and is read whatever the
-// table says by then.
+// COMPRESSION of families: which one a file gets, that the file names it, is smaller because of it, and is read
+// whatever the table's setting is by then.
 #include <map>
 
 #include <fmt/format.h>
@@ -54,7 +54,8 @@ TEST(FileCompressionTest, AFileSaysHowItIsCompressed) {
   for (const auto& [compression, name] : names) {
     const auto writer = files.Create(name + ".sst", compression).value();
     const auto key = [](int row) { return CellKey(Cell{fmt::format("r{}", row), "f", "q", 1, CellType::kPut, ""}, 1); };
-    for (int row = 0; row < 9; ++row) writer->Add(key(row), EncodeStoredValue(std::string(50'000, 'a'), 0)).value();
+    for (int row = 0; row < 9; ++row)
+      writer->Add(key(row), EncodeStoredValue(std::string(50'000, 'a'), std::nullopt)).value();
     const StoreFileInfo info = writer->Finish().value();
     EXPECT_LT(info.bytes, 100'000U) << name;
     const auto reader = files.OpenFile(info).value();
@@ -68,7 +69,7 @@ TEST(FileCompressionTest, AFileSaysHowItIsCompressed) {
   }
 }
 
-// Digits at random: nothing repeats, but each takes a byte and is worth half a one, which GZ and ZSTD make use of.
+// Random digits: they do not repeat, but each takes a byte and has half a byte of information, which GZ and ZSTD use.
 class CompressedRegion : public EngineWorld {
  public:
   explicit CompressedRegion(const std::string& compression) {

@@ -1,5 +1,9 @@
-// S46: what a snapshot's part holds, and what a region that is made out of one begins with.
+// S46 (source of a snapshot part): the data of a snapshot's part, and the initial data of a region that is made from
+// it.
 #include "regionserver/region/copy_region.h"
+
+#include <gmock/gmock.h>
+
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
 #include "tests/unit/regionserver_engine/build_world.h"
@@ -11,7 +15,7 @@ class CopyRegionTest : public BuildRegionsTest {
  protected:
   void SetUp() override {
     BuildRegionsTest::SetUp();
-    part = Child("", "", 30);  // its directory stands for the part's
+    part = Child("", "", 30);  // its directory acts as the part's
     clone = Child("", "", 31);
     world.info = clone;
     world.Format().value();
@@ -22,7 +26,7 @@ class CopyRegionTest : public BuildRegionsTest {
     RATCHET_ASSIGN(const auto directory, worker->Open(PathOf(parent)));
     return CopyClosedRegion(parent, *directory, past, PartNumbered(number));
   }
-  // What is in the part, as a region that is made out of it shows it.
+  // Returns the content of the part, as a region made from it shows it.
   std::string InClone(std::uint64_t part_number, std::uint64_t number) {
     auto directory = worker->Open(PathOf(clone)).value();
     const auto copied =
@@ -55,7 +59,7 @@ TEST_F(CopyRegionTest, APartHoldsWhatWasAcknowledgedBefore) {
   EXPECT_EQ(InClone(11, 30), "b=2 c=1 ") << "what the first comparison would notice: d is missing";
 }
 
-// A disk that was full for a while: the next flush first writes what the failed one has put aside.
+// The disk was full for a while. The next flush first writes the data that the failed flush has kept.
 TEST_F(CopyRegionTest, APartHoldsWhatWasWrittenAfterAFlushThatFailed) {
   auto region = Open(*server, parent, 1).value();
   const auto write_around_a_failed_flush = [&](const std::string& aside, const std::string& later) {
@@ -114,8 +118,8 @@ TEST_F(CopyRegionTest, ARegionThatAwaitsItsServersLogIsNotCopied) {
   Write(*region, "b", "1");
   region->Flush().value();
   Write(*region, "c", "1");
-  EXPECT_NE(CopyClosed(10).value().not_ready, "");
-  EXPECT_NE(InClone(10, 20), "b=1 c=1 ");
+  EXPECT_THAT(CopyClosed(10).value().not_ready, ::testing::HasSubstr("does not end with CLOSED"));
+  EXPECT_THAT(InClone(10, 20), ::testing::HasSubstr("the part of a snapshot"));
   const ScopedMutant mutant("copy.any_manifest");
   EXPECT_EQ(CopyClosed(11).value().not_ready, "");
   EXPECT_EQ(InClone(11, 30), "b=1 ") << "what the lines above would notice: c is lost";
@@ -137,7 +141,7 @@ TEST_F(CopyRegionTest, ARegionThatABuildHasMadeIsCopiedBeforeItsFirstOpening) {
   EXPECT_EQ(copied.value().files, 2U);
 }
 
-// The number of the order, not the newest, says which copy counts.
+// The number in the order, not the newest, decides which copy counts.
 TEST_F(CopyRegionTest, ALateCopyDoesNotTouchTheOneThatCounts) {
   auto region = Open(*server, parent, 1).value();
   Write(*region, "b", "1");

@@ -1,5 +1,5 @@
-// Power failures and fences at every single operation of a region's life: no acknowledged write is ever lost, and each
-// rule that guarantees it is missed when it is left out.
+// Power failures and fences at every single operation of a region's life: no acknowledged write is ever lost, and the
+// test notices when a rule that guarantees that is left out.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "tests/support/expect_killed.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::regionserver {
@@ -15,9 +16,9 @@ namespace {
 
 constexpr const char* kOwner = "a,1,1";
 
-// What the clients of a workload know.
+// The knowledge of a workload's clients.
 struct Known {
-  std::map<std::string, std::string> acked;  // row -> value that must be there ("" = deleted)
+  std::map<std::string, std::string> acked;  // row -> value that must exist ("" = deleted)
   std::set<std::string> unknown;             // rows whose last write was not answered
   std::int64_t counter_least = 0;            // acknowledged increments
   std::int64_t counter_most = 0;
@@ -40,10 +41,10 @@ void Count(EngineWorld& world, Region& region, std::uint64_t nonce, Known& known
 }
 
 bool rewrite_always = false;  // the manifest, after each record
-bool shipped = false;         // what is written, to other clusters (S113)
+bool shipped = false;         // writes are shipped to other clusters (S113: serial order of openings)
 
-// A region's whole life on one server. Goes on after failures as long as calls return, as a server would. Without a
-// close at its end what was written last is in the log only.
+// A region's whole life on one server. Continues after failures as long as calls return, as a server would. Without a
+// close at its end the last writes are in the log only.
 Known Live(EngineWorld& world, std::unique_ptr<Server>& server, const io::SimHook& hook, bool close = true) {
   Known known;
   if (rewrite_always) world.settings.manifest_slack_bytes = 0;
@@ -64,14 +65,14 @@ Known Live(EngineWorld& world, std::unique_ptr<Server>& server, const io::SimHoo
   Count(world, region, 2, known);
   IgnoreResult(region.Compact(true), "a fault may have struck");
   if (!world.died()) server->log->MarkCovered();
-  // Not after a death, or the cleaner's syncs would repair what the server forgot to sync.
+  // The cleaner does not run after a death; otherwise its syncs would replace syncs that the server left out.
   if (!server->process->crashed()) IgnoreResult(world.Clean(kOwner), "a fence may have fallen");
   Write(world, region, "r1", "eleven", known);
   if (close && !world.died()) known.closed = region.Close().ok();
   return known;
 }
 
-// What is wrong with the region on `server`, judged by what clients know; "" when nothing is.
+// Returns the first error in the region, judged by the clients' knowledge; "" if there is none.
 std::string Judge(EngineWorld& world, Region& region, const Known& known) {
   for (const auto& [row, value] : known.acked) {
     const Result<std::string> read = world.Read(region, row, "q");
@@ -82,16 +83,16 @@ std::string Judge(EngineWorld& world, Region& region, const Known& known) {
   const Result<std::string> counter = world.Read(region, "counter", "q");
   if (!counter.ok()) return counter.error().ToString();
   std::int64_t count = 0;
-  if (!counter->empty() && !DecodeInt64(*counter, count)) return "the counter is no number";
+  if (!counter->empty() && !DecodeInt64(*counter, count)) return "the counter is not a number";
   if (count < known.counter_least || count > known.counter_most)
     return fmt::format("the counter is {}, not in {}..{}", count, known.counter_least, known.counter_most);
   return {};
 }
 
-std::string OpenElsewhereAndJudge(EngineWorld& world, const Known& known, std::uint64_t open_seq = 2) {
-  auto next = world.Start(fmt::format("b,1,{}", open_seq));
+std::string OpenElsewhereAndJudge(EngineWorld& world, const Known& known, std::uint64_t open_number = 2) {
+  auto next = world.Start(fmt::format("b,1,{}", open_number));
   if (!next.ok()) return next.error().ToString();
-  const Status opened = world.OpenRegion(**next, open_seq);
+  const Status opened = world.OpenRegion(**next, open_number);
   if (!opened.ok()) return opened.error().ToString();
   if (std::string wrong = Judge(world, *(*next)->region, known); !wrong.empty()) return wrong;
   if (shipped && !known.acked.empty()) {
@@ -99,11 +100,11 @@ std::string OpenElsewhereAndJudge(EngineWorld& world, const Known& known, std::u
     if (after.size() != 1 || after[0].server != kOwner) return "the opening does not come after the one before";
     if (known.closed && after[0].file == kEndOfQueue) return "an opening that was closed has no place";
   }
-  // And once more, when nothing is there any more of which its owners say that it is not needed.
+  // Checks once more after the removal of every file that its owners declared unneeded.
   const auto cleaned = world.Clean(kOwner);
   if (!cleaned.ok()) return cleaned.error().ToString();
   if (const Status closed = (*next)->region->Close(); !closed.ok()) return closed.error().ToString();
-  const Status again = world.OpenRegion(**next, open_seq + 1);
+  const Status again = world.OpenRegion(**next, open_number + 1);
   if (!again.ok()) return "after cleaning: " + again.error().ToString();
   return Judge(world, *(*next)->region, known);
 }
@@ -123,7 +124,7 @@ std::string PowerFailureAt(std::uint64_t number, bool after, io::SimDisk::Loss l
   return OpenElsewhereAndJudge(world, known);
 }
 
-// The master fences and seals right before operation `number`; the old owner goes on for as long as it is let.
+// The master fences and seals right before operation `number`; the old owner continues for as long as it can.
 std::string FenceAt(std::uint64_t number, bool close) {
   EngineWorld world;
   world.Format().value();
@@ -137,7 +138,7 @@ std::string FenceAt(std::uint64_t number, bool close) {
       },
       close);
   if (!seals) return {};
-  // Before its directory exists nothing suspects the server, so nothing fences it.
+  // Before its directory exists no process suspects the server, so none fences it.
   if (!seals->ok()) return seals->error().code() == Code::kNotFound ? std::string() : seals->error().ToString();
   auto splitter = world.disk.NewProcess("splitter");
   for (const EngineWorld::Seal& seal : **seals) {
@@ -205,7 +206,7 @@ TEST_F(CrashSweepTest, AFenceAnywhereLosesNothingAcknowledged) {
   EXPECT_TRUE(violations.empty()) << Joined(violations);
 }
 
-// S62: the same with a manifest that is rewritten after each record.
+// S62 (bounded manifest): the sweep with a manifest that is rewritten after each record.
 class RewritingSweepTest : public CrashSweepTest {
  protected:
   void SetUp() override {
@@ -230,7 +231,7 @@ TEST_F(RewritingSweepTest, AFenceAnywhereLosesNothingAcknowledged) {
   EXPECT_TRUE(violations.empty()) << Joined(violations);
 }
 
-// S113: the same with the marks of openings in log and manifest; each next opening knows what it comes after.
+// S113: the sweep with the marks of openings in log and manifest, by which each opening knows its predecessor.
 class ShippedSweepTest : public CrashSweepTest {
  protected:
   void SetUp() override {
@@ -255,32 +256,35 @@ TEST_F(ShippedSweepTest, AFenceAnywhereLosesNothingAcknowledged) {
   EXPECT_TRUE(violations.empty()) << Joined(violations);
 }
 
-TEST_F(ShippedSweepTest, SayingNothingIsNoticed) {
-  const ScopedMutant mutant("region.silent_turns");
-  EXPECT_FALSE(SweepFence().empty());
+TEST_F(ShippedSweepTest, OmittingEarlierOpeningsIsNoticed) {
+  ExpectKilled(
+      "region.silent_marks", [] { return Joined(SweepFence()); }, "the opening does not come after the one before");
 }
 
-TEST_F(CrashSweepTest, ThePowerSweepNoticesALogWithoutSync) {  // S1
-  const ScopedMutant mutant("log.no_sync");
-  EXPECT_FALSE(SweepPower(io::SimDisk::Loss::kEverything).empty());
+TEST_F(CrashSweepTest, ThePowerSweepNoticesALogWithoutSync) {  // S1 (check after sync)
+  ExpectKilled(
+      "log.no_sync", [] { return Joined(SweepPower(io::SimDisk::Loss::kEverything)); },
+      "the counter is 0, not in 1..2");
 }
 
-TEST_F(CrashSweepTest, ThePowerSweepNoticesARollWithoutDirectorySync) {  // S4
-  const ScopedMutant mutant("log.no_roll_dir_sync");
-  EXPECT_FALSE(SweepPower(io::SimDisk::Loss::kEverything).empty());
+TEST_F(CrashSweepTest, ThePowerSweepNoticesARollWithoutDirectorySync) {  // S4 (directory made once)
+  ExpectKilled(
+      "log.no_roll_dir_sync", [] { return Joined(SweepPower(io::SimDisk::Loss::kEverything)); },
+      "the counter is 0, not in 1..2");
 }
 
-TEST_F(CrashSweepTest, TheFenceSweepNoticesAMissingCheck) {  // S2
-  const ScopedMutant mutant("log.no_check");
-  EXPECT_FALSE(SweepFence().empty());
+TEST_F(CrashSweepTest, TheFenceSweepNoticesAMissingCheck) {  // S2 (check is positive)
+  ExpectKilled(
+      "log.no_check", [] { return Joined(SweepFence()); }, "r1 is 'one', acknowledged 'eleven'");
 }
 
 TEST_F(CrashSweepTest, TheFenceSweepNoticesACheckBeforeTheSync) {  // S1
-  const ScopedMutant mutant("log.check_before_sync");
-  EXPECT_FALSE(SweepFence().empty());
+  ExpectKilled(
+      "log.check_before_sync", [] { return Joined(SweepFence()); }, "r1 is 'one', acknowledged 'eleven'");
 }
 
-// S22: after a close nothing of the region is in any log only, so that its server may lose the log.
+// S22 (close drains, flushes, checks): after a close no data of the region is only in a log, so its server may lose the
+// log.
 std::string CloseThenPowerFailure() {
   EngineWorld world;
   world.Format().value();
@@ -294,14 +298,14 @@ std::string CloseThenPowerFailure() {
 
 TEST_F(CrashSweepTest, AClosedRegionNeedsNoLog) { EXPECT_EQ(CloseThenPowerFailure(), ""); }
 
-TEST_F(CrashSweepTest, AManifestWithoutSyncIsNoticed) {  // S21, S22
-  const ScopedMutant mutant("manifest.no_sync");
-  EXPECT_NE(CloseThenPowerFailure(), "");
+TEST_F(CrashSweepTest, AManifestWithoutSyncIsNoticed) {  // S21 (numbered openings), S22
+  ExpectKilled(
+      "manifest.no_sync", [&] { return CloseThenPowerFailure(); }, "manifest.1 had a state, but it is missing");
 }
 
-TEST_F(CrashSweepTest, AManifestWithoutDirectorySyncIsNoticed) {  // S21
-  const ScopedMutant mutant("manifest.no_dir_sync");
-  EXPECT_NE(CloseThenPowerFailure(), "");
+TEST_F(CrashSweepTest, AManifestWithoutDirectorySyncIsNoticed) {  // S21 (numbered openings)
+  ExpectKilled(
+      "manifest.no_dir_sync", [&] { return CloseThenPowerFailure(); }, "1-4.sst does not exist");
 }
 
 // The splitter dies at its operation `split_op`, another one finishes; the opener dies at `open_op`, another one
@@ -362,29 +366,33 @@ std::vector<std::string> SweepRecovery() {
   return violations;
 }
 
-TEST_F(CrashSweepTest, ASecondCrashAnywhereInTheRecoveryLosesNothing) {  // S25, S26
+// S25 (recovered edits stay until flushed), S26 (split up to the seal)
+TEST_F(CrashSweepTest, ASecondCrashAnywhereInTheRecoveryLosesNothing) {
   const auto violations = SweepRecovery();
   EXPECT_TRUE(violations.empty()) << Joined(violations);
 }
 
 TEST_F(CrashSweepTest, TheRecoverySweepNoticesEditsThatAreDroppedUnflushed) {  // S25
-  const ScopedMutant mutant("region.no_flush_of_replayed");
-  EXPECT_FALSE(SweepRecovery().empty());
+  ExpectKilled(
+      "region.no_flush_of_replayed", [] { return Joined(SweepRecovery()); }, "r0 is '', acknowledged 'r0'");
 }
 
-TEST_F(CrashSweepTest, TheRecoverySweepNoticesEditsPublishedUnsynced) {  // S26
-  const ScopedMutant mutant("split.no_publish_sync");
-  // Shown by a power failure after the split says that it is done.
-  EngineWorld world;
-  world.Format().value();
-  auto server = world.Start(kOwner).value();
-  world.OpenRegion(*server, 1).value();
-  Known known;
-  Write(world, *server->region, "r0", "zero", known);
-  server.reset();
-  world.Recover(kOwner).value();
-  world.disk.PowerFailure();
-  EXPECT_NE(OpenElsewhereAndJudge(world, known), "");
+TEST_F(CrashSweepTest, TheRecoverySweepNoticesEditsPublishedUnsynced) {  // S26 (split up to the seal)
+  // Shown by a power failure after the split reports its end.
+  const auto recover_then_power_failure = [] {
+    EngineWorld world;
+    world.Format().value();
+    auto server = world.Start(kOwner).value();
+    world.OpenRegion(*server, 1).value();
+    Known known;
+    Write(world, *server->region, "r0", "zero", known);
+    server.reset();
+    world.Recover(kOwner).value();
+    world.disk.PowerFailure();
+    return OpenElsewhereAndJudge(world, known);
+  };
+  EXPECT_EQ(recover_then_power_failure(), "");
+  ExpectKilled("split.no_publish_sync", recover_then_power_failure, "no splitter publishes a file without entries");
 }
 
 }  // namespace

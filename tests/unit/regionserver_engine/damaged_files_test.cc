@@ -1,6 +1,6 @@
-// S53: every kind of file of a region, damaged in every way that a disk or a hand can: empty, cut, zeros at its start,
-// missing, with another file's content. The region stays closed or says that it cannot read; it never answers without
-// what it had, and it gives nothing up. With the file back it opens as if nothing had been.
+// S53 (opening starts with full state): every kind of file of a region, damaged in every way that a disk or a hand can:
+// empty, cut, zeros at its start, missing, with another file's content. The region stays closed or reports that it
+// cannot read; it never answers without its data, and it gives nothing up. With the file restored it opens normally.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ struct Damage {
   std::optional<std::string> content;  // nothing: the file is missing
 };
 
-// Where records end in a log of records; nowhere in other files.
+// The ends of records in a log of records; none in other files.
 std::vector<std::size_t> EndsOfRecords(const std::string& bytes) {
   io::RecordReader reader(bytes, {});
   std::vector<std::size_t> ends;
@@ -50,7 +50,7 @@ std::vector<Damage> DamagesOf(const std::string& bytes, const std::string& other
   zeros.replace(0, std::min<std::size_t>(512, zeros.size()), std::min<std::size_t>(512, zeros.size()), '\0');
   all.push_back({"first sector zeros", zeros});
   const std::vector<std::size_t> ends = EndsOfRecords(bytes);
-  // Not in the zeros behind the records, where nothing is lost.
+  // Damages no byte in the zeros after the records, because that loses nothing.
   all.push_back({"cut in the middle", bytes.substr(0, (ends.empty() ? bytes.size() : ends.back()) / 2)});
   for (const std::size_t end : ends) {
     if (end < bytes.size()) all.push_back({fmt::format("cut at {}, behind a record", end), bytes.substr(0, end)});
@@ -67,16 +67,16 @@ class DamagedFilesTest : public ::testing::Test {
   }
   void TearDown() override { ConfigureLog({}); }
 
-  std::unique_ptr<Server> Serve(std::uint64_t open_seq) {
-    auto server = world.Start(fmt::format("s{},1,1", open_seq)).value();
-    world.OpenRegion(*server, open_seq).value();
+  std::unique_ptr<Server> Serve(std::uint64_t open_number) {
+    auto server = world.Start(fmt::format("s{},1,1", open_number)).value();
+    world.OpenRegion(*server, open_number).value();
     return server;
   }
   void Write(Server& server, const std::string& row, const std::string& value = "v") {
     ASSERT_TRUE(world.Mutate(*server.region, Put(row, "q", value)).value().ok());
     rows[row] = value;
   }
-  // Its log is gone as a log is that manifests cover.
+  // Its log is removed, as a log that manifests cover.
   static void CloseAndForget(std::unique_ptr<Server> server) { server->region->Close().value(); }
 
   std::unique_ptr<io::Directory> Directory() {
@@ -90,10 +90,10 @@ class DamagedFilesTest : public ::testing::Test {
     const auto file = directory->Create(name).value();
     file->Append(*content).value();
   }
-  // "" when all rows are read, "refused: why" when the region does not open or cannot be read, else what is wrong.
-  std::string Open(std::uint64_t open_seq) {
-    auto server = world.Start(fmt::format("s{},1,1", open_seq)).value();
-    if (const Status opened = world.OpenRegion(*server, open_seq); !opened.ok())
+  // "" when all rows are read, "refused: why" when the region does not open or cannot be read, else the error.
+  std::string Open(std::uint64_t open_number) {
+    auto server = world.Start(fmt::format("s{},1,1", open_number)).value();
+    if (const Status opened = world.OpenRegion(*server, open_number); !opened.ok())
       return "refused: " + opened.error().ToString();
     for (const auto& [row, value] : rows) {
       const auto read = world.Read(*server->region, row, "q");
@@ -111,7 +111,7 @@ class DamagedFilesTest : public ::testing::Test {
     return files;
   }
 
-  // Each damage of `name` is refused by an opening, which gives nothing up, and then mended.
+  // An opening refuses each damage of `name`, and gives nothing up; then the file is repaired.
   void EachIsRefused(const std::string& name, const std::string& other) {
     const std::string whole = Content(name);
     const std::vector<std::string> given_up = GivenUp();
@@ -137,7 +137,7 @@ class DamagedFilesTest : public ::testing::Test {
     CloseAndForget(std::move(server));
     ASSERT_TRUE(world.Clean("s5,1,1").ok());
   }
-  // The same of a region by another name.
+  // The manifest of a region with another name.
   std::string ManifestOfAnotherRegion() {
     const auto directory = world.disk.NewProcess()->OpenOrMake("/data/other").value();
     EXPECT_TRUE(Manifest::Create(*directory, "other", 5).ok());
@@ -154,7 +154,7 @@ TEST_F(DamagedFilesTest, AManifestOfARegionWithFiles) {
   EachIsRefused("manifest.5", ManifestOfAnotherRegion());
 }
 
-// Manifest 6 has taken everything over and written nothing of its own: no store file bears its number.
+// Manifest 6 has taken everything over and written no file of its own: no store file has its number.
 TEST_F(DamagedFilesTest, AManifestThatOnlyTookOver) {
   LiveWithFlushes();
   CloseAndForget(Serve(6));
@@ -163,7 +163,7 @@ TEST_F(DamagedFilesTest, AManifestThatOnlyTookOver) {
   EachIsRefused("manifest.6", ManifestOfAnotherRegion());
 }
 
-// Neither are there store files, because all rows were deleted: sequences, times and nonces are in the manifest only.
+// There are no store files either, because all rows were deleted: sequences, times and nonces are in the manifest only.
 TEST_F(DamagedFilesTest, AManifestOfARegionWithoutFiles) {
   auto server = Serve(5);
   Write(*server, "r1");
@@ -176,7 +176,8 @@ TEST_F(DamagedFilesTest, AManifestOfARegionWithoutFiles) {
   EachIsRefused("manifest.5", ManifestOfAnotherRegion());
 }
 
-// Files of several openings are there; the newest has taken over what they had, so that is the one to bring back.
+// There are files of several openings; the newest has taken over the others' files, so its manifest is the one to
+// restore.
 TEST_F(DamagedFilesTest, TheManifestToBringBackIsNamed) {
   LiveWithFlushes();
   CloseAndForget(Serve(6));
@@ -184,20 +185,20 @@ TEST_F(DamagedFilesTest, TheManifestToBringBackIsNamed) {
   EXPECT_THAT(Open(7), ::testing::HasSubstr("opened.6 shows that manifest.6 had a state"));
 }
 
-// As in a directory that was made before openings said that they had a state.
+// The directory is one of an earlier version, in which openings did not record that they had a state.
 TEST_F(DamagedFilesTest, AManifestBesideFilesIsEnoughToKnow) {
   LiveWithFlushes();
   Directory()->Unlink("opened.5").value();
   EachIsRefused("manifest.5", ManifestOfAnotherRegion());
 }
 
-// Not a file is left, so nothing in the directory tells of an opening. The master knows of one.
+// No file is left, so the directory shows no trace of an opening. The master knows of one.
 TEST_F(DamagedFilesTest, ADirectoryWithoutAnyFileOpensOnlyWhereNoneWasOpenBefore) {
   world.opened_before = true;
-  EXPECT_NE(Open(5).find("the region has been open"), std::string::npos);
+  EXPECT_NE(Open(5).find("recorded an opening of the region"), std::string::npos);
   EXPECT_THAT(GivenUp(), ::testing::IsEmpty());
-  // The refused opening has left a manifest, without a state: that is no earlier opening either.
-  EXPECT_NE(Open(6).find("the region has been open"), std::string::npos);
+  // The refused opening has left a manifest without a state: it does not count as an earlier opening either.
+  EXPECT_NE(Open(6).find("recorded an opening of the region"), std::string::npos);
   world.opened_before = false;
   EXPECT_EQ(Open(7), "");
   world.opened_before = true;
@@ -206,11 +207,11 @@ TEST_F(DamagedFilesTest, ADirectoryWithoutAnyFileOpensOnlyWhereNoneWasOpenBefore
 
 TEST_F(DamagedFilesTest, OpeningOverALostManifestIsNoticed) {
   const ScopedMutant mutant("region.open_over_lost_manifest");
-  const ScopedMutant no_other_net("region.take_lost_record");  // S92 notices as well
+  const ScopedMutant no_other_net("region.take_lost_record");  // S92 (leftover store files are proven) notices as well
   LiveWithFlushes();
   Place("manifest.5", Content("manifest.5").substr(0, 10));
   EXPECT_EQ(Open(6), "r1 is '', was 'v'");
-  EXPECT_THAT(GivenUp(), Contains("unneeded.5-3.sst"));  // what the tests above would notice
+  EXPECT_THAT(GivenUp(), Contains("unneeded.5-3.sst"));  // the mutants that the tests above would notice
 }
 
 TEST_F(DamagedFilesTest, AManifestThatMayEndAnywhereIsNoticed) {
@@ -224,7 +225,7 @@ TEST_F(DamagedFilesTest, AManifestThatMayEndAnywhereIsNoticed) {
   EXPECT_EQ(Open(6), "r3 is '', was 'v'");
 }
 
-// Also in the last record, which a crash could have torn, but not like this: its flush was acknowledged.
+// Damages the last record too. A crash could have torn it, but not in this way, because its flush was acknowledged.
 TEST_F(DamagedFilesTest, AFlippedByteAnywhereInAManifest) {
   LiveWithFlushes();
   const std::string whole = Content("manifest.5");
@@ -255,7 +256,7 @@ TEST_F(DamagedFilesTest, TakingADamagedTailForTornIsNoticed) {
   EXPECT_EQ(Open(6), "r3 is '', was 'v'");
 }
 
-// A died opening's manifest is no damage: nothing says that it had a state.
+// The manifest of an opening that died is not damage: no record shows that it had a state.
 TEST_F(DamagedFilesTest, AnOpeningThatDiedEarlyIsNoDamage) {
   LiveWithFlushes();
   for (const std::string& content : {std::string(), std::string(kBlock, '\0')}) {
@@ -285,7 +286,7 @@ TEST_F(DamagedFilesTest, AnotherStoreFileUnderTheNameIsNoticed) {
   EXPECT_EQ(Open(6), "r1 is '', was 'v'");
 }
 
-// A file that is missing is not known to have been there: the crash procedure settles that it was published.
+// The region does not know that a missing file existed: the crash procedure checks that it was published.
 TEST_F(DamagedFilesTest, RecoveredEdits) {
   auto server = Serve(5);
   Write(*server, "r1");
@@ -305,7 +306,7 @@ TEST_F(DamagedFilesTest, RecoveredEdits) {
   EXPECT_EQ(Open(++next_opening), "");
 }
 
-// As splitters wrote them that did not say where a file ends.
+// Writes the file as splitters did that recorded no end of a file.
 TEST_F(DamagedFilesTest, RecoveredEditsWithoutAFrameAreReplayed) {
   auto server = Serve(5);
   Write(*server, "r1");
@@ -350,7 +351,7 @@ TEST_F(DamagedFilesTest, EmptyRecoveredEditsAreNoticed) {
   EXPECT_EQ(Open(6), "r1 is '', was 'v'");
 }
 
-// --- S54 ---
+// --- S54 (no schema, no change) ---
 
 TEST_F(DamagedFilesTest, ASchemaWithoutFamiliesOpensNothing) {
   LiveWithFlushes();
@@ -393,6 +394,32 @@ TEST_F(DamagedFilesTest, ACompactionKeepsFamiliesThatItDoesNotKnow) {
 TEST_F(DamagedFilesTest, DroppingUnknownFamiliesIsNoticed) {
   const ScopedMutant mutant("region.drop_unknown_families");
   EXPECT_EQ(ReadAfterACompactionThatKnowsOnlyG(world), "");
+}
+
+// Damage that occurs while the region is open is reported to the server with the file's name, each time that a read
+// finds it.
+TEST_F(DamagedFilesTest, DamageOfAFileOfAnOpenRegionIsTold) {
+  std::vector<std::string> told;
+  world.damaged = [&told](const std::string& file, const Error& error) {
+    told.push_back(fmt::format("{}: {}", file, error.code() == Code::kCorruption ? "corrupt" : "unreadable"));
+  };
+  auto server = Serve(5);
+  Write(*server, "r1");
+  server->region->Flush().value();
+  std::string file;
+  for (const std::string& name : world.RegionFiles())
+    if (name.ends_with(".sst")) file = name;
+  ASSERT_NE(file, "");
+  ASSERT_TRUE(told.empty());
+  std::string bytes = Content(file).substr(2, 8);
+  for (char& byte : bytes) byte = static_cast<char>(byte ^ 0x55);
+  world.disk.Overwrite("/data/" + world.info.encoded_name() + "/" + file, 2, bytes).value();
+  EXPECT_FALSE(world.Read(*server->region, "r1", "q").ok());
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.front(), file + ": corrupt");
+  told.clear();
+  EXPECT_FALSE(server->region->Compact(true).ok());
+  EXPECT_FALSE(told.empty());
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ class DataModelRun {
   std::string Row() { return Pick({"a", "b", std::string("b\0c", 3), std::string("b\0", 2), "ba"}); }
   std::string Family() { return Pick({"f", "f", "g", "h", "k", "l"}); }
   std::string Qualifier() { return Pick({"", "q", std::string("q\0", 2), "r"}); }
-  // Few different ones, so that they meet; some in the future, but not far.
+  // Draws from a few timestamps, so that they collide; some are in the near future.
   std::int64_t Time() { return Now() - 300 + 100 * prng_.Between(0, 4); }
 
   void Apply(AtomicMutation unit) {
@@ -97,16 +97,16 @@ class DataModelRun {
     Mutation put;
     put.kind = MutationKind::kPut;
     put.row = Row();
-    if (prng_.Chance(1, 10)) put.ttl_ms = prng_.Between(20, 300);
+    if (prng_.Chance(1, 10)) put.ttl_ms = prng_.Chance(1, 4) ? prng_.Between(-5, 0) : prng_.Between(20, 300);
     for (std::uint64_t i = 0; i <= prng_.Below(3); ++i) {
-      // A version whose own time is over makes room for an older one, whose marker a compaction may have dropped by
+      // When the time to live of a version ends, an older one appears; a compaction may have dropped its marker by
       // then.
       const std::string family = put.ttl_ms ? Pick({"f", "g", "h"}) : Family();
       Cell cell{put.row, family, Qualifier(), kLatestTimestamp, CellType::kPut, fmt::format("v{}", ++values_)};
       if (prng_.Chance(1, 2)) cell.timestamp = Time();
       put.cells.push_back(cell);
       if (cell.timestamp == kLatestTimestamp) cell.timestamp = Now();
-      naive_.Write(cell, put.ttl_ms.value_or(0));
+      naive_.Write(cell, put.ttl_ms);
     }
     AtomicMutation unit;
     unit.mutations.push_back(std::move(put));
@@ -184,7 +184,7 @@ class DataModelRun {
     NextServer();
   }
 
-  // A server assigned before may have been the last to see this millisecond.
+  // The server of the previous assignment may have been the last to see this millisecond.
   void NextServer() {
     world_.time.Advance(Millis(2));
     ++openings_;

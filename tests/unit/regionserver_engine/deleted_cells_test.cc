@@ -1,4 +1,4 @@
-// What is deleted: raw reads, which show what is stored, and families that keep deleted cells.
+// Deleted cells: raw reads, which show all stored cells, and families that keep deleted cells.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -109,7 +109,7 @@ TEST_F(DeletedCellsTest, ARawScanGoesByItsOwnVersionsAndTimesOnly) {
   EXPECT_THAT(Raw(limited), ElementsAre("r:q@2 delete ", "r:q@2 put v2"));
 }
 
-TEST_F(DeletedCellsTest, KeptOnesAreSeenByWhoLooksBeforeTheMarker) {
+TEST_F(DeletedCellsTest, KeptCellsAreVisibleBeforeTheMarker) {
   Open("TRUE", 3);
   Apply(Put("r", "q", "v1", 1));
   Apply(Put("r", "q", "v2", 2));
@@ -151,7 +151,7 @@ TEST_F(DeletedCellsTest, KeptUntilTheyExpire) {
                                  fmt::format("r:q@{} put v", begin)));
   world_.time.Advance(Millis(1'001));
   Major();
-  // MIN_VERSIONS keeps what is alive, not what was deleted.
+  // MIN_VERSIONS keeps live cells, not deleted ones.
   EXPECT_THAT(Raw(), ElementsAre(fmt::format("r:other@{} put w", begin)));
 }
 

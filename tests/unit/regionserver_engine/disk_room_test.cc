@@ -1,4 +1,4 @@
-// S90: a compaction begins only where there is room for it, and never takes the last of the disk.
+// S90 (compactions leave space): a compaction begins only if there is room for it, and never uses the last of the disk.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr std::uint64_t kKept = 2'000'000;
-constexpr std::uint64_t kPart = 3'000'000;  // of each of two store files, about
+constexpr std::uint64_t kPart = 3'000'000;  // approximate size of each of two store files
 
 class DiskRoomTest : public ::testing::Test {
  protected:
@@ -25,7 +25,7 @@ class DiskRoomTest : public ::testing::Test {
     world.OpenRegion(*server, 1).value();
     WritePart("a");
     WritePart("b");
-    // The log's own space is no matter of these tests.
+    // These tests do not concern the log's own space.
     server->log->Roll().value();
   }
   void TearDown() override {
@@ -55,7 +55,7 @@ class DiskRoomTest : public ::testing::Test {
 
 TEST_F(DiskRoomTest, ACompactionThatDoesNotFitDoesNotBegin) {
   const std::vector<std::string> before = StoreFilesThere();
-  LeaveFree(2 * kPart + kKept / 2);  // its file would fit; what others need would not
+  LeaveFree(2 * kPart + kKept / 2);  // its file would fit, but not the reserve for others
   std::uint64_t appended = 0;
   server->process->SetHook([&appended](const io::SimEvent& event) {
     if (event.op == io::SimOp::kAppend) appended += event.bytes;
@@ -88,7 +88,7 @@ TEST_F(DiskRoomTest, WithoutARoomItTakesTheLastOfTheDisk) {
   EXPECT_LT(least, kKept);
 }
 
-// The room that it had is taken by another process while it writes.
+// Another process uses the space of the compaction while it writes.
 TEST_F(DiskRoomTest, ACompactionGivesUpWhenOthersTakeItsRoom) {
   const std::vector<std::string> before = StoreFilesThere();
   LeaveFree(3 * kPart + kKept);
@@ -106,7 +106,7 @@ TEST_F(DiskRoomTest, ACompactionGivesUpWhenOthersTakeItsRoom) {
   server->region->Compact(true).value();
 }
 
-// Two that run at the same time do not count on the same room.
+// Two compactions that run at the same time reserve separate space.
 TEST(DiskRoomShareTest, WhatIsTakenIsTakenOnce) {
   io::SimDisk disk;
   const auto process = disk.NewProcess();
@@ -123,7 +123,7 @@ TEST(DiskRoomShareTest, WhatIsTakenIsTakenOnce) {
   EXPECT_EQ(room.Take(*directory, 901).error().code(), Code::kNoSpace);
 }
 
-// A flush gives room back, so it begins, but leaves a little for records.
+// A flush frees room, so it begins, but leaves a little for records.
 TEST_F(DiskRoomTest, AFlushLeavesTheLastBytesToRecords) {
   for (int i = 0; i < 3; ++i) {
     Prng prng(9);

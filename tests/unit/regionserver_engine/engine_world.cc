@@ -55,7 +55,7 @@ AtomicMutation Append(const std::string& row, const std::string& qualifier, cons
   return One(std::move(mutation));
 }
 
-// A process that stops: its threads end, nothing is flushed.
+// A process that stops: its threads end, no data is flushed.
 Server::~Server() {
   if (region) region->Abandon();
   region.reset();
@@ -117,14 +117,14 @@ Result<std::unique_ptr<Server>> EngineWorld::ServeMeta() {
   return server;
 }
 
-Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::uint64_t open_seq,
+Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::uint64_t open_number,
                                                           std::shared_ptr<io::Directory> dir) {
   OpenParams params;
   params.info = info;
   params.table = table;
-  params.open_seq = open_seq;
-  params.past = {opened_before, born};
-  params.descriptor = descriptor;
+  params.open_number = open_number;
+  params.past = {opened_before, build_number};
+  params.schema_number = schema_number;
   params.directory = std::move(dir);
   params.log = server.log.get();
   params.log_owner = server.name;
@@ -132,12 +132,13 @@ Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::u
   params.settings = settings;
   params.lost = lost;
   params.unsure = unsure;
+  params.damaged = damaged;
   return Region::Open(std::move(params));
 }
 
-Status EngineWorld::OpenRegion(Server& server, std::uint64_t open_seq) {
+Status EngineWorld::OpenRegion(Server& server, std::uint64_t open_number) {
   RATCHET_ASSIGN(auto directory, server.process->Open("/data/" + info.encoded_name()));
-  RATCHET_ASSIGN(server.region, OpenRegionIn(server, open_seq, std::move(directory)));
+  RATCHET_ASSIGN(server.region, OpenRegionIn(server, open_number, std::move(directory)));
   return Ok();
 }
 
@@ -182,7 +183,7 @@ Result<std::vector<Cell>> EngineWorld::ScanAll(Region& region, ScanSpec spec, st
   RATCHET_ASSIGN(const std::unique_ptr<Scanner> scanner, region.Scan(std::move(spec)));
   std::vector<Cell> cells;
   ScanLimits limits;
-  limits.max_rows = rows_a_chunk;
+  limits.max_results = rows_a_chunk;
   for (bool more = true; more;) {
     RATCHET_ASSIGN(const ScanChunk chunk, scanner->Next(limits));
     RATCHET_TRY(region.CheckServing());
@@ -226,6 +227,9 @@ Result<SplitReport> EngineWorld::Split(io::Disk& splitter, const std::string& se
   request.sealed_last_sequence = seal.last_sequence;
   request.attempt_token = attempt;
   request.open_region = [&splitter](const std::string& region) { return splitter.Open("/data/" + region); };
+  request.keep_edits = [](const std::string&, std::uint64_t) {  // the test knows that the region is gone
+    return std::unique_ptr<io::Directory>();
+  };
   return SplitLog(*directory, request);
 }
 
@@ -281,7 +285,7 @@ std::vector<QueuePoint> FirstComesAfter(Server& server) {
   io::Record record;
   if (!reader.Next(&record)) return {};
   const LogEntry entry = DecodeLogEntry(record.payload).value();
-  return entry.turn ? entry.turn->after : std::vector<QueuePoint>();
+  return entry.mark ? entry.mark->after : std::vector<QueuePoint>();
 }
 
 }  // namespace ratchet::regionserver

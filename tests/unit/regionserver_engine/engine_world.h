@@ -19,7 +19,7 @@
 
 namespace ratchet::regionserver {
 
-// Short forms of mutations, all on family "f" unless said otherwise.
+// Short forms of mutations, all on family "f" by default.
 AtomicMutation Put(const std::string& row, const std::string& qualifier, const std::string& value,
                    std::int64_t timestamp = kLatestTimestamp);
 AtomicMutation Delete(const std::string& row, const std::string& qualifier, CellType type,
@@ -38,7 +38,8 @@ struct Server {
   std::shared_ptr<Region> region;
 };
 
-// What the first entry of the server's logs says that it comes after (S113); nothing when it is no opening's mark.
+// The opening that the first entry of the server's logs names as its predecessor (S113: serial order of openings);
+// empty when the entry is not an opening's mark.
 std::vector<QueuePoint> FirstComesAfter(Server& server);
 
 class EngineWorld {
@@ -49,20 +50,20 @@ class EngineWorld {
   // Makes the region's directory and /wals, as the master does.
   Status Format();
   Result<std::unique_ptr<Server>> Start(const std::string& name, io::SimHook hook = {});
-  Status OpenRegion(Server& server, std::uint64_t open_seq);
+  Status OpenRegion(Server& server, std::uint64_t open_number);
   // This world's region is hbase:meta: formatted, and open at a server "a,1,1".
   Result<std::unique_ptr<Server>> ServeMeta();
-  Result<std::shared_ptr<Region>> OpenRegionIn(Server& server, std::uint64_t open_seq,
+  Result<std::shared_ptr<Region>> OpenRegionIn(Server& server, std::uint64_t open_number,
                                                std::shared_ptr<io::Directory> dir);
 
-  // Waits for the answer; nullopt: the process died, or the answer never came.
+  // Waits for the answer; returns nullopt if the process died or the answer never came.
   std::optional<Result<MutationResult>> Mutate(Region& region, AtomicMutation mutation);
   std::vector<Result<MutationResult>> MutateBatch(Region& region, std::vector<AtomicMutation> mutations);
   // The newest value, "" when there is none. With the CHECK that a reply needs.
   Result<std::string> Read(Region& region, const std::string& row, const std::string& qualifier);
   Result<std::vector<Cell>> ScanAll(Region& region, ScanSpec spec = {}, std::uint32_t rows_a_chunk = 3);
 
-  // What the master does about a dead server: fence, sync and seal each log, split it in `process`.
+  // The master's actions for a dead server: fence, sync and seal each log, split it.
   struct Seal {
     std::string file;
     std::uint64_t length = 0;
@@ -72,8 +73,8 @@ class EngineWorld {
   Result<std::vector<Seal>> FenceAndSeal(const std::string& server);
   Result<SplitReport> Split(io::Disk& splitter, const std::string& server, const Seal& seal, std::uint64_t attempt);
   Status Recover(const std::string& server);  // both, until it is done
-  // What the master's cleaner does in its two stages at once (S32): what the owners call unneeded is gone. Logs
-  // of `server`, unless it is fenced, and files of the region. Returns how many.
+  // Both stages of the master's cleaner at once (S32: two-stage cleaner): removes the files that the owners call
+  // unneeded. Logs of `server`, unless it is fenced, and files of the region. Returns the number of removed files.
   Result<std::size_t> Clean(const std::string& server);
   // The region's directory as it is now.
   std::vector<std::string> RegionFiles();
@@ -86,12 +87,13 @@ class EngineWorld {
   RegionInfo info;
   TableDescriptor table;
   RegionSettings settings;
-  bool opened_before = false;    // what the master's order says
-  std::uint64_t born = 0;        // likewise
-  std::uint64_t descriptor = 0;  // likewise
+  bool opened_before = false;       // as in the master's order
+  std::uint64_t build_number = 0;   // likewise
+  std::uint64_t schema_number = 0;  // likewise
   ServerLogOptions log_options;
   std::function<void(const Error&)> lost;
   std::function<void(const Error&)> unsure;
+  OnDamagedFile damaged;
 
  private:
   std::unique_ptr<io::SimDisk::Process> master_;

@@ -1,4 +1,5 @@
-// What HBase's filters leave of a table, forward, reversed and in small replies; and jumps against reading everything.
+// The cells that HBase's filters select from a table, forward, reversed and in small replies; and jumps against reading
+// everything.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -60,6 +61,34 @@ pb::Filter OlderFuzzyOf(const std::string& key, const std::string& mask) {
   return NamedFilter("FuzzyRowFilter", message);
 }
 
+// The filter chooses before the request's versions are counted, in a raw scan too. As in HBase markers count there.
+TEST_F(FilterScanTest, VersionsAreCountedAfterTheFilter) {
+  for (const int time : {1, 2, 3}) Store("r1", "a", "v" + std::to_string(time), time);
+  ASSERT_TRUE(world.Mutate(*server->region, Delete("r1", "a", CellType::kDelete, 4)).value().ok());
+  const auto times = [this](const pb::Filter& filter, bool raw, std::uint32_t versions) {
+    ScanSpec spec;
+    spec.raw = raw;
+    spec.max_versions = versions;
+    spec.filter = DecodeFilter(filter, {false, 1}).value();
+    std::string text;
+    const auto cells = world.ScanAll(*server->region, spec, 2);
+    for (const Cell& cell : cells.value()) text += std::to_string(cell.timestamp);
+    return text;
+  };
+  for (const bool flushed : {false, true}) {
+    SCOPED_TRACE(flushed);
+    if (flushed) {
+      ASSERT_TRUE(server->region->Flush().ok());
+    }
+    for (const bool raw : {false, true}) {
+      SCOPED_TRACE(raw);
+      EXPECT_EQ(times(ValueIs(pb::EQUAL, "v1"), raw, 1), "1");
+      EXPECT_EQ(times(ValueIs(pb::NOT_EQUAL, "v3"), raw, 1), raw ? "4" : "2");
+      EXPECT_EQ(times(ValueIs(pb::NOT_EQUAL, "v2"), raw, 2), raw ? "43" : "31");
+    }
+  }
+}
+
 TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
   FillTable();
   const auto first = Empty<pb::FirstKeyOnlyFilter>("FirstKeyOnlyFilter");
@@ -67,7 +96,7 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
     const char* what;
     pb::Filter filter;
     const char* left;
-    const char* reversed = nullptr;  // where it is not the same rows in the other order
+    const char* reversed = nullptr;  // if it is not the same rows in the other order
   };
   const std::vector<Case> cases = {
       {"prefix of all", PrefixOf("r"), "1a 1b 1c 2a 2b 2c 3a 3c 4a 4b 4c"},
@@ -99,6 +128,10 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
       {"column count", ColumnCountOf(2), "1a 1b 2a 2b 3a 3c 4a 4b"},
       {"column page", ColumnPageOf(1, 1), "1b 2b 3c 4b"},
       {"column page behind all", ColumnPageOf(2, 3), ""},
+      {"a hint behind a member that leaves the cell out", AllOf({ColumnPageOf(1, 1), ColumnPrefixOf("c")}),
+       "1c 2c 3c 4c"},
+      {"the farthest hint", AllOf({ColumnPageOf(1, 1), ColumnPrefixOf("b"), ColumnRangeOf("c", true, "d", true)}), ""},
+      {"a hint in a list is not asked for", AllOf({ColumnPageOf(1, 1), AllOf({ColumnPrefixOf("c")})}), "3c"},
       {"column page from", ColumnPageFrom(1, "b"), "1b 2b 3c 4b"},
       {"first key", first, "1a 2a 3a 4a"},
       {"first matching", FirstMatching({"b"}), "1a 1b 2a 2b 3a 3c 4a 4b"},
@@ -209,12 +242,12 @@ TEST_F(FilterScanTest, MarkersAreNotJumpedOver) {
   Store("r2", "a", "hidden", 5);
   AtomicMutation family = Delete("r2", "", CellType::kDeleteFamily, 7);
   ASSERT_TRUE(world.Mutate(*server->region, family).value().ok());
-  EXPECT_EQ(Scan(ColumnPrefixOf("a")), "1a");  // the marker of the family stands behind the empty column's put
+  EXPECT_EQ(Scan(ColumnPrefixOf("a")), "1a");  // the marker of the family follows the empty column's put
 }
 
 TEST_F(FilterScanTest, VersionsAreCountedBehindTheFilter) {
   for (int version = 1; version <= 3; ++version) Store("r1", "a", std::to_string(version), version);
-  EXPECT_EQ(Scan(ValueIs(pb::EQUAL, "2")), "1a");  // not the newest, and yet one version
+  EXPECT_EQ(Scan(ValueIs(pb::EQUAL, "2")), "1a");  // not the newest, but still one version
   ScanSpec two;
   two.max_versions = 2;
   EXPECT_EQ(Scan(ValueIs(pb::NOT_EQUAL, "3"), false, 2, two), "1a 1a");
@@ -235,7 +268,7 @@ TEST_F(FilterScanTest, OffsetAndLimitCountWhatTheFilterTakes) {
   EXPECT_EQ(Scan(QualifierOp(pb::NOT_EQUAL, "a"), false, 2, batch), "1b 1c 2b 2c 3c 4b 4c");
 }
 
-// Every row over a small alphabet, against all rows read and judged by the definition.
+// Compares the result for every row over a small alphabet with a full read that applies the definition to each row.
 TEST_F(FilterScanTest, JumpsLeaveOutNothing) {
   const std::uint64_t seed = RandomSeed();
   std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(seed));
@@ -280,7 +313,7 @@ TEST_F(FilterScanTest, JumpsLeaveOutNothing) {
           });
         },
         "ranges");
-    // Keys no longer than any row: a shorter row is a matter of where the jump lands (HBase's rule).
+    // Keys that are not longer than any row: for a shorter row the landing place of the jump decides (HBase's rule).
     std::vector<std::pair<std::string, std::string>> keys;
     for (std::size_t count = 1 + prng.Below(3); count > 0; --count) {
       const std::string key = ("r" + word(1)).substr(0, 2);
@@ -329,7 +362,8 @@ TEST_F(FilterScanTest, ScansEndEarlyAndSayWhy) {
   EXPECT_TRUE(chunk.filter_done);
   EXPECT_FALSE(chunk.more_in_region);
   EXPECT_TRUE(scanner->Next(ScanLimits{}).value().rows.empty());
-  // Nothing found, and no time: the answer comes all the same, and the scan goes on from there.
+  // The time of the call is over and no row was found: the answer comes anyway, and the scan continues from its
+  // position.
   spec.filter = DecodeFilter(ValueIs(pb::EQUAL, "43"), {}).value();
   scanner = server->region->Scan(spec).value();
   ScanLimits hurry;

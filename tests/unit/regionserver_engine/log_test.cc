@@ -60,11 +60,13 @@ TEST_F(LogTest, EntriesSurviveTheirEncoding) {
   entry.region = "abc";
   entry.sequence = 77;
   entry.greatest_timestamp = -5;
-  entry.cells.push_back({Cell{std::string("r\0w", 3), "f", "", INT64_MAX, CellType::kDeleteFamilyVersion, ""}, 0});
+  entry.cells.push_back({Cell{std::string("r\0w", 3), "f", "", INT64_MAX, CellType::kDeleteFamilyVersion, ""}, {}});
   entry.cells.push_back({Cell{"row", "f", "q", 0, CellType::kPut, std::string(1000, 'v')}, 60'000});
   Cell tagged{"tagged", "f", "q", 1, CellType::kPut, "v"};
   tagged.tags = std::string("\0\x03\x41xy", 5);
   entry.cells.push_back({tagged, 5});
+  entry.cells.push_back({tagged, 0});
+  entry.cells.push_back({tagged, INT64_MIN});
   entry.nonces.push_back({1, UINT64_MAX, 1'700'000'000'000});
   std::string bytes;
   EncodeLogEntry(entry, bytes);
@@ -73,12 +75,16 @@ TEST_F(LogTest, EntriesSurviveTheirEncoding) {
   EXPECT_EQ(back.sequence, entry.sequence);
   EXPECT_EQ(back.greatest_timestamp, entry.greatest_timestamp);
   EXPECT_EQ(back.nonces, entry.nonces);
-  ASSERT_EQ(back.cells.size(), 3U);
+  ASSERT_EQ(back.cells.size(), 5U);
+  EXPECT_EQ(back.cells[0].ttl_ms, std::nullopt);
   EXPECT_EQ(back.cells[0].cell, entry.cells[0].cell);
   EXPECT_EQ(back.cells[1].cell, entry.cells[1].cell);
   EXPECT_EQ(back.cells[1].ttl_ms, 60'000);
   EXPECT_EQ(back.cells[2].cell, tagged);
   EXPECT_EQ(back.cells[2].ttl_ms, 5);
+  EXPECT_EQ(back.cells[3].cell, tagged);
+  EXPECT_EQ(back.cells[3].ttl_ms, 0) << "0 is a time to live, not 'none'";
+  EXPECT_EQ(back.cells[4].ttl_ms, INT64_MIN);
   for (std::size_t length = 0; length < bytes.size(); ++length)
     EXPECT_FALSE(DecodeLogEntry(std::string_view(bytes).substr(0, length)).ok()) << length;
 }
@@ -112,7 +118,7 @@ TEST_F(LogTest, ManyWritersShareSyncs) {
   while (answered < kWrites) std::this_thread::yield();
   const auto metrics = server->log->GetMetrics();
   EXPECT_EQ(metrics.entries, static_cast<std::uint64_t>(kWrites));
-  EXPECT_LE(metrics.syncs, 3U);  // what was caught in the first pause, and the rest
+  EXPECT_LE(metrics.syncs, 3U);  // the batch of the first pause, and the rest
 }
 
 TEST_F(LogTest, AViewOfTheFilesCopiesNoMoreRegionsThanWanted) {
@@ -178,7 +184,7 @@ TEST_F(LogTest, APreparedNextFileIsALegalEmptyLog) {
   EXPECT_EQ(world.Read(*next->region, "s", "q").value(), "s");
 }
 
-TEST_F(LogTest, AFailedSyncEndsTheProcessAndAnswersNothing) {  // S6
+TEST_F(LogTest, AFailedSyncEndsTheProcessAndAnswersNothing) {  // S6 (failed sync ends the process)
   StartServer();
   ASSERT_TRUE(Write("r"));
   server->process->SetHook(io::FailOps(io::SimOp::kSyncFile, "log.", Code::kIo));
@@ -186,7 +192,7 @@ TEST_F(LogTest, AFailedSyncEndsTheProcessAndAnswersNothing) {  // S6
   EXPECT_TRUE(world.died());
 }
 
-// The page cache lies after a failed sync: trying again says success, and the power failure shows what that is worth.
+// The page cache lies after a failed sync: a retry reports success, and the power failure shows that it is worthless.
 TEST_F(LogTest, ASyncIsNotTriedAgain) {  // S6
   const auto acknowledged_and_lost = [&](const std::string& name, std::uint64_t opening) {
     auto fresh = world.Start(name).value();
@@ -218,7 +224,7 @@ TEST_F(LogTest, AFullDiskRefusesWritesAndGoesOnWhenThereIsSpace) {  // S6
   world.disk.SetCapacity(world.disk.used_bytes());
   int accepted = 0;
   std::optional<Result<MutationResult>> answer;
-  do {  // what is reserved may still be used
+  do {  // the reserved space may still be used
     answer = world.Mutate(*server->region, Put("s" + std::to_string(accepted++), "q", std::string(1 << 19, 'v')));
     ASSERT_TRUE(answer.has_value());
   } while (answer->ok() && accepted < 100);
@@ -243,7 +249,7 @@ TEST_F(LogTest, APreparationWithoutSpaceTakesNoneAndIsTheNextLog) {
   StartServer();
   ASSERT_TRUE(Write("r"));
   for (int i = 0; i < 3; ++i) {
-    // Room for a part of the filling; the file that was prepared before takes the next one's turn.
+    // Room for a part of the filling; the file that was prepared before is used as the next one.
     world.disk.SetCapacity(world.disk.used_bytes() + (1 << 19));
     server->log->Roll().value();
     ASSERT_TRUE(Write("s" + std::to_string(i)));
@@ -273,7 +279,7 @@ TEST_F(LogTest, AFencedLogSaysSoOnce) {
   EXPECT_EQ(fenced, 1);
 }
 
-TEST_F(LogTest, SplittingAgainAndByManyGivesTheSame) {  // S26
+TEST_F(LogTest, SplittingAgainAndByManyGivesTheSame) {  // S26 (split up to the seal)
   const EngineWorld::Seal seal = SealedLog(5);
   auto process = world.disk.NewProcess("splitter");
   const SplitReport first = world.Split(*process, kServer, seal, 1).value();
@@ -281,7 +287,7 @@ TEST_F(LogTest, SplittingAgainAndByManyGivesTheSame) {  // S26
   EXPECT_EQ(first.regions, 1U);
   const std::string edits = world.disk.Content(EditsPath(seal)).value();
   EXPECT_TRUE(world.Split(*process, kServer, seal, 2).value().already_done);
-  // Without the mark that says so, as for splitters that run at the same time.
+  // The mark is removed, so that the state is that of splitters that run at the same time.
   auto directory = process->Open(std::string("/wals/") + kServer + "-splitting").value();
   std::vector<std::thread> splitters;
   directory->Unlink("split." + seal.file).value();
@@ -321,7 +327,8 @@ TEST_F(LogTest, DamageBelowTheSealIsNamed) {
   EXPECT_THAT(torn.error().message(), HasSubstr("sealed at"));
 }
 
-// A stopped server goes on and appends after the seal: no splitter may take that, or two of them would differ (S26).
+// A stopped server continues and appends after the seal: no splitter may use that entry, or two splitters would differ
+// (S26).
 std::uint64_t EntriesDespiteALateAppend(EngineWorld& world, Server& late) {
   std::vector<EngineWorld::Seal> seals;
   FaultSpec fence;
@@ -361,7 +368,15 @@ TEST_F(LogTest, EditsOfRegionsThatAreGoneOrFlushedAreLeftOut) {
   request.open_region = [](const std::string& region) -> Result<std::unique_ptr<io::Directory>> {
     return Error(Code::kNotFound, region);
   };
+  EXPECT_EQ(SplitLog(*directory, request).error().code(), Code::kFailedPrecondition)
+      << "a missing directory does not show that the region is gone";
+  std::uint64_t last_sequence = 0;
+  request.keep_edits = [&last_sequence](const std::string&, std::uint64_t last) {
+    last_sequence = last;
+    return std::unique_ptr<io::Directory>();
+  };
   const SplitReport report = SplitLog(*directory, request).value();
+  EXPECT_EQ(last_sequence, 4U);
   EXPECT_EQ(report.covered, 2U);
   EXPECT_EQ(report.dropped, 2U);
   EXPECT_EQ(report.regions, 0U);

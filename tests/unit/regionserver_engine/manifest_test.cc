@@ -1,4 +1,4 @@
-// The manifest by itself: how large it becomes, and what stands in it after it was rewritten (S62).
+// The manifest by itself: its size, and its content after it was rewritten (S62: bounded manifest).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ class ManifestTest : public ::testing::Test {
     FaultPoints::Instance().DisarmAll();
     ConfigureLog({});
   }
-  // A flush of one file and `nonces` uses, at `now_ms`; what is more than 1,000 ms old is forgotten.
+  // A flush of one file and `nonces` uses, at `now_ms`; uses older than 1,000 ms are forgotten.
   void AppendFlush(std::uint64_t number, std::size_t nonces, std::int64_t now_ms) {
     ManifestEdit edit;
     edit.flushed_sequence = number;
@@ -78,7 +78,8 @@ TEST_F(ManifestTest, ItsSizeFollowsTheStateNotTheNumberOfChanges) {
   }
   EXPECT_GT(rewritten, 10);
   EXPECT_LT(largest, 8 * kSlackBytes);  // ten thousand nonces need 100 KB and more
-  EXPECT_LE(directory->ReadAll("manifest.7").value().size(), manifest->bytes() + 8192);  // with what is prepared ahead
+  EXPECT_LE(directory->ReadAll("manifest.7").value().size(), manifest->bytes() + 8192);  // including the space prepared
+                                                                                         // ahead
   EXPECT_THAT(directory->List().value(), Not(Contains("tmp.manifest.7")));
   ExpectSameStateOnTheDisk();
   disk.PowerFailure();
@@ -129,8 +130,8 @@ TEST_F(ManifestTest, ARewritingThatFailedChangesNothingAndIsTriedAgain) {
   ExpectSameStateOnTheDisk();
 }
 
-// Live files that a power failure leaves, when after a rewriting a compaction has removed the only one without making
-// another: no directory is synced for that.
+// Returns the live files after a power failure: after a rewriting a compaction has removed the only file without making
+// another, so no directory was synced.
 TEST_F(ManifestTest, WhatFollowsARewritingSurvivesAPowerFailure) {
   RewriteThenRemoveTheOnlyFile();
   EXPECT_EQ(FilesAfterAPowerFailure(), 0U);
@@ -164,7 +165,7 @@ TEST_F(ManifestTest, RecoveredEditsThatAreGoneAreForgotten) {
 TEST(NonceTableTest, WhatWasForgottenIsNotSaved) {
   NonceTable table(3);
   for (std::uint64_t i = 1; i <= 100; ++i) table.Add({{1, i, static_cast<std::int64_t>(i)}});
-  EXPECT_EQ(table.TakeUnsaved().size(), 3U);
+  EXPECT_EQ(table.DrainUnsaved().size(), 3U);
 }
 
 TEST(ManifestRegionTest, ManyIncrementsLeaveASmallManifest) {

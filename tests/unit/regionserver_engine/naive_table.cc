@@ -38,7 +38,7 @@ std::vector<NaiveTable::Written> NaiveTable::Versions(const std::string& row, co
     if (cell.type == CellType::kPut && cell.row == row && cell.family == family && cell.qualifier == qualifier)
       by_time[cell.timestamp] = written;
   }
-  std::vector<Cell> keepers;  // what these hide goes on to exist
+  std::vector<Cell> keepers;  // cells hidden by these continue to exist
   for (const Written& written : cells_) {
     const Cell& marker = written.cell;
     if (marker.row != row || marker.family != family || marker.type == CellType::kPut) continue;
@@ -48,9 +48,8 @@ std::vector<NaiveTable::Written> NaiveTable::Versions(const std::string& row, co
     }
     std::erase_if(by_time, [&](const auto& entry) { return Hides(marker, qualifier, entry.first); });
   }
-  std::erase_if(by_time, [&](const auto& entry) {
-    return entry.second.ttl_ms > 0 && now_ms > entry.first + entry.second.ttl_ms;
-  });
+  std::erase_if(by_time,
+                [&](const auto& entry) { return entry.second.ttl_ms && now_ms > entry.first + *entry.second.ttl_ms; });
   const NaiveFamily& rules = families_.at(family);
   std::vector<Written> versions;
   std::size_t existing = 0;

@@ -1,9 +1,10 @@
-// HBase's data model by brute force: every cell ever written in one list, every question answered by looking at all of
-// them. Written independently of the engine, to judge it.
+// HBase's data model by brute force: every cell ever written in one list, every read searches all of them. Written
+// independently of the engine, to judge it.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,9 @@ class NaiveTable {
  public:
   explicit NaiveTable(std::map<std::string, NaiveFamily> families) : families_(std::move(families)) {}
 
-  // A time to live is given back as a tag.
-  void Write(Cell cell, std::int64_t ttl_ms = 0) {
-    if (ttl_ms > 0) AppendTtlTag(ttl_ms, cell.tags);
+  // A time to live is returned as a tag.
+  void Write(Cell cell, std::optional<std::int64_t> ttl_ms = std::nullopt) {
+    if (ttl_ms) AppendTtlTag(*ttl_ms, cell.tags);
     cells_.push_back({std::move(cell), ttl_ms});
   }
   // Timestamp of the n-th newest existing version; -1 when there are fewer.
@@ -35,13 +36,13 @@ class NaiveTable {
                                        std::size_t nth, std::int64_t now_ms) const;
   [[nodiscard]] std::vector<Cell> Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms) const;
   [[nodiscard]] std::vector<std::string> Rows() const;  // with any cell, in plain order
-  // Keeps what exists, drops the rest, markers too unless they keep what they hide.
+  // Keeps existing cells, drops the rest, including markers unless they keep hidden cells.
   void MajorCompact(std::int64_t now_ms);
 
  private:
   struct Written {
     Cell cell;
-    std::int64_t ttl_ms = 0;
+    std::optional<std::int64_t> ttl_ms;
   };
   // The existing versions of a column, newest first, without those that are hidden from readers by markers in
   // `markers`.

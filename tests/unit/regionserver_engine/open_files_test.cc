@@ -1,5 +1,5 @@
-// Store files and descriptors: a bounded number is open, whatever the number of regions; scans go on over files that
-// have gone.
+// Store files and descriptors: a bounded number is open, whatever the number of regions; scans continue over files that
+// were removed.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -98,7 +98,8 @@ class ReplacedFilesTest : public ::testing::Test {
  protected:
   void SetUp() override { ConfigureLog({LogLevel::kError, {}}); }
   void TearDown() override { ConfigureLog({}); }
-  // A file that was opened, has lost its name to the cleaner, and is closed: can a scan that begins now read it?
+  // A file was opened, the cleaner has removed its name, and it is closed: returns whether a scan that begins now can
+  // read it.
   Status ReadWithoutName() {
     io::SimDisk disk;
     const auto process = disk.NewProcess();
@@ -108,7 +109,7 @@ class ReplacedFilesTest : public ::testing::Test {
     // Several blocks: opening may read the first and the last.
     const auto key = [](int row) { return CellKey(Cell{fmt::format("r{}", row), "f", "q", 1, CellType::kPut, ""}, 1); };
     for (int row = 0; row < 9; ++row)
-      writer->Add(key(row), EncodeStoredValue(std::string(50'000, static_cast<char>('a' + row)), 0)).value();
+      writer->Add(key(row), EncodeStoredValue(std::string(50'000, static_cast<char>('a' + row)), std::nullopt)).value();
     const auto reader = files.OpenFile(writer->Finish().value()).value();
     RATCHET_TRY(HoldOpen(*reader));
     directory->Unlink("1-1.sst").value();
@@ -123,7 +124,7 @@ class ReplacedFilesTest : public ::testing::Test {
 TEST_F(ReplacedFilesTest, AreReadWhileTheyAreHeld) {
   const Status read = ReadWithoutName();
   EXPECT_TRUE(read.ok()) << read.error().ToString();
-  EXPECT_EQ(OpenFiles::OfProcess().held(), 0U);  // with their last reader they are let go
+  EXPECT_EQ(OpenFiles::OfProcess().held(), 0U);  // released with their last reader
 }
 
 TEST_F(ReplacedFilesTest, NotHoldingThemIsNoticed) {
@@ -156,7 +157,7 @@ TEST_F(ReplacedFilesTest, ACompactionHoldsWhatAScanReadsAndNothingElse) {
   EXPECT_EQ(OpenFiles::OfProcess().held(), 0U);
 }
 
-// On real files: how many descriptors open regions take.
+// On real files: the number of descriptors that open regions use.
 TEST(RegionDescriptorsTest, AnOpenRegionHoldsNone) {
   ConfigureLog({LogLevel::kError, {}});
   const auto path = std::filesystem::temp_directory_path() / fmt::format("ratchet_few_{}", ::getpid());
@@ -164,7 +165,7 @@ TEST(RegionDescriptorsTest, AnOpenRegionHoldsNone) {
   const auto root = io::PosixDisk().OpenOrMake(path.string()).value();
   const auto fenced = io::FencedDirectory::Make(*root, "a,1,1").value();
   ServerLogOptions log_options;
-  log_options.prepare_next = false;  // its file would be counted or not
+  log_options.prepare_next = false;  // otherwise its file might or might not be counted
   const auto log = ServerLog::Open(*fenced, log_options).value();
   const SystemClock clock;
   const auto in_use = [] {
@@ -174,7 +175,7 @@ TEST(RegionDescriptorsTest, AnOpenRegionHoldsNone) {
     return count;
   };
   std::vector<std::shared_ptr<Region>> regions;
-  const auto open = [&](int index, std::uint64_t open_seq) {
+  const auto open = [&](int index, std::uint64_t open_number) {
     OpenParams params;
     params.info.table = TableName{"default", "t"};
     params.info.start_key = fmt::format("{:06}", index);
@@ -182,7 +183,7 @@ TEST(RegionDescriptorsTest, AnOpenRegionHoldsNone) {
     params.info.region_id = 1;
     params.table.name = params.info.table;
     params.table.families = {DefaultFamily("f")};
-    params.open_seq = open_seq;
+    params.open_number = open_number;
     std::filesystem::create_directories(path / "data" / params.info.encoded_name());
     params.directory = io::OpenLightDirectory(*root, "data/" + params.info.encoded_name()).value();
     params.log = log.get();

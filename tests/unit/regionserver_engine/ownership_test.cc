@@ -1,5 +1,5 @@
-// S50 and S52: which opening counts is one look for one name, and only a higher opening, found as such, gives a region
-// up.
+// S50 (give up only on proof) and S52 (one mark per opening): one look-up of one name decides which opening counts, and
+// only a higher opening that was positively found gives a region up.
 #include "regionserver/store/ownership.h"
 
 #include <gmock/gmock.h>
@@ -36,16 +36,16 @@ class OwnershipTest : public ::testing::Test {
     FaultPoints::Instance().DisarmAll();
     ConfigureLog({});
   }
-  std::unique_ptr<Server> Serve(const std::string& name, std::uint64_t open_seq, io::SimHook hook = {}) {
+  std::unique_ptr<Server> Serve(const std::string& name, std::uint64_t open_number, io::SimHook hook = {}) {
     auto server = world.Start(name, std::move(hook)).value();
-    world.OpenRegion(*server, open_seq).value();
+    world.OpenRegion(*server, open_number).value();
     return server;
   }
   bool Write(Server& server, const std::string& row) {
     const auto answer = world.Mutate(*server.region, Put(row, "q", row));
     return answer && answer->ok();
   }
-  // A server to which looks for the marks of openings fail while `blind`.
+  // A server whose looks for the marks of openings fail while `blind`.
   std::unique_ptr<Server> ServeBlindly(Code code) {
     return Serve("a,1,1", 5, [this, code](const io::SimEvent& event) {
       const bool looks = event.op == io::SimOp::kLookUp || event.op == io::SimOp::kList;
@@ -69,7 +69,7 @@ class OwnershipTest : public ::testing::Test {
   std::atomic<bool> blind{false};
 };
 
-// --- S50 ---
+// --- S50 (give up only on proof) ---
 
 TEST_F(OwnershipTest, ALookThatFailsAfterAWriteEndsTheServerAndLosesNothing) {
   auto server = ServeBlindly(Code::kIo);
@@ -79,7 +79,7 @@ TEST_F(OwnershipTest, ALookThatFailsAfterAWriteEndsTheServerAndLosesNothing) {
   blind = false;
   EXPECT_EQ(lost, 0);  // it is neither fenced nor superseded
   EXPECT_EQ(unsure, 1);
-  // Until the process has ended nothing is answered, and nothing may say that the region is closed.
+  // Until the process has ended no request is answered, and no report may claim that the region is closed.
   EXPECT_FALSE(Write(*server, "late"));
   EXPECT_FALSE(server->region->CheckServing().ok());
   EXPECT_FALSE(server->region->Close().ok());
@@ -92,7 +92,7 @@ TEST_F(OwnershipTest, GivingUpWhenUnsureIsNoticed) {
   ASSERT_TRUE(Write(*server, "before"));
   blind = true;
   EXPECT_FALSE(Write(*server, "unknown"));
-  EXPECT_EQ(lost, 1);  // what the test above would notice
+  EXPECT_EQ(lost, 1);  // the mutant that the test above would notice
   EXPECT_EQ(unsure, 0);
 }
 
@@ -107,7 +107,7 @@ TEST_F(OwnershipTest, AReadThatCannotBeCheckedIsRefusedAndTheRegionStays) {
   EXPECT_EQ(lost + unsure, 0);
 }
 
-// A manifest that says one thing and a memory that says another must not both live on.
+// If the manifest and the memory of a region disagree, the server must not continue with both.
 TEST_F(OwnershipTest, AManifestThatIsWrittenButNotCheckedEndsTheServer) {
   auto server = ServeBlindly(Code::kIo);
   ASSERT_TRUE(Write(*server, "r"));
@@ -169,7 +169,7 @@ TEST_F(OwnershipTest, AMarkThatNoOpeningHasTakenIsNoFinding) {
   EXPECT_EQ(unsure, 1);
 }
 
-// --- S52 ---
+// --- S52 (one mark per opening) ---
 
 TEST_F(OwnershipTest, TheCheckOfAnAnswerNeedsNoDescriptorAndNoListing) {
   Mutex mutex;
@@ -219,7 +219,7 @@ TEST_F(OwnershipTest, AMarkBeforeTheFirstLookRevivesASupersededOpening) {
   ASSERT_TRUE(world.Clean("b,1,1").ok());
   auto duplicate = world.Start("c,1,1").value();
   EXPECT_FALSE(world.OpenRegion(*duplicate, 5).ok());
-  EXPECT_TRUE(Write(*superseded, "late"));  // what the test above would notice
+  EXPECT_TRUE(Write(*superseded, "late"));  // the mutant that the test above would notice
 }
 
 TEST_F(OwnershipTest, AnOpeningThatKeepsLowerMarksSilencesNoOne) {
@@ -230,7 +230,7 @@ TEST_F(OwnershipTest, AnOpeningThatKeepsLowerMarksSilencesNoOne) {
   EXPECT_TRUE(Write(*superseded, "late"));
 }
 
-// As clusters have them that were made before there were marks: manifests and files only.
+// Makes the files of a cluster from before there were marks: manifests and store files only.
 TEST_F(OwnershipTest, ADirectoryWithoutMarksOpens) {
   auto server = Serve("a,1,1", 5);
   ASSERT_TRUE(Write(*server, "r"));
@@ -245,7 +245,7 @@ TEST_F(OwnershipTest, ADirectoryWithoutMarksOpens) {
               UnorderedElementsAre("5-1.sst", "manifest.6", "serving.6", "opened.6", "unneeded.manifest.5"));
 }
 
-// An opening of a server of before sees what it looks for: a higher manifest.
+// An opening on a server of an earlier version finds a higher manifest, as it expects.
 TEST_F(OwnershipTest, AnOpeningMakesAManifestForThoseWhoListThem) {
   auto server = Serve("a,1,1", 5);
   EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("manifest.5", "serving.5", "opened.5"));

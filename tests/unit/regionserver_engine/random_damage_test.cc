@@ -1,5 +1,6 @@
-// Any file of a region damaged at random, after a random life: the region stays closed, or answers with all that it
-// had; it gives nothing up, and with the file back it opens as if nothing had been (S53, S92).
+// Any file of a region damaged at random, after a random life: the region stays closed, or answers with all its data;
+// it gives nothing up, and with the file restored it opens normally (S53: opening starts with full state; S92: leftover
+// store files are proven).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,15 +26,15 @@
 namespace ratchet::regionserver {
 namespace {
 
-// A region that lives through openings, each on a server of its own, and what its clients know.
+// A region that lives through openings, each on another server, and its clients' knowledge.
 class RegionLife {
  public:
   RegionLife() { world.Format().value(); }
 
   Status Serve() {
-    ++opening;
+    ++open_number;
     RATCHET_ASSIGN(server, world.Start(Name()));
-    return world.OpenRegion(*server, opening);
+    return world.OpenRegion(*server, open_number);
   }
   void Write(const std::string& row, const std::string& value) {
     world.time.Advance(Millis(1));
@@ -41,7 +42,7 @@ class RegionLife {
     ASSERT_TRUE(written && written->ok());
     rows[row] = value;
   }
-  // Closed, or dead with its log split; what is not needed is gone.
+  // The opening was closed, or its server died and its log was split. Unneeded files are removed.
   void End(bool close) {
     if (close) server->region->Close().value();
     server.reset();
@@ -65,7 +66,7 @@ class RegionLife {
       End(prng.Chance(1, 2));
     }
   }
-  // "" when all rows are read, "refused: why" when the region does not open or cannot be read, else what is wrong.
+  // "" when all rows are read, "refused: why" when the region does not open or cannot be read, else the error.
   std::string Judge() {
     if (const Status opened = Serve(); !opened.ok()) return "refused: " + opened.error().ToString();
     for (const auto& [row, value] : rows) {
@@ -84,7 +85,7 @@ class RegionLife {
     IgnoreResult(directory->Unlink(name), "may be missing");
     if (content) directory->Create(name).value()->Append(*content).value();
   }
-  // Files that some opening has called unneeded, marks left out.
+  // Files that some opening has called unneeded, without the marks.
   std::set<std::string> GivenUp() {
     std::set<std::string> files;
     for (const std::string& name : world.RegionFiles()) {
@@ -96,11 +97,11 @@ class RegionLife {
 
   EngineWorld world;
   std::unique_ptr<Server> server;
-  std::uint64_t opening = 0;
+  std::uint64_t open_number = 0;
   std::map<std::string, std::string> rows;
 
  private:
-  [[nodiscard]] std::string Name() const { return fmt::format("s{},1,1", opening); }
+  [[nodiscard]] std::string Name() const { return fmt::format("s{},1,1", open_number); }
 };
 
 std::vector<std::size_t> RecordEnds(const std::string& bytes) {
@@ -158,7 +159,7 @@ class RandomDamageTest : public ::testing::Test {
   void TearDown() override { ConfigureLog({}); }
 };
 
-TEST_F(RandomDamageTest, NothingIsLostWithoutAWord) {
+TEST_F(RandomDamageTest, NoLossIsSilent) {
   std::map<std::string, int> outcomes;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Prng prng(seed);
@@ -169,7 +170,7 @@ TEST_F(RandomDamageTest, NothingIsLostWithoutAWord) {
     const std::string whole = life.Content(name);
     const DamagedContent damage = DamageAtRandom(whole, life.Content(names[prng.Below(names.size())]), prng);
     SCOPED_TRACE(fmt::format("seed {}: {} {}", seed, name, damage.how));
-    // That a file of recovered edits was published is known to the crash procedure, not to the region.
+    // The crash procedure knows that a file of recovered edits was published; the region does not.
     if (name.starts_with(kEditsPrefix) && !damage.content) continue;
     const std::set<std::string> before = life.GivenUp();
     life.Place(name, damage.content);
@@ -186,7 +187,7 @@ TEST_F(RandomDamageTest, NothingIsLostWithoutAWord) {
   EXPECT_GT(outcomes["refused"], 100);
 }
 
-// --- S92: records that are gone without a trace in the manifest itself ---
+// --- S92 (leftover store files are proven): lost records without a trace in the manifest itself ---
 
 class LostRecordTest : public RandomDamageTest {
  protected:
@@ -207,7 +208,7 @@ TEST_F(LostRecordTest, AnOlderCopyOfTheManifestIsRefused) {
   FlushTwice();
   const std::string whole = life.Content("manifest.1");
   life.Place("manifest.1", older);
-  EXPECT_THAT(life.Judge(), ::testing::HasSubstr("has lost what it said of 1-2.sst"));
+  EXPECT_THAT(life.Judge(), ::testing::HasSubstr("has lost its record of 1-2.sst"));
   life.server.reset();
   life.Place("manifest.1", whole);
   EXPECT_EQ(life.Judge(), "");
@@ -221,10 +222,10 @@ TEST_F(LostRecordTest, ALastRecordThatBecameZerosIsRefused) {
   const auto last = static_cast<std::ptrdiff_t>(ends[ends.size() - 3]);  // the last flush, and CLOSED
   std::fill(zeroed.begin() + last, zeroed.end(), '\0');
   life.Place("manifest.1", zeroed);
-  EXPECT_THAT(life.Judge(), ::testing::HasSubstr("has lost what it said of 1-2.sst"));
+  EXPECT_THAT(life.Judge(), ::testing::HasSubstr("has lost its record of 1-2.sst"));
 }
 
-// An operator may decide to go on without it.
+// An operator may decide to continue without it.
 TEST_F(LostRecordTest, TheFileMovedAwayLetsTheRestOpen) {
   FlushTwice();
   life.Place("manifest.1", older);
@@ -240,7 +241,7 @@ TEST_F(LostRecordTest, TakingWhatIsLeftIsNoticed) {
   EXPECT_EQ(life.Judge(), "r2 is '', was 'two'");
 }
 
-// Killed between the file of a flush and its record: the log has it all.
+// Killed between the file of a flush and its record: the log has all of its data.
 TEST_F(LostRecordTest, WhatACrashLeavesOfAFlushIsNoLoss) {
   FlushTwice();
   life.Serve().value();
@@ -255,7 +256,7 @@ TEST_F(LostRecordTest, WhatACrashLeavesOfAFlushIsNoLoss) {
   EXPECT_EQ(life.Judge(), "");
 }
 
-// --- S91 ---
+// --- S91 (lengths are checked) ---
 
 // Damage can give a manifest any length.
 TEST(HugeManifestTest, IsReadWithoutMemoryForItsLength) {

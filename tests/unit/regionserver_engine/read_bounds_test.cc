@@ -1,4 +1,4 @@
-// What reads hold in memory, whatever rows look like and however long a client waits (S63).
+// S63 (bounded reads): the memory of reads, whatever rows look like and however long a client waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 
 constexpr std::uint64_t kMaxRow = 5000;
 
-// Gives every cell to a function too, during the call.
+// Also passes every cell to a function, during the call.
 class SpyingSink final : public ScanSink {
  public:
   explicit SpyingSink(std::function<void(const CellView&)> see) : see_(std::move(see)) {}
@@ -75,7 +75,7 @@ class ReadBoundsTest : public ::testing::Test {
 
 ScanLimits OneRow() {
   ScanLimits limits;
-  limits.max_rows = 1;
+  limits.max_results = 1;
   return limits;
 }
 
@@ -148,7 +148,7 @@ TEST_F(ReadBoundsTest, ARowThatIsTakenWholeHasABound) {
   ASSERT_FALSE(whole.ok());
   EXPECT_EQ(whole.error().remote_class(), kRowTooBigClass);
   EXPECT_TRUE(rpc::IsDoNotRetry(whole.error().remote_class()));
-  get.most_cells = 1;  // whether there is anything
+  get.most_cells = 1;  // only whether there is any
   EXPECT_EQ(server->region->Get(get).value().size(), 1U);
   get.most_cells = 0;
   get.store_limit = 3;

@@ -1,5 +1,5 @@
-// The engine on the operating system's files: many regions opened at once, many writers, a fence in between. Prints
-// what it took; how long is no condition.
+// The engine on the operating system's files: many regions opened at once, many writers, a fence in between. Prints the
+// durations, but does not check them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -44,27 +44,27 @@ class RealDiskTest : public ::testing::Test {
     fenced_ = io::FencedDirectory::Make(*root_directory_, name).value();
     log_ = ServerLog::Open(*fenced_, {}).value();
   }
-  Result<std::shared_ptr<Region>> OpenOne(int index, std::uint64_t open_seq) {
+  Result<std::shared_ptr<Region>> OpenOne(int index, std::uint64_t open_number) {
     OpenParams params;
     params.info.table = table_.name;
     params.info.start_key = fmt::format("{:06}", index);
     params.info.end_key = fmt::format("{:06}", index + 1);
     params.info.region_id = 1;
     params.table = table_;
-    params.open_seq = open_seq;
+    params.open_number = open_number;
     RATCHET_ASSIGN(params.directory, io::PosixDisk().OpenOrMake((root_ / params.info.encoded_name()).string()));
     params.log = log_.get();
     params.clock = &clock_;
     return Region::Open(std::move(params));
   }
-  void OpenAll(int count, std::uint64_t open_seq) {
+  void OpenAll(int count, std::uint64_t open_number) {
     regions_.assign(static_cast<std::size_t>(count), nullptr);
     std::atomic<int> next{0};
     std::vector<std::thread> openers;
     for (int i = 0; i < 4; ++i)
       openers.emplace_back([&] {
         for (int index = next++; index < count; index = next++)
-          regions_[static_cast<std::size_t>(index)] = OpenOne(index, open_seq).value();
+          regions_[static_cast<std::size_t>(index)] = OpenOne(index, open_number).value();
       });
     for (std::thread& opener : openers) opener.join();
   }

@@ -88,7 +88,7 @@ TEST_F(RegionBasicTest, AScanRepeatsTheViewOfAnEarlierOne) {
     EXPECT_EQ(world.ScanAll(*server->region).value().size(), 2U);
     server->region->Flush().value();
   }
-  // What is not readable yet cannot be asked for either.
+  // A time that is not readable yet cannot be requested either.
   ScanSpec future;
   future.read_point = UINT64_MAX;
   EXPECT_EQ(world.ScanAll(*server->region, future).value().size(), 2U);
@@ -120,7 +120,7 @@ TEST_F(RegionBasicTest, AllMemstoresOfAServerAreBoundedTogether) {
   EXPECT_LT(budget->used.load(), budget->limit + 2'000);
   EXPECT_GT(used_when_asked, budget->flush_at);
   EXPECT_LT(used_when_asked, budget->limit);
-  // A reader of the old memstore does not keep writers waiting.
+  // A reader of the old memstore does not block writers.
   const auto reader = server->region->Scan({}).value();
   server->region->Flush().value();
   EXPECT_EQ(budget->used.load(), 0U);
@@ -214,7 +214,7 @@ TEST_F(RegionBasicTest, WrongRequestsAreRefusedByName) {
             "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException");
 }
 
-// HBase's client looks up a column of a result by halving.
+// HBase's client finds a column of a result by binary search.
 TEST_F(RegionBasicTest, TheResultOfAnIncrementIsInTheOrderOfColumns) {
   AtomicMutation unit = Increment("r", "b", 1);
   Mutation& mutation = unit.mutations[0];

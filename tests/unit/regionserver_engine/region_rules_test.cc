@@ -1,4 +1,5 @@
-// The safety rules of a region one by one (S21 to S29), each with the mutant that leaves it out.
+// The safety rules of a region one by one (S21: numbered openings, to S29: durable nonces), each with the mutant that
+// leaves it out.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -41,9 +42,9 @@ class RegionRulesTest : public ::testing::Test {
     return cells.empty() ? -1 : cells.front().timestamp;
   }
   // A and B serve at once, B by a higher opening, although no server was fenced.
-  std::unique_ptr<Server> OpenAgain(std::uint64_t open_seq, const std::string& name = "b,1,1") {
+  std::unique_ptr<Server> OpenAgain(std::uint64_t open_number, const std::string& name = "b,1,1") {
     auto other = world.Start(name).value();
-    world.OpenRegion(*other, open_seq).value();
+    world.OpenRegion(*other, open_number).value();
     return other;
   }
 
@@ -51,7 +52,7 @@ class RegionRulesTest : public ::testing::Test {
   std::unique_ptr<Server> server;
 };
 
-// --- S21 ---
+// --- S21 (numbered openings) ---
 
 TEST_F(RegionRulesTest, AnOpeningWithALowerNumberIsRefused) {
   server->region->Close().value();
@@ -59,7 +60,7 @@ TEST_F(RegionRulesTest, AnOpeningWithALowerNumberIsRefused) {
   const Status opened = world.OpenRegion(*late, 4);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().code(), Code::kFenced);
-  // And it has not hidden what is there.
+  // It has not hidden the existing rows.
   world.OpenRegion(*late, 6).value();
 }
 
@@ -96,7 +97,7 @@ TEST_F(RegionRulesTest, AWriteOfASupersededOpeningIsNotAcknowledged) {
 TEST_F(RegionRulesTest, WithoutTheOpeningCheckASupersededOpeningAcknowledges) {
   const ScopedMutant mutant("log.no_opening_check");
   auto other = OpenAgain(6);
-  EXPECT_TRUE(Apply(*server, Put("r", "q", "late")).ok());  // what the test above would notice
+  EXPECT_TRUE(Apply(*server, Put("r", "q", "late")).ok());  // the mutant that the test above would notice
 }
 
 TEST_F(RegionRulesTest, WithoutLookingForAHigherOneALowerOpeningTakesOver) {
@@ -109,7 +110,7 @@ TEST_F(RegionRulesTest, WithoutLookingForAHigherOneALowerOpeningTakesOver) {
 
 TEST_F(RegionRulesTest, AFlushOfASupersededOpeningStaysInvisible) {
   Do(*server, Put("r", "q", "acknowledged"));
-  // The old owner is stopped behind the file's last byte; meanwhile its log is recovered and the region taken over.
+  // The old owner is stopped after the file's last byte; meanwhile its log is recovered and the region taken over.
   std::unique_ptr<Server> other;
   FaultSpec stop;
   stop.action = FaultAction::kCall;
@@ -135,9 +136,9 @@ TEST_F(RegionRulesTest, AnOpeningThatDiedBeforeItsFirstRecordIsSkipped) {
   EXPECT_EQ(world.Read(*dying->region, "r", "q").value(), "v");
 }
 
-// --- S22 ---
+// --- S22 (close drains, flushes, checks) ---
 
-// A write is in the log's hands when the close comes. What does the next opening know of it, when it was acknowledged?
+// A write is being logged when the close comes. Returns the next opening's value if the write was acknowledged.
 std::string ReadAfterCloseDuringWrite(EngineWorld& world, Server& server, bool close_ends_first) {
   FaultPoints::Instance().ArmFromText("log.before_sync=pause").value();
   std::atomic<int> acknowledged{0};
@@ -190,7 +191,7 @@ TEST_F(RegionRulesTest, AClosedRegionRefusesEverything) {
   EXPECT_FALSE(server->region->Close().ok());
 }
 
-// --- S24 ---
+// --- S24 (visible after sync) ---
 
 TEST_F(RegionRulesTest, AWriteIsReadableOnlyAfterItsSync) {
   const auto read_during_sync = [&](const std::string& row) {
@@ -233,16 +234,16 @@ TEST_F(RegionRulesTest, ARowChangesAsAWhole) {
   EXPECT_EQ(torn, 0);
 }
 
-// --- S25, S26 ---
+// --- S25 (recovered edits stay until flushed), S26 (split up to the seal) ---
 
 TEST_F(RegionRulesTest, TheFirstSequenceIsAboveAllRecoveredEdits) {
-  const auto first_after_crash = [&](std::uint64_t open_seq) {
+  const auto first_after_crash = [&](std::uint64_t open_number) {
     const std::string name = server->name;
     const std::uint64_t before = server->region->GetStatus().read_point;
     server.reset();
     world.Recover(name).value();
-    server = world.Start("n,1," + std::to_string(open_seq)).value();
-    world.OpenRegion(*server, open_seq).value();
+    server = world.Start("n,1," + std::to_string(open_number)).value();
+    world.OpenRegion(*server, open_number).value();
     return server->region->first_sequence() > before;
   };
   Do(*server, Put("r", "q", "v"));
@@ -252,16 +253,17 @@ TEST_F(RegionRulesTest, TheFirstSequenceIsAboveAllRecoveredEdits) {
   EXPECT_FALSE(first_after_crash(7));
 }
 
-// Edits that store files cover are not applied again: here a major compaction has dropped what they would bring back.
+// Edits that store files cover are not applied again: here a major compaction has dropped cells that they would
+// restore.
 std::string ReadAfterCoveredEdits(EngineWorld& world, std::unique_ptr<Server> server) {
   EXPECT_TRUE(world.Mutate(*server->region, Put("r", "q", "deleted later")).value().ok());
   world.time.Advance(Millis(5));
   EXPECT_TRUE(world.Mutate(*server->region, DeleteRow("r")).value().ok());
   server->region->Compact(true).value();
-  // Moved away in order; the log of the old server is split when it dies long after.
+  // The region was moved with a close. The log of its old server is split when that server dies long after.
   server->region->Close().value();
   const std::string name = server->name;
-  server->process->Crash();  // before it can say that its log is covered
+  server->process->Crash();  // before it can record that its log is covered
   server.reset();
   world.Recover(name).value();
   auto next = world.Start("z,1,1").value();
@@ -299,19 +301,19 @@ TEST_F(RegionRulesTest, DamagedRecoveredEditsAreNamed) {
   EXPECT_NE(message.find("edits.a,1,1.log.0000000001"), std::string::npos) << message;
 }
 
-// --- S27 ---
+// --- S27 (rising timestamps) ---
 
 TEST_F(RegionRulesTest, AClockThatWasSetBackHidesNoPut) {
-  const auto put_with_an_older_clock = [&](const std::string& row, std::uint64_t open_seq) {
+  const auto put_with_an_older_clock = [&](const std::string& row, std::uint64_t open_number) {
     Do(*server, Put(row, "q", "first"));
     server->region->Close().value();
     EngineWorld& w = world;
     const ManualTime slow(w.time.WallMillis() - 60'000);
-    auto next = w.Start("slow,1," + std::to_string(open_seq)).value();
+    auto next = w.Start("slow,1," + std::to_string(open_number)).value();
     OpenParams params;
     params.info = w.info;
     params.table = w.table;
-    params.open_seq = open_seq;
+    params.open_number = open_number;
     params.directory = next->process->Open("/data/" + w.info.encoded_name()).value();
     params.log = next->log.get();
     params.clock = &slow;
@@ -319,8 +321,8 @@ TEST_F(RegionRulesTest, AClockThatWasSetBackHidesNoPut) {
     Do(*next, Put(row, "q", "second"));
     const std::string read = w.Read(*next->region, row, "q").value();
     next->region->Close().value();
-    server = w.Start("a,1," + std::to_string(open_seq)).value();
-    w.OpenRegion(*server, open_seq + 1).value();
+    server = w.Start("a,1," + std::to_string(open_number)).value();
+    w.OpenRegion(*server, open_number + 1).value();
     return read;
   };
   EXPECT_EQ(put_with_an_older_clock("r1", 10), "second");
@@ -338,7 +340,7 @@ TEST_F(RegionRulesTest, TheGreatestTimestampSurvivesACrash) {
   OpenParams params;
   params.info = world.info;
   params.table = world.table;
-  params.open_seq = 6;
+  params.open_number = 6;
   params.directory = next->process->Open("/data/" + world.info.encoded_name()).value();
   params.log = next->log.get();
   params.clock = &slow;
@@ -355,7 +357,75 @@ TEST_F(RegionRulesTest, APutAfterADeleteOfTheSameMillisecondIsSeen) {
   EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "2");
 }
 
-// --- S29 ---
+TEST_F(RegionRulesTest, APutBesideADeleteIsSeenAfterADeleteOfTheSameMillisecond) {
+  Do(*server, Put("r", "q", "1"));
+  Do(*server, DeleteRow("r"));
+  AtomicMutation both = Put("r", "q", "2");
+  both.mutations.push_back(Delete("r", "other", CellType::kDeleteColumn).mutations.front());
+  Do(*server, both);
+  EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "2");
+}
+
+// As in HBase: one version for each increment and append, also within one millisecond. Later writes are newer.
+TEST_F(RegionRulesTest, IncrementsOfOneMillisecondAreVersions) {
+  const auto times_of = [this](const std::string& row) {
+    GetSpec get;
+    get.row = row;
+    get.max_versions = 10;
+    std::vector<std::int64_t> times;
+    const auto cells = server->region->Get(get);
+    for (const Cell& cell : cells.value()) times.push_back(cell.timestamp);
+    return times;
+  };
+  const std::int64_t now = world.time.WallMillis();
+  for (int i = 0; i < 3; ++i) Do(*server, Increment("r", "q", 1));
+  EXPECT_EQ(times_of("r"), (std::vector<std::int64_t>{now + 2, now + 1, now}));
+  Do(*server, Append("r", "q", "x"));
+  EXPECT_EQ(times_of("r").front(), now + 3);
+  Do(*server, Put("r", "q", "put"));
+  EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "put");
+  Do(*server, DeleteRow("r"));
+  EXPECT_EQ(times_of("r").size(), 0U);
+  const ScopedMutant mutant("region.counters_run_ahead");
+  for (int i = 0; i < 3; ++i) Do(*server, Increment("s", "q", 1));
+  Do(*server, Put("s", "q", "put"));
+  EXPECT_NE(world.Read(*server->region, "s", "q").value(), "put");
+}
+
+// One unit: the put that follows the increment is not hidden by it.
+TEST_F(RegionRulesTest, APutBehindAnIncrementInOneUnitIsSeen) {
+  Do(*server, Increment("r", "q", 1));
+  AtomicMutation unit = Increment("r", "q", 1);
+  unit.mutations.push_back(Put("r", "q", "put").mutations.front());
+  Do(*server, unit);
+  EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "put");
+}
+
+// A timestamp that a client has chosen, an hour ahead, moves the result but not the region's own timestamps.
+TEST_F(RegionRulesTest, AnIncrementOfACellFromTheFutureIsAboveIt) {
+  const std::int64_t now = world.time.WallMillis();
+  const std::int64_t future = now + 3'600'000;
+  Do(*server, Put("r", "q", EncodeInt64(1), future));
+  Do(*server, Increment("r", "q", 1));
+  EXPECT_EQ(TimestampOf(*server, "r"), future + 1);
+  Do(*server, Put("s", "q", "v"));
+  EXPECT_EQ(TimestampOf(*server, "s"), now);
+  Do(*server, Put("last", "q", EncodeInt64(1), INT64_MAX - 1));
+  Do(*server, Increment("last", "q", 1));
+  EXPECT_EQ(TimestampOf(*server, "last"), INT64_MAX - 1) << "there is nothing above it";
+}
+
+// More than a second of changes ahead of the clock: they share the last timestamp, and the newest is seen.
+TEST_F(RegionRulesTest, ACounterDoesNotRunAwayFromTheClock) {
+  const std::int64_t now = world.time.WallMillis();
+  AtomicMutation unit = Increment("r", "q", 1);
+  while (unit.mutations.size() < 1'100) unit.mutations.push_back(unit.mutations.front());
+  Do(*server, unit);
+  EXPECT_EQ(TimestampOf(*server, "r"), now + 1'000);
+  EXPECT_EQ(world.Read(*server->region, "r", "q").value(), EncodeInt64(1'100));
+}
+
+// --- S29 (durable nonces) ---
 
 TEST_F(RegionRulesTest, ARepeatedNonceIsAnsweredNotExecuted) {
   const Nonce nonce{7, 42, {}};
@@ -378,7 +448,7 @@ TEST_F(RegionRulesTest, ARepeatedNonceIsAnsweredNotExecuted) {
   Do(*server, Append("r", "t", "x", second));
   EXPECT_EQ(world.Read(*server->region, "r", "t").value(), "x");
   EXPECT_EQ(again(), 5);
-  // And it is this memory that does it.
+  // This memory is the cause.
   server->region->Close().value();
   const ScopedMutant mutant("region.forget_nonces");
   server = OpenAgain(8, "d,1,1");

@@ -1,4 +1,4 @@
-// Requests as HBase means them: conditions, batches, read-modify-write, scan limits, hbase:meta's order.
+// Requests with HBase's meaning: conditions, batches, read-modify-write, scan limits, hbase:meta's order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class RequestsTest : public ::testing::Test {
   std::unique_ptr<Server> server;
 };
 
-TEST(NonceTableTest, IsBoundedByNumberAndKnowsItsHorizon) {  // S29
+TEST(NonceTableTest, IsBoundedByNumberAndKnowsItsHorizon) {  // S29 (durable nonces)
   NonceTable table(3);
   for (std::uint64_t i = 1; i <= 5; ++i) table.Add({{1, i, static_cast<std::int64_t>(i * 100)}});
   EXPECT_EQ(table.size(), 3U);
@@ -170,7 +170,7 @@ TEST_F(RequestsTest, SeveralNewestVersionDeletesTakeSeveralVersions) {
 TEST_F(RequestsTest, ADeleteHidesThePutOfItsTimestamp) {
   ASSERT_TRUE(Apply(Put("r", "q", "before", 1000)).ok());
   ASSERT_TRUE(Apply(Delete("r", "q", CellType::kDeleteColumn, 1000)).ok());
-  ASSERT_TRUE(Apply(Put("r", "q", "after", 1000)).ok());  // comes later, is hidden all the same
+  ASSERT_TRUE(Apply(Put("r", "q", "after", 1000)).ok());  // comes later, but is hidden too
   EXPECT_EQ(Read("r", "q"), "");
   server->region->Compact(true).value();
   ASSERT_TRUE(Apply(Put("r", "q", "again", 1000)).ok());  // the marker is gone
@@ -208,13 +208,54 @@ TEST_F(RequestsTest, ScanLimitsCutWhereTheyAreAllowedTo) {
   ScanSpec batched;
   batched.batch_cells = 2;
   limits = {};
-  limits.max_rows = 3;
+  limits.max_results = 3;
   auto batches = server->region->Scan(batched).value();
   chunk = batches->Next(limits).value();
   ASSERT_EQ(chunk.rows.size(), 3U);
   EXPECT_TRUE(chunk.rows[0].partial);
   EXPECT_FALSE(chunk.rows[1].partial);
   EXPECT_TRUE(chunk.more_in_region);
+}
+
+// HBase's client counts a row twice where it completes a batch out of parts, and ends a limited scan too early.
+TEST_F(RequestsTest, BatchesOfAScanWithALimitOfRowsAreNotCutBySize) {
+  for (const char* row : {"a", "b"}) {
+    for (const char* qualifier : {"1", "2", "3", "4", "5"}) ASSERT_TRUE(Apply(Put(row, qualifier, "value")).ok());
+  }
+  ScanSpec spec;
+  spec.batch_cells = 2;
+  ScanLimits limits;
+  limits.allow_partial = true;
+  limits.max_bytes = 1;
+  const auto sizes = [&] {
+    std::string text;
+    auto scanner = server->region->Scan(spec).value();
+    for (ScanChunk chunk; chunk.more_in_region;) {
+      chunk = scanner->Next(limits).value();
+      for (const auto& result : chunk.rows)
+        text += fmt::format("{}{} ", result.cells.size(), result.partial ? "+" : "");
+    }
+    return text;
+  };
+  EXPECT_EQ(sizes(), "1+ 1+ 1+ 1+ 1 1+ 1+ 1+ 1+ 1 ") << "without a limit of rows nothing is counted";
+  limits.max_rows = 2;
+  EXPECT_EQ(sizes(), "2+ 2+ 1 2+ 2+ 1 ");
+}
+
+TEST_F(RequestsTest, ABatchOfManyBytesIsCutBySizeInSpiteOfALimitOfRows) {
+  for (const char* qualifier : {"1", "2", "3", "4"})
+    ASSERT_TRUE(Apply(Put("a", qualifier, std::string(600'000, 'v'))).ok());
+  ScanSpec spec;
+  spec.batch_cells = 4;
+  ScanLimits limits;
+  limits.allow_partial = true;
+  limits.max_bytes = 1;
+  limits.max_rows = 1;
+  auto scanner = server->region->Scan(spec).value();
+  const ScanChunk chunk = scanner->Next(limits).value();
+  ASSERT_EQ(chunk.rows.size(), 1U);
+  EXPECT_EQ(chunk.rows[0].cells.size(), 2U);
+  EXPECT_TRUE(chunk.rows[0].partial);
 }
 
 TEST_F(RequestsTest, AScanThatRunsOutOfTimeSaysHowFarItIs) {
@@ -236,7 +277,7 @@ TEST_F(RequestsTest, AScanKeepsItsViewWhileOthersWriteAndFlush) {
   for (const char* row : {"a", "b", "c"}) ASSERT_TRUE(Apply(Put(row, "q", "old")).ok());
   auto scanner = server->region->Scan({}).value();
   ScanLimits one;
-  one.max_rows = 1;
+  one.max_results = 1;
   ASSERT_EQ(scanner->Next(one).value().rows.size(), 1U);
   ASSERT_TRUE(Apply(Put("b", "q", "new")).ok());
   ASSERT_TRUE(Apply(Put("d", "q", "new")).ok());
@@ -247,8 +288,9 @@ TEST_F(RequestsTest, AScanKeepsItsViewWhileOthersWriteAndFlush) {
   EXPECT_THAT(values, ElementsAre("bold", "cold"));
 }
 
-// A region moves to a server whose clock is behind by more than the memory of nonces: what began there just now is no
-// old retry (found on real processes). A repetition is still answered, and what is really old still refused.
+// A region moves to a server whose clock is behind by more than the memory of nonces: an operation that began there
+// just now is not an old retry (found on real processes). A repetition is still answered, and an old retry still
+// refused.
 TEST_F(RequestsTest, AClockThatIsBehindRefusesNoFreshRequest) {
   const std::int64_t memory = world.settings.nonce_memory.count();
   const auto at = [](std::uint64_t nonce, std::int64_t begun_ms) {
@@ -264,13 +306,13 @@ TEST_F(RequestsTest, AClockThatIsBehindRefusesNoFreshRequest) {
     params.info = world.info;
     params.table = world.table;
     params.settings = world.settings;
-    params.open_seq = opening;
+    params.open_number = opening;
     params.directory = server->process->Open("/data/" + world.info.encoded_name()).value();
     params.log = server->log.get();
     params.clock = &slow;
     server->region = Region::Open(std::move(params)).value();
   };
-  for (const std::uint64_t fresh : {2U, 3U}) {  // the second time, what the slow server has kept counts too
+  for (const std::uint64_t fresh : {2U, 3U}) {  // the second time, the uses that the slow server has kept count too
     move_there();
     EXPECT_TRUE(Apply(at(fresh, slow.WallMillis())).ok());
     for (std::uint64_t known = 1; known <= fresh; ++known)
@@ -303,7 +345,7 @@ TEST_F(RequestsTest, AClockThatIsAheadForgetsNoNonce) {
     params.info = world.info;
     params.table = world.table;
     params.settings = world.settings;
-    params.open_seq = opening;
+    params.open_number = opening;
     params.directory = server->process->Open("/data/" + world.info.encoded_name()).value();
     params.log = server->log.get();
     params.clock = &fast;
@@ -330,7 +372,7 @@ TEST(MetaRegionTest, KeepsMetasOrderAndMonotoneTimestamps) {
     unit.mutations[0].cells[0].family = "info";
     ASSERT_TRUE(world.Mutate(*server->region, unit).value().ok());
   };
-  // Of one table; the second starts at a byte below the comma, the third at a key with commas.
+  // Regions of one table; the second starts at a byte below the comma, the third at a key with commas.
   const std::vector<std::string> sorted = {"t,,1.aa.",    "t,\x01,2.bb.", "t,a,1.cc.",
                                            "t,a,b,3.dd.", "t,b,1.ee.",    "tt,,1.ff."};
   for (auto row = sorted.rbegin(); row != sorted.rend(); ++row) {
@@ -347,7 +389,7 @@ TEST(MetaRegionTest, KeepsMetasOrderAndMonotoneTimestamps) {
   server->region->Flush().value();
   server->region->Compact(true).value();
   EXPECT_EQ(rows({}), sorted);
-  // How clients look a row up: the greatest region row at or before it.
+  // Clients look a row up by the greatest region row at or before it.
   ScanSpec look_up;
   look_up.reversed = true;
   look_up.start_row = "t,aa,:";
@@ -359,7 +401,7 @@ TEST(MetaRegionTest, KeepsMetasOrderAndMonotoneTimestamps) {
   EXPECT_EQ(server->region->Get(closest).value().at(0).row, "t,\x01,2.bb.");
   closest.row = "u,x,:";
   EXPECT_TRUE(server->region->Get(closest).value().empty());  // the row before is another table's
-  // The clock stands still, the timestamps do not.
+  // The clock does not advance, the timestamps do.
   GetSpec get;
   get.row = sorted[0];
   const std::int64_t before = server->region->Get(get).value().at(0).timestamp;

@@ -16,7 +16,7 @@ struct BoundsCase {
   bool with_start;
   std::string stop;
   bool with_stop;
-  std::string rows;  // one after the other, each with a blank behind it
+  std::string rows;  // one after the other, each followed by a blank
 };
 
 void ExpectBounds(EngineWorld& world, Region& region, const std::vector<BoundsCase>& cases) {
@@ -49,8 +49,8 @@ TEST(ScanBoundsTest, OfATable) {
       world, *server->region,
       {{"no bounds", false, "", true, "", false, "a b c "},
        {"no bounds", true, "", true, "", false, "c b a "},
-       {"no bounds that are to be left out", false, "", false, "", true, "a b c "},
-       {"no bounds that are to be left out", true, "", false, "", true, "c b a "},
+       {"no bounds that must be left out", false, "", false, "", true, "a b c "},
+       {"no bounds that must be left out", true, "", false, "", true, "c b a "},
        {"half open", false, "a", true, "c", false, "a b "},
        {"half open", true, "c", true, "a", false, "c b "},
        {"the other half", false, "a", false, "c", true, "b c "},
@@ -85,7 +85,7 @@ TEST(ScanBoundsTest, OfMeta) {
     unit.mutations[0].cells[0].family = "info";
     ASSERT_TRUE(world.Mutate(*server->region, unit).value().ok());
   }
-  // A hyphen is above a comma, and t-x still comes behind all of t; "a,b" is a start key, and behind "a".
+  // A hyphen is above a comma, but t-x still follows all of t; "a,b" is a start key, and follows "a".
   ExpectBounds(
       world, *server->region,
       {{"all", false, "", true, "", false, "t t,,1.aa. t,a,1.cc. t,a,b,3.dd. t,b,1.ee. t-x,,1.ff. "},

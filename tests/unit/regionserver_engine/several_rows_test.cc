@@ -1,4 +1,4 @@
-// S41: one atomic mutation of several rows of a region, with conditions on any of them.
+// S41 (atomic conditional commit): one atomic mutation of several rows of a region, with conditions on any of them.
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
@@ -41,7 +41,7 @@ class SeveralRowsTest : public ::testing::Test {
   Result<MutationResult> Apply(AtomicMutation unit) {
     return std::move(*world.Mutate(*server->region, std::move(unit)));
   }
-  // "a=1 b=2" of the rows that have a value.
+  // "a=1 b=2" for the rows that have a value.
   std::string Rows() {
     std::string text;
     for (const char* row : {"a", "b", "c"}) {
@@ -93,11 +93,11 @@ TEST_F(SeveralRowsTest, IncrementsAndAppendsSeeWhatTheUnitHasChangedBefore) {
   EXPECT_EQ(result.results[0].at(0).value, EncodeInt64(2));
   EXPECT_EQ(result.results[4].at(0).value, EncodeInt64(42));
   const auto refused = Apply(Together({Put("c", "q", "lost"), Increment("b", "q", 1)}));
-  EXPECT_FALSE(refused.ok()) << "the value of b is no number";
+  EXPECT_FALSE(refused.ok()) << "the value of b is not a number";
   EXPECT_EQ(Rows(), "a=" + EncodeInt64(42) + " b=xy c=newer");
 }
 
-// Each of them sees those before it, and none of them looks at all those before it: else this would take minutes.
+// Each mutation sees the earlier ones, and none reads all of them; otherwise this test would take minutes.
 TEST_F(SeveralRowsTest, VeryManyIncrementsAreOneUnit) {
   constexpr int kColumns = 30'000;
   AtomicMutation unit;

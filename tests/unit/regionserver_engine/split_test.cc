@@ -1,5 +1,6 @@
-// The splitter on logs that should not exist: sequences that fall, values that cannot be, damage, more regions than
-// memory or descriptors. No acknowledged write is lost as long as its bytes can be read (S56, S57).
+// The splitter on logs that should not exist: sequences that fall, impossible values, damage, more regions than memory
+// or descriptors. No acknowledged write is lost as long as its bytes can be read (S56: falling sequences are replayed;
+// S57: damaged log is split as far as readable).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +34,7 @@ LogEntry EntryOf(const std::string& region, std::uint64_t sequence, const std::s
   LogEntry entry;
   entry.region = region;
   entry.sequence = sequence;
-  entry.cells.push_back({Cell{row, "f", "q", timestamp, CellType::kPut, value}, 0});
+  entry.cells.push_back({Cell{row, "f", "q", timestamp, CellType::kPut, value}, {}});
   return entry;
 }
 
@@ -56,7 +57,7 @@ class SplitTest : public ::testing::Test {
     ConfigureLog({});
   }
   std::string Folder() const { return std::string("/wals/") + kDead + "-splitting"; }
-  // Writes the dead server's log, as it would lie there, and seals it.
+  // Writes the dead server's log, as it would be on the disk, and seals it.
   EngineWorld::Seal WriteLog(const std::vector<std::string>& payloads, std::uint8_t type = kEntryRecordType) {
     auto directory = process->OpenOrMake(Folder()).value();
     io::RecordWriter writer(directory->Create(kLogFile).value(),
@@ -81,9 +82,9 @@ class SplitTest : public ::testing::Test {
     for (const std::string& name : names) count += name.starts_with("tmp.") ? 1 : 0;
     return count;
   }
-  std::map<std::string, std::string> RowsAfter(std::uint64_t open_seq) {
-    auto server = world.Start(fmt::format("b,1,{}", open_seq)).value();
-    world.OpenRegion(*server, open_seq).value();
+  std::map<std::string, std::string> RowsAfter(std::uint64_t open_number) {
+    auto server = world.Start(fmt::format("b,1,{}", open_number)).value();
+    world.OpenRegion(*server, open_number).value();
     std::map<std::string, std::string> rows;
     const std::vector<Cell> cells = world.ScanAll(*server->region).value();
     for (const Cell& cell : cells) rows[cell.row] = cell.value;
@@ -96,7 +97,7 @@ class SplitTest : public ::testing::Test {
   std::uint64_t attempts = 0;
 };
 
-// Line 1 wrote 1 to 6; then an opening that knew only what was flushed (1) began again at 2, and flushed 2 and 3.
+// Line 1 wrote 1 to 6. Then an opening that knew only the flushed data (1) began again at 2, and flushed 2 and 3.
 class FallenSequences : public SplitTest {
  protected:
   std::map<std::string, std::string> RowsAfterRecovery() {
@@ -154,12 +155,12 @@ TEST_F(SplitTest, DamageStopsTheSplitAndWhatCanBeReadIsPublished) {
     EXPECT_THAT(split.error().message(), HasSubstr("its 4 readable entries are in the recovered edits of 1 regions"));
   }
   EXPECT_EQ(Temporaries(), 0U);
-  FlipByte(middle);  // an operator has put a good copy there
+  FlipByte(middle);  // an operator has restored a good copy
   EXPECT_EQ(Split(seal).value().entries, 5U);
   EXPECT_EQ(RowsAfter(1).size(), 5U);
 }
 
-TEST_F(SplitTest, AnEmptiedLogIsDamaged) {  // S96
+TEST_F(SplitTest, AnEmptiedLogIsDamaged) {  // S96 (log chain)
   EngineWorld::Seal seal = WriteLog({Encoded(EntryOf(region, 1, "r", "v"))});
   seal.length = 0;
   const auto split = Split(seal);
@@ -177,7 +178,7 @@ TEST_F(SplitTest, WithoutTheDamagedPartTheRestIsThere) {
   const EngineWorld::Seal seal = WriteLog(payloads);
   FlipByte(seal.length / 2);
   ASSERT_FALSE(Split(seal).ok());
-  EXPECT_EQ(RowsAfter(1).size(), 4U);  // an operator went on without it
+  EXPECT_EQ(RowsAfter(1).size(), 4U);  // an operator continued without it
 }
 
 TEST_F(SplitTest, ASplitOfADamagedLogReplacesNoBetterOne) {
@@ -186,7 +187,8 @@ TEST_F(SplitTest, ASplitOfADamagedLogReplacesNoBetterOne) {
     payloads.push_back(Encoded(EntryOf(region, sequence, fmt::format("r{}", sequence), "v")));
   const EngineWorld::Seal seal = WriteLog(payloads);
   ASSERT_TRUE(Split(seal).ok());
-  process->Open(Folder()).value()->Unlink(std::string("split.") + kLogFile).value();  // it died before it could say so
+  process->Open(Folder()).value()->Unlink(std::string("split.") + kLogFile).value();  // it died before it could write
+                                                                                      // the mark
   const std::string edits = world.disk.Content(EditsPath()).value();
   FlipByte(seal.length / 2);
   ASSERT_FALSE(Split(seal).ok());
@@ -231,10 +233,10 @@ TEST_F(SplitTest, BelievingNamesIsNoticed) {
       WriteLog({Encoded(EntryOf(region, 1, "r1", "v")), Encoded(EntryOf("../elsewhere", 2, "r", "v"))});
   EXPECT_EQ(Split(seal).error().code(), Code::kCorruption);
   const ScopedMutant mutant("split.trust_names");
-  EXPECT_EQ(Split(seal).value().dropped, 1U);  // as if that region had gone: nothing says that something is wrong
+  EXPECT_EQ(Split(seal).value().dropped, 1U);  // as if that region had gone: no evidence of an error
 }
 
-// The splitter takes it as it is, and only this region's opening fails.
+// The splitter accepts it as it is, and only this region's opening fails.
 TEST_F(SplitTest, AnEntryThatCannotBeReplayedStopsItsRegionOnly) {
   std::string cut = Encoded(EntryOf(region, 1, "r1", "v"));
   cut.resize(cut.size() - 1);
@@ -348,7 +350,8 @@ TEST_F(SplitOfManyRegions, NeedsAFixedNumberOfDescriptorsAndBoundedMemory) {
   const std::size_t before = OpenDescriptors();
   std::size_t most = 0;
   EXPECT_EQ(Split(64U << 20, &most).regions, static_cast<std::uint64_t>(kRegions));
-  EXPECT_LE(most, before + 6);  // the log, a region's directory, its file; and what the counting itself takes
+  EXPECT_LE(most, before + 6);  // the log, a region's directory, its file; and descriptors that the counting itself
+                                // uses
   std::vector<std::string> whole;
   for (const int i : {0, 1, 150, kRegions - 1}) whole.push_back(Edits(i));
   // Region 0 alone is larger than this memory, and the others need several passes.

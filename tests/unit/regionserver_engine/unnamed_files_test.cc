@@ -1,4 +1,5 @@
-// S80: what an opening made and no manifest can name goes at once, and nothing else does.
+// S80 (remove only unnamed files): files that an opening made and no manifest can name are removed at once, and no
+// others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,7 +42,7 @@ class UnnamedFilesTest : public ::testing::Test {
     std::erase_if(names, [](const std::string& name) { return !name.ends_with(".sst"); });
     return names;
   }
-  // How much three failed flushes on a disk with so much room leave behind.
+  // Returns how much space three failed flushes leave used on a disk of this size.
   std::uint64_t LeftByFailedFlushes(std::uint64_t room) {
     const std::uint64_t used = world.disk.used_bytes();
     for (int i = 0; i < 3; ++i) {
@@ -51,12 +52,12 @@ class UnnamedFilesTest : public ::testing::Test {
       if (!flushed.ok()) {
         EXPECT_EQ(flushed.error().code(), Code::kNoSpace) << flushed.error().ToString();
       }
-      // As a journal does by itself: until then what is removed takes space.
+      // Frees the space of removed files, as a journal does after a while.
       world.disk.NewProcess()->Open("/data/" + world.info.encoded_name()).value()->Sync().value();
     }
     return world.disk.used_bytes() - used;
   }
-  // Others take the last byte while the file of a memory store is written whose record needs room of its own.
+  // Others use the last byte while the file of a memory store is written, whose record needs its own room.
   Status FlushWhileTheDiskFills() {
     Write(std::string(6'000, 'a'), "v");
     Write(std::string(6'000, 'z'), "v");
@@ -69,11 +70,11 @@ class UnnamedFilesTest : public ::testing::Test {
     return flushed;
   }
   // The next opening, after the end of this one.
-  Status Reopen(std::uint64_t open_seq) {
+  Status Reopen(std::uint64_t open_number) {
     server.reset();
     world.Recover("a,1,1").value();
     server = world.Start("b,1,1").value();
-    return world.OpenRegion(*server, open_seq);
+    return world.OpenRegion(*server, open_number);
   }
 
   // Some MiB that cannot be compressed.
@@ -108,7 +109,7 @@ TEST_F(UnnamedFilesTest, KeepingThemFillsTheDisk) {
   EXPECT_GT(LeftByFailedFlushes(kRoomForAPart), kRoomForAPart);
 }
 
-// A flush that has written its file can record it: that room was taken first.
+// A flush that has written its file can record it: that room was reserved first.
 TEST_F(UnnamedFilesTest, AFlushTakesTheRoomForItsRecordFirst) {
   FlushWhileTheDiskFills().value();
   EXPECT_EQ(StoreFileNames().size(), 1U);
@@ -136,7 +137,7 @@ TEST_F(UnnamedFilesTest, AnInterruptedFlushOrCompactionLeavesNothing) {
   EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "v");
 }
 
-// A record that was begun becomes durable with the next one: what it names stays.
+// A record that was begun becomes durable with the next one: the files that it names stay.
 TEST_F(UnnamedFilesTest, WhatARecordMayNameStays) {
   Write("r", "v");
   FailOnceAt("manifest.before_write");

@@ -1,5 +1,5 @@
-// S32, the owners' side: what is said to be unneeded is so for every later opening, and it is said neither too early
-// nor by the wrong one.
+// S32 (two-stage cleaner), the owners' side: a file that is declared unneeded stays so for every later opening. The
+// declaration comes neither too early nor from the wrong opening.
 #include "regionserver/store/unneeded.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/unneeded_files.h"
+#include "tests/support/expect_killed.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::regionserver {
@@ -32,19 +33,19 @@ class UnneededTest : public ::testing::Test {
     FaultPoints::Instance().DisarmAll();
     ConfigureLog({});
   }
-  std::unique_ptr<Server> Serve(const std::string& name, std::uint64_t open_seq) {
+  std::unique_ptr<Server> Serve(const std::string& name, std::uint64_t open_number) {
     auto server = world.Start(name).value();
-    world.OpenRegion(*server, open_seq).value();
+    world.OpenRegion(*server, open_number).value();
     return server;
   }
   void WriteAndFlush(Server& server, const std::string& row) {
     ASSERT_TRUE(world.Mutate(*server.region, Put(row, "q", row)).value().ok());
     server.region->Flush().value();
   }
-  // "" when every row is there in one more opening.
-  std::string Reopen(std::uint64_t open_seq, const std::vector<std::string>& rows) {
-    auto server = world.Start("reader,1," + std::to_string(open_seq)).value();
-    if (const Status opened = world.OpenRegion(*server, open_seq); !opened.ok()) return opened.error().ToString();
+  // "" when one more opening has every row.
+  std::string Reopen(std::uint64_t open_number, const std::vector<std::string>& rows) {
+    auto server = world.Start("reader,1," + std::to_string(open_number)).value();
+    if (const Status opened = world.OpenRegion(*server, open_number); !opened.ok()) return opened.error().ToString();
     for (const std::string& row : rows) {
       const auto read = world.Read(*server->region, row, "q");
       if (!read.ok()) return read.error().ToString();
@@ -116,7 +117,7 @@ TEST_F(UnneededTest, AScannerGoesOnOverFilesThatAreGone) {
   WriteAndFlush(*server, "r1");
   const auto scanner = server->region->Scan({}).value();
   ScanLimits one;
-  one.max_rows = 1;
+  one.max_results = 1;
   EXPECT_EQ(scanner->Next(one).value().rows.size(), 1U);
   server->region->Compact(true).value();
   EXPECT_EQ(world.Clean(kFirst).value(), 2U);
@@ -146,7 +147,7 @@ TEST_F(UnneededTest, EditsThatNoOpeningHasConsumedStay) {
   EXPECT_EQ(RowsWithLateEdits(world, [this] { return Reopen(3, {"late"}); }), "");
 }
 
-// A server sleeps between its CHECK and its look at the directory, and its region lives elsewhere meanwhile.
+// A server sleeps between its CHECK and its listing of the directory. Meanwhile its region is open elsewhere.
 std::string RowsAfterALateOpening(EngineWorld& world, const std::function<std::string()>& reopen) {
   auto late = world.Start(kFirst).value();
   auto next = world.Start(kSecond).value();
@@ -165,11 +166,11 @@ std::string RowsAfterALateOpening(EngineWorld& world, const std::function<std::s
   return reopen();
 }
 
-TEST_F(UnneededTest, WhoIsLateTouchesNothingOfHisSuccessors) {
+TEST_F(UnneededTest, LateServerTouchesNoFileOfItsSuccessor) {
   EXPECT_EQ(RowsAfterALateOpening(world, [this] { return Reopen(3, {"r"}); }), "");
 }
 
-// A compaction whose record in the manifest will not be read: the successor has taken over the state before it.
+// A compaction whose record in the manifest will not be read: the successor has taken over the earlier state.
 std::string RowsAfterALateCompaction(EngineWorld& world, const std::function<std::string()>& reopen) {
   auto late = world.Start(kFirst).value();
   world.OpenRegion(*late, 1).value();
@@ -200,7 +201,7 @@ TEST_F(UnneededTest, LogsAreMarkedAsFarAsManifestsCoverThem) {
   ASSERT_TRUE(world.Mutate(*server->region, Put("r0", "q", "r0")).value().ok());
   server->log->Roll().value();
   server->log->MarkCovered();
-  EXPECT_THAT(Logs(kFirst), UnorderedElementsAre("ALIVE", "log.0000000001", "log.0000000002"))
+  EXPECT_THAT(Logs(kFirst), UnorderedElementsAre("ALIVE", "log.0000000001", "log.0000000002", "made.log.0000000002"))
       << "r0 is in the log only";
   ASSERT_TRUE(world.Mutate(*server->region, Put("r1", "q", "r1")).value().ok());
   server->region->Flush().value();
@@ -214,15 +215,15 @@ TEST_F(UnneededTest, LogsAreMarkedAsFarAsManifestsCoverThem) {
   server->log->Roll().value();
   server->region->Close().value();  // flushes
   server->log->MarkCovered();
-  EXPECT_THAT(Logs(kFirst),
-              UnorderedElementsAre("ALIVE", "covered.log.0000000002", "log.0000000002", "log.0000000003"));
+  EXPECT_THAT(Logs(kFirst), UnorderedElementsAre("ALIVE", "covered.log.0000000002", "log.0000000002", "log.0000000003",
+                                                 "made.log.0000000003"));
   EXPECT_EQ(world.Clean(kFirst).value(), 1U);
   server.reset();
   world.Recover(kFirst).value();
   EXPECT_EQ(Reopen(2, {"r0", "r1", "r2"}), "");
 }
 
-// S111
+// S111 (keep logs for every peer)
 TEST_F(UnneededTest, WhatIsToBeKeptIsNotMarkedThoughManifestsCoverIt) {
   auto server = Serve(kFirst, 1);
   server->log->KeepFrom(0);
@@ -257,7 +258,7 @@ TEST_F(UnneededTest, AStoppedServerLeavesNoSpaceAndNoWorkBehind) {
   server->region->Flush().value();
   server->log->Stop();
   EXPECT_LT(world.disk.used_bytes(), 20'000U);
-  // All is in files; what may have been prepared is empty.
+  // All data is in files; a prepared file is empty.
   const auto seals = world.FenceAndSeal(kFirst).value();
   for (const auto& seal : seals) EXPECT_EQ(seal.length, 0U) << seal.file;
   server.reset();
@@ -269,13 +270,13 @@ TEST_F(UnneededTest, ASealedLogThatWasRetiredMeanwhileIsNoDamage) {
   ASSERT_TRUE(world.Mutate(*server->region, Put("r", "q", "r")).value().ok());
   server->log->Roll().value();
   server->region->Flush().value();
-  const auto seals = world.FenceAndSeal(kFirst).value();  // sealed while none had said that it is covered
+  const auto seals = world.FenceAndSeal(kFirst).value();  // sealed while no mark declared it covered
   ASSERT_EQ(seals.at(0).file, "log.0000000001");
   auto splitter = world.disk.NewProcess("splitter");
   auto directory = splitter->Open("/wals/a,1,1-splitting").value();
   ASSERT_TRUE(directory->Rename("log.0000000001", "elsewhere").ok());
   EXPECT_EQ(world.Split(*splitter, kFirst, seals[0], 1).error().code(), Code::kNotFound);
-  server->log->MarkCovered();  // late, and true all the same
+  server->log->MarkCovered();  // late, but still true
   EXPECT_TRUE(world.Split(*splitter, kFirst, seals[0], 2).value().retired);
   server.reset();
   EXPECT_EQ(Reopen(2, {"r"}), "");
@@ -303,18 +304,24 @@ TEST_F(UnneededTest, CoveringBeforeTheCheckIsNoticed) {
 }
 
 TEST_F(UnneededTest, ReplacingBeforeTheCheckIsNoticed) {
-  const ScopedMutant mutant("region.unneeded_before_check");
-  EXPECT_NE(RowsAfterALateCompaction(world, [this] { return Reopen(3, {"r0", "r1"}); }), "");
+  ExpectKilled(
+      "region.unneeded_before_check",
+      [&] { return RowsAfterALateCompaction(world, [this] {
+              return Reopen(3, {"r0", "r1"});
+            }); },
+      "1-1.sst does not exist");
 }
 
 TEST_F(UnneededTest, TouchingFilesOfAnyOpeningIsNoticed) {
-  const ScopedMutant mutant("unneeded.any_opening");
-  EXPECT_NE(RowsAfterALateOpening(world, [this] { return Reopen(3, {"r"}); }), "");
+  ExpectKilled(
+      "unneeded.any_opening", [&] { return RowsAfterALateOpening(world, [this] { return Reopen(3, {"r"}); }); },
+      "2-1.sst does not exist");
 }
 
 TEST_F(UnneededTest, DroppingUnconsumedEditsIsNoticed) {
-  const ScopedMutant mutant("unneeded.any_edits");
-  EXPECT_NE(RowsWithLateEdits(world, [this] { return Reopen(3, {"late"}); }), "");
+  ExpectKilled(
+      "unneeded.any_edits", [&] { return RowsWithLateEdits(world, [this] { return Reopen(3, {"late"}); }); },
+      "late is lost");
 }
 #endif
 

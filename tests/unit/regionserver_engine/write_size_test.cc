@@ -1,4 +1,4 @@
-// How large cells, atomic mutations, log entries and batches may become, whatever a client sends (S61).
+// S61 (bounded writes): the maximum size of cells, atomic mutations, log entries and batches, whatever a client sends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST_F(WriteSizeTest, AnAtomicMutationThatMakesTooMuchIsRefusedWhole) {
   const AtomicMutation unit = LargeUnit(6, kManyBytes);
   ExpectRefusedForGood(Apply(unit), "more than 10000 bytes");
   EXPECT_EQ(Read("unit", "q0").size(), kManyBytes);
-  EXPECT_TRUE(Apply(Put("r", "q", "v")).ok());  // the server goes on
+  EXPECT_TRUE(Apply(Put("r", "q", "v")).ok());  // the server continues
   const ScopedMutant mutant("region.any_unit_size");
   EXPECT_TRUE(Apply(unit).ok());
 }
@@ -129,7 +129,7 @@ TEST_F(WriteSizeTest, ABatchLooksAtTheBoundsAgainBeforeEachEntry) {
 TEST_F(WriteSizeTest, AnEntryThatTheLogCannotTakeIsRefusedAndTheLogGoesOn) {
   world.log_options.max_entry_bytes = 6000;
   StartWriter();
-  ExpectRefusedForGood(Apply(LargeUnit(4, kManyBytes)), "the log takes 6000");
+  ExpectRefusedForGood(Apply(LargeUnit(4, kManyBytes)), "the limit is 6000");
   EXPECT_EQ(Read("unit", "q0").size(), kManyBytes);
   ASSERT_TRUE(Apply(Put("r", "q", "v")).ok());
   server.reset();

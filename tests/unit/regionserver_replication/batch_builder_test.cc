@@ -1,4 +1,4 @@
-// From log entries to what a peer gets: selection, order, loops.
+// From log entries to a peer's batches: selection, order, loops.
 #include "regionserver/replication/batch_builder.h"
 
 #include "common/base/mutant.h"
@@ -21,8 +21,8 @@ class BatchBuilderTest : public ::testing::Test {
 
 TEST_F(BatchBuilderTest, TakesShippedFamiliesOnlyAndKeepsTimestamps) {
   LogEntry entry = EntryOf("r", 7);
-  entry.cells.push_back({Cell{"r", "local", "q", 7, CellType::kPut, "x"}, 0});
-  entry.cells.push_back({Cell{"r", "f", "", 6, CellType::kDeleteFamily, ""}, 0});
+  entry.cells.push_back({Cell{"r", "local", "q", 7, CellType::kPut, "x"}, {}});
+  entry.cells.push_back({Cell{"r", "f", "", 6, CellType::kDeleteFamily, ""}, {}});
   const auto built = Built({entry});
   ASSERT_EQ(built.size(), 1U);
   EXPECT_EQ(built[0].table, TableName("default", "t"));
@@ -96,6 +96,23 @@ TEST_F(BatchBuilderTest, ShippingBackIsNoticed) {
   LogEntry back = EntryOf("r", 7);
   back.shipped.cluster_ids = {kPeerId};
   EXPECT_EQ(Built({back}).size(), 1U);
+}
+
+// The peer's address led back to this cluster, so its own writes have returned to it.
+TEST_F(BatchBuilderTest, WhatHasPassedThisClusterIsNotShippedAgain) {
+  LogEntry returned = EntryOf("r", 7);
+  returned.shipped.cluster_ids = {kOwnId};
+  BatchBuilder batch(peer_.config(), kOwnId);
+  batch.Add(returned);
+  EXPECT_TRUE(batch.Take(kPeerId).empty());
+  EXPECT_EQ(batch.returned(), 1U);
+}
+
+TEST_F(BatchBuilderTest, ShippingReturnedWritesIsNoticed) {
+  const ScopedMutant mutant("replication.ship_returned");
+  LogEntry returned = EntryOf("r", 7);
+  returned.shipped.cluster_ids = {kOwnId};
+  EXPECT_EQ(Built({returned}).size(), 1U);
 }
 
 TEST(ShippedPartTest, SurvivesItsEncoding) {

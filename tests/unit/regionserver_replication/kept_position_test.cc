@@ -19,7 +19,8 @@ TEST(KeptPositionTest, IsReadAsItWasWritten) {
     EXPECT_FALSE(ParseKeptPosition(wrong).ok()) << wrong;
 }
 
-// The server ships up to 20, is fenced before it has said so, and says it when the claimer has begun at 10.
+// The server ships up to 20 and is fenced before it has written that position. It writes the position after the claimer
+// has begun at 10.
 bool ALatePositionIsTaken() {
   const KeptPosition kept{{1, 10}, 0};
   const KeptPosition claimed = Claimed(kept);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,7 +98,7 @@ class Logs {
   std::vector<QueueFile> files_ GUARDED_BY(mutex_);
 };
 
-// Lets tests wait for what threads do.
+// Lets tests wait for actions of threads.
 class Signal {
  public:
   // The analysis does not see that the condition's mutex is this one.
@@ -117,7 +118,7 @@ class FakeSink final : public PeerSink {
   Result<std::string> ClusterId() override {
     const MutexLock lock(mutex_);
     if (closed_) return Error(Code::kAborted, "closed");
-    return id;
+    return now_ ? *now_ : id;
   }
   Status Ship(const Shipment& shipment) override {
     const MutexLock lock(mutex_);
@@ -139,6 +140,11 @@ class FakeSink final : public PeerSink {
     closed_ = true;
   }
 
+  // The peer's address leads to another cluster from now on.
+  void LeadTo(const std::string& cluster) {
+    const MutexLock lock(mutex_);
+    now_ = cluster;
+  }
   void FailTheNext(int count) {
     const MutexLock lock(mutex_);
     failures_ = count;
@@ -165,6 +171,7 @@ class FakeSink final : public PeerSink {
   Mutex mutex_;
   Signal signal_;
   bool closed_ GUARDED_BY(mutex_) = false;
+  std::optional<std::string> now_ GUARDED_BY(mutex_);
   int failures_ GUARDED_BY(mutex_) = 0;
   std::size_t calls_ GUARDED_BY(mutex_) = 0;
   std::vector<std::string> rows_ GUARDED_BY(mutex_);
@@ -183,6 +190,7 @@ class FakePositions final : public Positions {
   }
   Status Write(const std::string& peer, const std::string& server, const LogPosition& position) override {
     const MutexLock lock(mutex_);
+    if (claimed_by_another_) return Error(Code::kStale, "another server ships these logs now");
     LogPosition& kept = kept_[{peer, server}];
     kept = std::max(kept, position);
     signal_.Tell();
@@ -194,6 +202,13 @@ class FakePositions final : public Positions {
     signal_.Tell();
     return Ok();
   }
+  Result<std::vector<std::string>> Servers(const std::string& peer) override {
+    const MutexLock lock(mutex_);
+    std::vector<std::string> servers;
+    for (const auto& [key, position] : kept_)
+      if (key.first == peer) servers.push_back(key.second);
+    return servers;
+  }
   Result<bool> HasFamilies(const Shipment& /*shipment*/) override { return has_families; }
   void Close() override {}
 
@@ -204,15 +219,25 @@ class FakePositions final : public Positions {
       return found != kept_.end() && found->second >= least;
     });
   }
+  // Another server has claimed the logs, or this one has again.
+  void SetClaimedByAnother(bool claimed) {
+    const MutexLock lock(mutex_);
+    claimed_by_another_ = claimed;
+  }
+  [[nodiscard]] bool Has(const std::string& peer, const std::string& server) {
+    const MutexLock lock(mutex_);
+    return kept_.contains({peer, server});
+  }
   bool has_families = true;
 
  private:
   Mutex mutex_;
   Signal signal_;
+  bool claimed_by_another_ GUARDED_BY(mutex_) = false;
   std::map<std::pair<std::string, std::string>, LogPosition> kept_ GUARDED_BY(mutex_);
 };
 
-// Polls what a thread changes without a signal of its own.
+// Polls a value that a thread changes without a signal.
 template <class Condition>
 [[nodiscard]] bool Becomes(Condition condition) {
   Mutex mutex;

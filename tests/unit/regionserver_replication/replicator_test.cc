@@ -1,4 +1,4 @@
-// A server's sources by the master's list, and which logs stay.
+// A server's sources follow the master's list; which logs are kept.
 #include "regionserver/replication/replicator.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class ReplicatorTest : public ::testing::Test {
     parts.source = Quick();
     replicator_ = std::make_unique<Replicator>(std::move(parts));
   }
-  // Many sources, one sink that the test looks at.
+  // Many sources, one sink that the test inspects.
   class Forward final : public PeerSink {
    public:
     explicit Forward(std::shared_ptr<FakeSink> to) : to_(std::move(to)) {}
@@ -146,7 +146,7 @@ TEST_F(ReplicatorTest, AClaimedQueueIsShippedAndToldAsFinished) {
   ASSERT_TRUE(Becomes([&] { return finished(kDead); }));
   EXPECT_EQ(sink_->rows(), (std::vector<std::string>{"r=v"}));
   EXPECT_FALSE(finished("later,3,3"));
-  // Retired: the position goes too.
+  // Retired: the position is removed too.
   replicator_->Take(List(2, {PeerNamed("p")}));
   ASSERT_TRUE(Becomes([&] {
     replicator_->Look();
@@ -154,7 +154,8 @@ TEST_F(ReplicatorTest, AClaimedQueueIsShippedAndToldAsFinished) {
   }));
 }
 
-// Logs that wait for others take no turn (S113): with as many of them as have one, the others would never be begun.
+// Logs that wait for others use no slot (S113: serial order of openings): otherwise the others would never be begun if
+// as many logs wait as there are slots.
 class WaitingQueuesTest : public ReplicatorTest {
  protected:
   void WriteKept(const std::string& server, const std::vector<LogEntry>& entries) {
@@ -171,7 +172,7 @@ class WaitingQueuesTest : public ReplicatorTest {
     }
     ASSERT_TRUE(writer.Sync().ok());
   }
-  // Five dead servers that had the region after the sixth, which is the last by name.
+  // The logs of six dead servers. The first five had the region after the sixth, which is the last one by name.
   void ClaimAll() {
     auto peer = PeerNamed("p");
     peer.mutable_config()->set_serial(true);
@@ -181,7 +182,7 @@ class WaitingQueuesTest : public ReplicatorTest {
       opening.region = "region";
       opening.sequence = 1;
       opening.shipped = {"t", {"f"}, {}, 1'000};
-      opening.turn = RegionTurn{true, {{"z,1,1", kEndOfQueue, 0}}};
+      opening.mark = OpeningMark{true, {{"z,1,1", kEndOfQueue, 0}}};
       WriteKept(server, {opening, EntryOf(server, 1)});
       list.add_queue()->set_server(server);
     }
@@ -218,7 +219,7 @@ TEST_F(WaitingQueuesTest, CountingThemIsNoticed) {
     return Waiting() == Replicator::kQueuesAtOnce;
   }));
   for (int i = 0; i < 10; ++i) replicator_->Look();
-  EXPECT_EQ(Sources(), 1 + Replicator::kQueuesAtOnce) << "its own, and those that wait for ever";
+  EXPECT_EQ(Sources(), 1 + Replicator::kQueuesAtOnce) << "its own, and those that wait without end";
   EXPECT_TRUE(sink_->rows().empty());
 }
 

@@ -64,7 +64,7 @@ class SerialSweep {
     entry.region = "region";
     entry.sequence = 1;
     entry.shipped = {"t", {"f"}, {}, 1'000};
-    entry.turn = RegionTurn{opens, std::move(after)};
+    entry.mark = OpeningMark{opens, std::move(after)};
     return entry;
   }
   void Join() {
@@ -75,7 +75,7 @@ class SerialSweep {
     Begin(logs->Live(), LogPosition{});
     alive_.push_back({name, logs, sources_.size() - 1});
   }
-  // Its source stops with what it has kept, and another one goes on from there.
+  // Its source stops with its kept position, and another one continues from there.
   void Die(std::size_t at) {
     const Alive dead = alive_[at];
     alive_.erase(alive_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -114,7 +114,7 @@ class SerialSweep {
   int writes_ = 0;
 };
 
-// True: in order.
+// Returns true if the order is right.
 bool RunSweep(std::uint64_t seed) {
   SerialSweep sweep(seed);
   sweep.Run(25);

@@ -1,4 +1,4 @@
-// AdminService: what an administrator asks for and what waits for a disk keeps no handler.
+// AdminService: requests of administrators, and that a request that waits for a disk blocks no handler.
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include <atomic>
@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/base/mutex.h"
+#include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
 #include "regionserver/services/admin_service.h"
@@ -34,6 +35,10 @@ class AdminServiceTest : public ServiceFixture {
       return name == region_.encoded_name() && compacting_.contains(major);
     };
     parts.reload = [this] { return reloaded_; };
+    parts.probe = [this](const ServerName& asked) {
+      probed_ = asked;
+      return finding_;
+    };
     admin_server_->Add(MakeAdminService(parts));
     ASSERT_TRUE(admin_server_->Start().ok());
     channel_ = blocks_->Get(methods::kAdminService, {"127.0.0.1", admin_server_->port()});
@@ -64,6 +69,8 @@ class AdminServiceTest : public ServiceFixture {
 
   const RegionInfo region_ = TableRegion();
   Status reloaded_;
+  ServerName probed_;
+  rpc::ProbeFinding finding_ = rpc::ProbeFinding::kRefused;
   std::set<bool> compacting_;  // major or not
   std::unique_ptr<rpc::RpcServer> admin_server_;
   std::shared_ptr<rpc::Channel> channel_;
@@ -71,6 +78,24 @@ class AdminServiceTest : public ServiceFixture {
   CondVar added_;
   std::vector<std::function<void()>> waiting_ GUARDED_BY(mutex_);
 };
+
+// S121 (early findings are positive): the master's finding needs a second one.
+TEST_F(AdminServiceTest, AnotherServerIsProbedForTheMaster) {
+  const ServerName suspect{"10.0.0.7", 16020, 42};
+  pb::ProbeServerRequest request;
+  ToProto(suspect, *request.mutable_server());
+  const auto verdict = [&] {
+    const auto reply = channel_->CallSync(methods::kProbeServer, request);
+    EXPECT_TRUE(reply.ok());
+    return reply.ok() ? reply->message.verdict() : pb::ProbeServerResponse::NO_FINDING;
+  };
+  EXPECT_EQ(verdict(), pb::ProbeServerResponse::GONE);
+  EXPECT_EQ(probed_, suspect);
+  finding_ = rpc::ProbeFinding::kSame;
+  EXPECT_EQ(verdict(), pb::ProbeServerResponse::ALIVE);
+  finding_ = rpc::ProbeFinding::kUnclear;
+  EXPECT_EQ(verdict(), pb::ProbeServerResponse::NO_FINDING);
+}
 
 TEST_F(AdminServiceTest, UpdateConfigurationReloadsTheSettingsOrSaysWhyNot) {
   const auto update = [this] {
@@ -116,6 +141,68 @@ TEST_F(AdminServiceTest, TheFilesOfARegionAreNamed) {
   const auto refused = channel_->CallSync(methods::kGetStoreFile, request);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(rpc::ClassOf(refused.error()), rpc::exception::kNoSuchColumnFamily);
+}
+
+// The store flushes and compacts all families together; a family that does not exist is still an error.
+TEST_F(AdminServiceTest, AFlushOrCompactionOfAnUnknownFamilyIsRefused) {
+  pb::FlushRegionRequest flush;
+  *flush.mutable_region() = Specify(region_);
+  pb::CompactRegionRequest compact;
+  *compact.mutable_region() = Specify(region_);
+  const auto flushed = [&] {
+    std::thread disk([this] {
+      AwaitWaiting(1);
+      RunWaiting();
+    });
+    const auto answer = channel_->CallSync(methods::kFlushRegion, flush, {});
+    disk.join();
+    return answer.ok() ? Ok() : Status(answer.error());
+  };
+  ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
+  for (const std::string& unknown : {std::string("nofam"), std::string()}) {
+    flush.set_family(unknown);
+    const Status refused = flushed();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_TRUE(rpc::IsClass(refused.error(), rpc::exception::kNoSuchColumnFamily));
+    compact.set_family(unknown);
+    const auto not_compacted = channel_->CallSync(methods::kCompactRegion, compact);
+    ASSERT_FALSE(not_compacted.ok());
+    EXPECT_TRUE(rpc::IsClass(not_compacted.error(), rpc::exception::kNoSuchColumnFamily));
+  }
+  EXPECT_EQ(host_->Find(region_.encoded_name()).value()->GetStatus().store_files, 0U) << "nothing was flushed";
+  flush.set_family("f");
+  EXPECT_TRUE(flushed().ok());
+  EXPECT_EQ(host_->Find(region_.encoded_name()).value()->GetStatus().store_files, 1U);
+}
+
+// Input formats skip regions of size 0 as empty.
+TEST_F(AdminServiceTest, OnlyWhatIsEmptyHasTheSizeZero) {
+  constexpr std::uint64_t kMegabyte = 1 << 20;
+  EXPECT_EQ(Megabytes(0), 0U);
+  EXPECT_EQ(Megabytes(1), 1U);
+  EXPECT_EQ(Megabytes(kMegabyte - 1), 1U);
+  EXPECT_EQ(Megabytes(2 * kMegabyte - 1), 1U);
+  EXPECT_EQ(Megabytes(2 * kMegabyte), 2U);
+  EXPECT_EQ(Megabytes(UINT64_MAX), static_cast<std::uint32_t>(INT32_MAX));
+  const auto region = host_->Find(region_.encoded_name()).value();
+  const auto load = [&region] {
+    pb::RegionLoad filled;
+    FillRegionLoad(*region, filled);
+    return filled;
+  };
+  EXPECT_EQ(load().storefile_size_mb(), 0U);
+  EXPECT_EQ(load().region_size_mb(), 0U);
+  ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
+  EXPECT_EQ(load().mem_store_size_mb(), 1U);
+  ASSERT_TRUE(region->Flush().ok());
+  EXPECT_EQ(load().mem_store_size_mb(), 0U);
+  EXPECT_EQ(load().storefile_size_mb(), 1U);
+  EXPECT_EQ(load().region_size_mb(), 1U);
+  // Compressed well: the file is small, its cells are not.
+  ASSERT_TRUE(Put(region_, "r", "q", std::string(3 * kMegabyte, 'v')).ok());
+  ASSERT_TRUE(region->Flush().ok());
+  EXPECT_EQ(load().storefile_size_mb(), 1U);
+  EXPECT_GE(load().store_uncompressed_size_mb(), 3U);
 }
 
 TEST_F(AdminServiceTest, ARegionSaysThatItCanBeSplitAndMerged) {

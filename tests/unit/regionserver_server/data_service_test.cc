@@ -7,6 +7,7 @@
 #include "common/base/mutant.h"
 #include "common/model/attributes.h"
 #include "common/model/meta_row.h"
+#include "common/model/replication_peer.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/client_service.h"
 
@@ -36,6 +37,42 @@ TEST_F(DataServiceTest, PutAndGetInBothForms) {
   EXPECT_EQ(plain->message.result().cell_size(), 1);
   EXPECT_TRUE(plain->cells.empty());
   EXPECT_EQ(Text(plain->message.result(), plain->cells), "q=v");
+}
+
+// S112 (no replication loops): where the sender's peer leads back to a cluster that has had the writes.
+class ReturnedWritesTest : public DataServiceTest {
+ protected:
+  auto Ship(const std::string& passed) {
+    pb::MutateRequest request;
+    *request.mutable_region() = Specify(region_);
+    auto& mutation = *request.mutable_mutation();
+    mutation.set_row("r");
+    mutation.set_mutate_type(pb::MutationProto::PUT);
+    auto& column = *mutation.add_column_value();
+    column.set_family("f");
+    auto& value = *column.add_qualifier_value();
+    value.set_qualifier("q");
+    value.set_value("v");
+    auto& attribute = *mutation.add_attribute();
+    attribute.set_name(std::string(kClusterIdsAttribute));
+    attribute.set_value(passed);
+    return Call(methods::kMutate, request);
+  }
+};
+
+TEST_F(ReturnedWritesTest, WhatHasPassedThisClusterIsRefused) {
+  EXPECT_TRUE(Ship("another\na-third").ok());
+  for (const char* passed : {"this-cluster", "this-cluster\nanother", "another\nthis-cluster"}) {
+    const auto refused = Ship(passed);
+    ASSERT_FALSE(refused.ok()) << passed;
+    EXPECT_TRUE(rpc::IsClass(refused.error(), rpc::exception::kDoNotRetryIo)) << refused.error().ToString();
+    EXPECT_NE(refused.error().message().find("this-cluster"), std::string::npos) << refused.error().ToString();
+  }
+}
+
+TEST_F(ReturnedWritesTest, TakingThemIsNoticed) {
+  const ScopedMutant mutant("replication.take_returned");
+  EXPECT_TRUE(Ship("this-cluster").ok());
 }
 
 TEST_F(DataServiceTest, EmptyRowHasAResultAndNoCells) {
@@ -219,7 +256,7 @@ TEST_F(DataServiceTest, SameNonceIsAppliedOnce) {
   EXPECT_EQ(Text(get->message.result(), get->cells), "n=" + EncodeInt64(1));
 }
 
-// S24: the fence falls between evaluation and reply.
+// S24 (visible after sync): the fence falls between evaluation and reply.
 TEST_F(DataServiceTest, ReadIsNotAnsweredWhenTheFenceFellAfterItsEvaluation) {
   ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
   FaultSpec fence;
@@ -235,11 +272,11 @@ TEST_F(DataServiceTest, ReadIsNotAnsweredWhenTheFenceFellAfterItsEvaluation) {
   EXPECT_FALSE(get.ok());
 #if defined(RATCHET_MUTANTS)
   const ScopedMutant mutant("regionserver.skip_read_check");
-  EXPECT_TRUE(Get(region_, "r").ok()) << "without the check the fenced server answers: the test can tell";
+  EXPECT_TRUE(Get(region_, "r").ok()) << "without the check the fenced server answers: the test notices";
 #endif
 }
 
-// S29: the age that a client says is turned back into the time at which it began.
+// S29 (durable nonces): the age that a client sends is converted back to the time at which the operation began.
 TEST_F(DataServiceTest, ARetryThatBeganTooLongAgoIsRefused) {
   ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
   ASSERT_TRUE((*host_->Find(region_.encoded_name()))->Flush().ok()) << "from here on older nonces are forgotten";
@@ -306,7 +343,7 @@ TEST_F(MetaServiceTest, WritesCarryAnEpochAndLowerOnesAreRefused) {
   EXPECT_EQ(epochs_.highest(), Epoch(6));
 }
 
-// S59. Believed, one Get would depose every master for good.
+// S59 (epoch proven by a claim). If it were believed, one Get would depose every master permanently.
 TEST_F(MetaServiceTest, AnEpochThatNoMasterHasClaimedIsNotBelieved) {
   ASSERT_TRUE(MetaPut("t,,1.x.", 5).ok());
   const std::string enormous = EncodeInt64(std::numeric_limits<std::int64_t>::max());
@@ -324,10 +361,10 @@ TEST_F(MetaServiceTest, AnEpochThatNoMasterHasClaimedIsNotBelieved) {
   EXPECT_FALSE(MetaPut("t,,1.x.", std::numeric_limits<std::int64_t>::max()).ok());
   EXPECT_FALSE(MetaPut("t,,1.x.", -1).ok());
   EXPECT_EQ(epochs_.highest(), Epoch(5));
-  EXPECT_TRUE(MetaPut("t,,1.x.", 5).ok()) << "the master goes on";
+  EXPECT_TRUE(MetaPut("t,,1.x.", 5).ok()) << "the master continues";
 }
 
-// S77, with an epoch that a master has claimed.
+// S77 (members only), with an epoch that a master has claimed.
 TEST_F(MetaServiceTest, ClientsDoNotWriteIt) {
   ASSERT_TRUE(MetaPut("t,,1.x.", 5).ok());
   pb::MutateRequest put;

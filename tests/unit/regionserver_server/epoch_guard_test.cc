@@ -1,4 +1,5 @@
-// Rules S23 and S28: lower epochs are refused, and raising the epoch waits for what lower ones have under way.
+// S23 (epochs are a second safeguard) and S28 (conditional meta writes): lower epochs are refused, and raising the
+// epoch waits for pending writes of lower ones.
 #include "regionserver/orders/epoch_guard.h"
 
 #include <atomic>
@@ -49,7 +50,7 @@ TEST(EpochGuard, HigherEpochWaitsForAdmittedLowerWork) {
     EXPECT_TRUE(higher.ok());
     seen_released = lower_released.load();
   });
-  // The raise refuses newcomers at once, and that is how this test knows that the raiser is in its wait.
+  // The raise refuses newcomers at once, which shows this test that it waits.
   while (guard.highest() < Epoch(2)) std::this_thread::yield();
   EXPECT_FALSE(guard.EnterMetaWork(Epoch(1)).ok());
   lower_released = true;

@@ -1,4 +1,4 @@
-// S59: an epoch without a claim file is no master's.
+// S59 (epoch proven by a claim): an epoch without a claim file is not valid.
 #include "regionserver/server/epoch_proof.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST_F(EpochProofTest, OnlyWhatAMasterHasClaimedIsBelieved) {
   EXPECT_FALSE(Proven(3));
   EXPECT_EQ(ProveEpoch(*root_, Epoch(std::uint64_t{1} << 62)).error().code(), Code::kStale);
   Claim();
-  EXPECT_TRUE(Proven(3)) << "looked for anew each time";
+  EXPECT_TRUE(Proven(3)) << "looked for again each time";
 }
 
 #if defined(RATCHET_MUTANTS)

@@ -1,4 +1,4 @@
-// ClientService.ExecService through the wire: MultiRowMutationService.MutateRows, and what is refused.
+// ClientService.ExecService through the wire: MultiRowMutationService.MutateRows, and refused requests.
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include <bit>
@@ -101,7 +101,8 @@ TEST_F(ExecServiceTest, WhatItCannotDoIsRefusedByHBasesClasses) {
   EXPECT_EQ(refused("hbase.pb.MultiRowMutationService", "MutateRows", "\x0a\xff"), rpc::exception::kDoNotRetryIo);
 }
 
-TEST_F(ExecServiceTest, RowsOfMetaChangeForMastersOfTheHighestEpochOnly) {  // S28, S77
+// S28 (conditional meta writes), S77 (members only)
+TEST_F(ExecServiceTest, RowsOfMetaChangeForMastersOfTheHighestEpochOnly) {
   EXPECT_EQ(MutateRows(MetaRows(5), MetaRegionInfo(), false), rpc::exception::kAccessDenied);
   EXPECT_EQ(MutateRows(MetaRows(5), MetaRegionInfo(), true), "yes");
   EXPECT_EQ(MutateRows(MetaRows(6), MetaRegionInfo(), true), "yes");
@@ -205,10 +206,10 @@ TEST_F(AggregateTest, DecimalsOfAnyLength) {
   EXPECT_EQ(part("GetMedian", 0), "\0\0\0\x02\0"s);
   EXPECT_EQ(part("GetMedian", 1), "\0\0\x01\x45\x31"s) << "no weights: 4.9E-324";
   give("e", "\x02" + std::string(300, 'x'));
-  EXPECT_NE(part("GetSum", 0).find("BigDecimalColumnInterpreter met a value of 304 bytes"), std::string::npos);
+  EXPECT_NE(part("GetSum", 0).find("BigDecimalColumnInterpreter: a value has 304 bytes"), std::string::npos);
 }
 
-TEST_F(AggregateTest, WhatIsNotOfferedIsRefusedByItsName) {
+TEST_F(AggregateTest, UnsupportedFunctionIsRefusedByName) {
   const auto interpreter = Ask("GetMax", "com.example.RomanColumnInterpreter");
   ASSERT_FALSE(interpreter.ok());
   EXPECT_EQ(rpc::ClassOf(interpreter.error()), rpc::exception::kDoNotRetryIo);

@@ -46,14 +46,14 @@ void FakeMaster::AddService() {
   service->On(
       methods::kRegionServerStartup, [this](const Context&, const auto& request, std::string_view, auto responder) {
         MutexLock lock(mutex_);
-        if (const auto error = TakeHeartbeatError()) {
+        if (const auto error = NextHeartbeatError()) {
           responder.Fail(*error);
           return;
         }
         if (refused_start_code_ >= request.server_start_code()) {
           pb::RegionServerStartupResponse refusal;
           refusal.set_refused_start_code(refused_start_code_);
-          refusal.set_refusal("these words say nothing about numbers");
+          refusal.set_refusal("this text has no numbers");
           responder.Reply(refusal);
           return;
         }
@@ -68,7 +68,7 @@ void FakeMaster::AddService() {
   service->On(methods::kRegionServerReport,
               [this](const Context&, const auto& request, std::string_view, auto responder) {
                 MutexLock lock(mutex_);
-                if (const auto error = TakeHeartbeatError()) {
+                if (const auto error = NextHeartbeatError()) {
                   responder.Fail(*error);
                   return;
                 }
@@ -121,7 +121,7 @@ void FakeMaster::RefuseStartCodesUpTo(std::uint64_t greatest) {
   refused_start_code_ = greatest;
 }
 
-std::optional<Error> FakeMaster::TakeHeartbeatError() {
+std::optional<Error> FakeMaster::NextHeartbeatError() {
   if (!heartbeat_error_.has_value() || failures_left_ == 0) return std::nullopt;
   --failures_left_;
   return heartbeat_error_;

@@ -1,5 +1,5 @@
-// A master that only listens and orders: registered in ZooKeeper, it takes registrations, heartbeats and reports, and
-// sends what a test tells it to send. For tests of the region server's process.
+// A master that only listens and sends orders: registered in ZooKeeper, it accepts registrations, heartbeats and
+// reports, and sends what a test requests. For tests of the region server's process.
 #pragma once
 
 #include <climits>
@@ -23,13 +23,13 @@ namespace ratchet::regionserver {
 
 namespace pb = ::hbase::pb;
 
-// What it shows, and what region servers that are to obey it find below their root.
+// The key that it presents. Region servers obey it only if they find this key below their root.
 inline constexpr const char* kFakeMastersKey = "00112233445566778899aabbccddeeff";
 
 class FakeMaster {
  public:
   using Transition = pb::RegionStateTransition;
-  // Decides what a report is answered; empty: taken.
+  // Decides the answer to a report; empty: accepted.
   using OnReport = std::function<Result<pb::ReportRegionStateTransitionResponse>(const Transition&)>;
 
   // Registers under `paths` in the ZooKeeper at `zookeeper`.
@@ -37,13 +37,13 @@ class FakeMaster {
   ~FakeMaster();
 
   void AnswerReportsWith(OnReport on_report);
-  // The error of each later heartbeat or registration, or of so many of them; nullopt: none.
+  // Sets the error of each later heartbeat or registration, or of this number of them; nullopt: none.
   void FailHeartbeats(std::optional<Error> error, int times = INT_MAX);
 
   // Refuses each later registration under a start code that is not above this one.
   void RefuseStartCodesUpTo(std::uint64_t greatest);
 
-  // What each later heartbeat of a server that wants to stop is answered.
+  // Sets the answer to each later heartbeat of a server that wants to stop.
   void LetServersLeave(bool may_leave);
 
   // Each waits until it has happened, or 20 s.
@@ -51,7 +51,7 @@ class FakeMaster {
   [[nodiscard]] bool WaitHeartbeats(int count);
   [[nodiscard]] std::optional<Transition> WaitTransition();
   [[nodiscard]] std::optional<pb::RemoteProcedureResult> WaitProcedure();
-  // Reports seen so far that no test has waited for.
+  // Number of reports so far that no test has waited for.
   [[nodiscard]] std::size_t transitions_waiting() const;
   // The newest heartbeat.
   [[nodiscard]] pb::RegionServerReportRequest last_heartbeat() const;
@@ -64,7 +64,7 @@ class FakeMaster {
   template <class Value>
   std::optional<Value> Take(std::deque<Value> FakeMaster::*queue_of);
   void AddService();
-  [[nodiscard]] std::optional<Error> TakeHeartbeatError() REQUIRES(mutex_);
+  [[nodiscard]] std::optional<Error> NextHeartbeatError() REQUIRES(mutex_);
 
   const std::uint64_t epoch_;
   const std::string cluster_id_;

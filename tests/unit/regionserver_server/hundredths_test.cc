@@ -1,4 +1,4 @@
-// Decimal numbers as Java's BigDecimal has them, of any length, with two places.
+// Decimal numbers as in Java's BigDecimal, of any length, with two places.
 #include "regionserver/services/hundredths.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(HundredthsTest, HalvesGoToTheEvenNeighbour) {
   EXPECT_EQ(Rounded(3, "\x7e"), Stored(2, "\x0d"));        // 0.126 -> 0.13
   EXPECT_EQ(Rounded(3, "\x83"), Stored(2, "\xf4"));        // -0.125 -> -0.12
   EXPECT_EQ(Rounded(3, "\xff\x79"s), Stored(2, "\xf2"));   // -0.135 -> -0.14
-  EXPECT_EQ(Rounded(1000, "\x7f"), Stored(2, "\0"s));      // nearly nothing
+  EXPECT_EQ(Rounded(1000, "\x7f"), Stored(2, "\0"s));      // nearly zero
   EXPECT_EQ(Rounded(1000, "\x80"), Stored(2, "\0"s));
 }
 
@@ -64,8 +64,8 @@ TEST(HundredthsTest, WhatIsTooLongIsRefusedByName) {
   EXPECT_FALSE(Hundredths::IsNumber("\0\0\0\x02"s));
   EXPECT_TRUE(Hundredths::IsNumber("\0\0\0\x02\x01"s));
   EXPECT_NE(Rounded(2, std::string(257, 'x')).find("261 bytes"), std::string::npos);
-  EXPECT_NE(Rounded(1001, "\x01").find("scale of 1001"), std::string::npos);
-  EXPECT_NE(Rounded(-1001, "\x01").find("scale of -1001"), std::string::npos);
+  EXPECT_NE(Rounded(1001, "\x01").find("has scale 1001"), std::string::npos);
+  EXPECT_NE(Rounded(-1001, "\x01").find("has scale -1001"), std::string::npos);
 }
 
 }  // namespace

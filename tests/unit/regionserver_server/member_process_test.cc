@@ -1,5 +1,5 @@
-// The process ratchet-regionserver and what does not come from its masters: clients that give orders (S77), and clients
-// that occupy every thread that clients can occupy (S78).
+// The process ratchet-regionserver and requests that do not come from its masters: clients that give orders, S77
+// (members only), and clients that occupy every thread that clients can occupy (S78: members' own queues).
 #include "common/base/exit_codes.h"
 #include "common/model/attributes.h"
 #include "common/model/meta_row.h"
@@ -23,7 +23,8 @@ class MemberProcessTest : public ProcessTest {
   }
 };
 
-// Each of these numbers, believed, would stop the region or the server for good: they only rise (S19, S21, S23).
+// If they were believed, each of these numbers would stop the region or the server permanently, because they only rise
+// (S19: executed orders are remembered; S21: numbered openings; S23: epochs are a second safeguard).
 TEST_F(MemberProcessTest, OrdersOfClientsAreRefusedAndTheMasterGoesOn) {
   constexpr std::uint64_t kMost = INT64_MAX;
   const ServerName server = Serving();
@@ -42,7 +43,7 @@ TEST_F(MemberProcessTest, OrdersOfClientsAreRefusedAndTheMasterGoesOn) {
   }
   EXPECT_EQ(master_->transitions_waiting(), 0u);
   EXPECT_TRUE(Put(server, "r", "v").ok());
-  ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok()) << "the master's orders go on";
+  ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok()) << "the master's orders continue";
   EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::CLOSED);
   ASSERT_TRUE(master_->Execute(server, OpenRequest(13, 13)).ok());
   EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::OPENED);
@@ -63,13 +64,13 @@ TEST_F(MemberProcessTest, AKeyThatNeverComesAndOneThatIsNoneEndTheStart) {
   std::ofstream(root_ / "cluster.key") << "\n";
   Launch();
   EXPECT_EQ(WaitExit(), exit_code::kRootUnusable);
-  EXPECT_NE(Log().find("cluster.key is no key"), std::string::npos);
+  EXPECT_NE(Log().find("cluster.key is not a key"), std::string::npos);
   fs::remove(root_ / "cluster.key");
   Launch({"--start-timeout-ms", "300"});
   EXPECT_EQ(WaitExit(), exit_code::kRootUnusable);
 }
 
-// More clients' reads of hbase:meta than there are threads for them, none of which ends.
+// More clients' reads of hbase:meta than there are threads for them, and none ends.
 class BusyClientsTest : public MemberProcessTest {
  protected:
   struct Passed {

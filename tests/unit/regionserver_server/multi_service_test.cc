@@ -65,7 +65,7 @@ TEST_F(MultiServiceTest, MultiAnswersEachActionInOrderWithItsIndex) {
       EXPECT_EQ(entry.exception().name(), rpc::exception::kNoSuchColumnFamily);
       continue;
     }
-    const auto cells = *TakeResult(entry.result(), reader);
+    const auto cells = *ReadResult(entry.result(), reader);
     for (const Cell& cell : cells) seen += cell.row + "=" + cell.value;
     seen += " ";
   }
@@ -117,7 +117,7 @@ TEST_F(MultiServiceTest, AnAtomicGroupIsAnsweredByPositionWithItsResultsInTheFir
     const auto& entry = result.resultorexception(i);
     EXPECT_EQ(entry.index(), static_cast<std::uint32_t>(i));
     ASSERT_TRUE(entry.has_result());
-    const auto cells = TakeResult(entry.result(), reader);
+    const auto cells = ReadResult(entry.result(), reader);
     ASSERT_TRUE(cells.ok());
     std::string text;
     for (const Cell& cell : *cells) text += cell.qualifier + "=" + cell.value + " ";

@@ -1,10 +1,13 @@
 #include "regionserver/orders/order_decoder.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/model/region_info.h"
+#include "tests/support/expect_killed.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -64,7 +67,7 @@ pb::OpenRegionRequest::RegionOpenInfo& AddOpen(pb::ExecuteProceduresRequest& req
   auto& info = *request.add_open_region()->add_open_info();
   ToProto(region, *info.mutable_region());
   info.set_open_proc_id(40);
-  info.set_open_seq(3);
+  info.set_open_number(3);
   info.set_opened_before(true);
   info.set_attempt(2);
   info.set_table_dir("default/t.7");
@@ -72,8 +75,8 @@ pb::OpenRegionRequest::RegionOpenInfo& AddOpen(pb::ExecuteProceduresRequest& req
   return info;
 }
 
-// A flush is given without the region's lock, and may have a higher number than the close that comes after it. Empty:
-// the close is taken.
+// A flush is ordered without the region's lock, and may have a higher number than the close that comes after it. Empty:
+// the close is accepted.
 std::string AFlushComesBeforeACloseWithALowerNumber() {
   pb::ExecuteProceduresRequest first;
   auto& flush = *first.add_proc();
@@ -92,7 +95,8 @@ std::string AFlushComesBeforeACloseWithALowerNumber() {
     const auto batch = DecodeOrders(*request, 100, executor);
     if (!batch.ok()) return batch.error().ToString();
     for (const Order& order : batch->orders) {
-      if (ledger.Admit(order.key, order.pid, order.address) != Admission::kExecute) return "an order is refused";
+      if (ledger.Admit(order.key, order.pid, order.address) != Admission::kExecute)
+        return "order " + std::to_string(order.pid.value()) + " is refused";
       (void)order.execute();
       (void)ledger.Executed(order.key, order.pid, OrderAnswer{});
     }
@@ -129,14 +133,14 @@ TEST(OrderDecoder, ACompactionWaitsBehindNoOpeningOrFlush) {
 }
 
 TEST(OrderDecoder, TakingItForOneIsNoticed) {
-  const ScopedMutant mutant("orders.flush_is_the_regions");
-  EXPECT_NE(AFlushComesBeforeACloseWithALowerNumber(), "");
+  ExpectKilled(
+      "orders.flush_is_the_regions", [] { return AFlushComesBeforeACloseWithALowerNumber(); }, "order 40 is refused");
 }
 
 TEST(OrderDecoder, OpeningsThatNoProcedureCouldHaveAreRefused) {
   for (const std::uint64_t opening : {std::uint64_t{0}, std::uint64_t{1} << 63, UINT64_MAX}) {
     pb::ExecuteProceduresRequest request;
-    AddOpen(request, SomeRegion()).set_open_seq(opening);
+    AddOpen(request, SomeRegion()).set_open_number(opening);
     RecordingExecutor executor;
     const auto batch = DecodeOrders(request, 100, executor);
     ASSERT_FALSE(batch.ok()) << opening;
@@ -163,7 +167,7 @@ TEST(OrderDecoder, OpenCarriesEverythingThatItNeeds) {
   EXPECT_EQ(order.lane, Lane::kRegions);
   const auto answer = order.execute();
   ASSERT_EQ(executor.opened.size(), 1u);
-  EXPECT_EQ(executor.opened.front().open_seq, 3u);
+  EXPECT_EQ(executor.opened.front().open_number, 3u);
   EXPECT_TRUE(executor.opened.front().opened_before);
   EXPECT_EQ(executor.opened.front().table_dir, "default/t.7");
   EXPECT_FALSE(answer->region_info.empty());
@@ -176,9 +180,52 @@ TEST(OrderDecoder, MetaHasItsOwnLane) {
   EXPECT_EQ(DecodeOrders(request, 100, executor)->orders.front().lane, Lane::kMeta);
 }
 
+pb::RemoteProcedureRequest& AddProc(pb::ExecuteProceduresRequest& request, std::uint64_t pid, std::string_view type,
+                                    const google::protobuf::MessageLite& parameter) {
+  auto& proc = *request.add_proc();
+  proc.set_proc_id(pid);
+  proc.set_proc_class(std::string(type));
+  proc.set_attempt(1);
+  proc.set_proc_data(parameter.SerializePartialAsString());
+  return proc;
+}
+
+// Lanes of an opening, a flush, a copy of each kind, and a build.
+std::vector<Lane> LanesOfBulk() {
+  pb::ExecuteProceduresRequest request;
+  AddOpen(request, SomeRegion());
+  pb::FlushRegionParameter flush;
+  ToProto(SomeRegion(), *flush.mutable_region());
+  AddProc(request, 50, kFlushRegionClass, flush);
+  pb::CopyRegionParameter copy;
+  ToProto(SomeRegion(), *copy.mutable_source());
+  AddProc(request, 51, kCopyRegionClass, copy);
+  copy.set_kind(pb::CopyRegionParameter::PART);
+  AddProc(request, 52, kCopyRegionClass, copy);
+  AddProc(request, 53, kBuildRegionsClass, pb::BuildRegionsParameter());
+  RecordingExecutor executor;
+  const auto batch = DecodeOrders(request, 100, executor);
+  EXPECT_TRUE(batch.ok()) << batch.error().ToString();
+  std::vector<Lane> lanes;
+  if (batch.ok())
+    for (const Order& order : batch->orders) lanes.push_back(order.lane);
+  return lanes;
+}
+
+TEST(OrderDecoder, CopiesAndBuildsKeepNoThreadFromOpeningsAndFlushes) {
+  EXPECT_EQ(LanesOfBulk(), (std::vector{Lane::kRegions, Lane::kFlush, Lane::kCopy, Lane::kCopy, Lane::kBuild}));
+}
+
+TEST(OrderDecoder, CopiesAmongOpeningsAreNoticed) {
+  const ScopedMutant mutant("orders.copies_beside_openings");
+  const std::vector<Lane> lanes = LanesOfBulk();
+  ASSERT_EQ(lanes.size(), 5u);
+  EXPECT_EQ(lanes[2], lanes[0]);
+}
+
 TEST(OrderDecoder, OpenWithoutItsNumberIsRefused) {
   pb::ExecuteProceduresRequest request;
-  AddOpen(request, SomeRegion()).clear_open_seq();
+  AddOpen(request, SomeRegion()).clear_open_number();
   RecordingExecutor executor;
   const auto batch = DecodeOrders(request, 100, executor);
   ASSERT_FALSE(batch.ok());

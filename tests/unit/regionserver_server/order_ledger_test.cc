@@ -1,4 +1,5 @@
-// The order protocol as seen by one server (rules S19, S20). The names of the cases follow assignment.pml.
+// The order protocol as seen by one server, S19 (executed orders are remembered) and S20 (answers are repeated). The
+// names of the cases follow assignment.pml.
 #include "regionserver/orders/order_ledger.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ TEST(OrderLedger, NewOrderIsExecutedAndItsReportBecomesDue) {
   EXPECT_TRUE(ledger.UnderWay(kRegion));
   EXPECT_FALSE(ledger.BuildReport(kRegion).has_value());
   EXPECT_EQ(ledger.Executed(kRegion, kOpen, Opened()), std::nullopt);
-  EXPECT_EQ(ledger.TakeNewlyDue(), std::vector<OrderKey>{kRegion});
+  EXPECT_EQ(ledger.DrainNewlyDue(), std::vector<OrderKey>{kRegion});
   const auto report = ledger.BuildReport(kRegion);
   ASSERT_TRUE(report.has_value());
   EXPECT_EQ(report->pid, kOpen);
@@ -48,10 +49,10 @@ TEST(OrderLedger, ExecutedOrderIsNeverExecutedAgainButAnsweredAgain) {
   ASSERT_EQ(ledger.Admit(kRegion, kOpen, At(1, 1)), Admission::kExecute);
   ledger.Executed(kRegion, kOpen, Opened());
   ASSERT_TRUE(ledger.Acknowledged(kRegion, kOpen, At(1, 1)));
-  (void)ledger.TakeNewlyDue();
+  (void)ledger.DrainNewlyDue();
   for (std::uint32_t attempt = 2; attempt < 5; ++attempt) {
     EXPECT_EQ(ledger.Admit(kRegion, kOpen, At(1, attempt)), Admission::kAnswerAgain);
-    EXPECT_EQ(ledger.TakeNewlyDue(), std::vector<OrderKey>{kRegion});
+    EXPECT_EQ(ledger.DrainNewlyDue(), std::vector<OrderKey>{kRegion});
     EXPECT_EQ(ledger.BuildReport(kRegion)->address, At(1, attempt));
     EXPECT_EQ(ledger.BuildReport(kRegion)->answer.outcome, OrderOutcome::kOpened);
     EXPECT_TRUE(ledger.Acknowledged(kRegion, kOpen, At(1, attempt)));
@@ -66,7 +67,7 @@ TEST(OrderLedger, LateOpenIsRefusedAfterTheCloseHoweverLongAgo) {
   ASSERT_EQ(ledger.Admit(kRegion, kClose, At(1, 1)), Admission::kExecute);
   ledger.Executed(kRegion, kClose, Outcome(OrderOutcome::kClosed));
   ASSERT_TRUE(ledger.Acknowledged(kRegion, kClose, At(1, 1)));
-  // Ten thousand other regions later the memory of this one is still there.
+  // The memory of this region still exists after ten thousand other regions.
   for (int i = 0; i < 10'000; ++i) {
     const auto other = OrderKey::ForRegion("r" + std::to_string(i));
     ASSERT_EQ(ledger.Admit(other, ProcId(100 + i), At(1, 1)), Admission::kExecute);
@@ -78,7 +79,7 @@ TEST(OrderLedger, LateOpenIsRefusedAfterTheCloseHoweverLongAgo) {
   EXPECT_EQ(ledger.Remembered(kRegion), kClose);
 }
 
-// NOREADDR: asking again while the order is executed must move the answer's address, or the asker waits for ever.
+// NOREADDR: a repetition while the order is executed must change the answer's address, or the sender waits without end.
 TEST(OrderLedger, RepetitionDuringExecutionMovesTheAddress) {
   OrderLedger ledger;
   ASSERT_EQ(ledger.Admit(kRegion, kOpen, At(1, 1)), Admission::kExecute);
@@ -121,11 +122,11 @@ TEST(OrderLedger, StaleReportThatNobodyExpectsIsDroppedUntilAskedAgain) {
   OrderLedger ledger;
   ASSERT_EQ(ledger.Admit(kRegion, kOpen, At(1, 1)), Admission::kExecute);
   ledger.Executed(kRegion, kOpen, Opened());
-  (void)ledger.TakeNewlyDue();
+  (void)ledger.DrainNewlyDue();
   EXPECT_FALSE(ledger.RefusedAsStale(kRegion, kOpen, At(1, 1), std::nullopt));
   EXPECT_FALSE(ledger.BuildReport(kRegion).has_value());
   EXPECT_EQ(ledger.Admit(kRegion, kOpen, At(2, 1)), Admission::kAnswerAgain);
-  EXPECT_EQ(ledger.TakeNewlyDue(), std::vector<OrderKey>{kRegion});
+  EXPECT_EQ(ledger.DrainNewlyDue(), std::vector<OrderKey>{kRegion});
 }
 
 TEST(OrderLedger, StaleReportThatWasReaddressedMeanwhileIsSentAgain) {
@@ -144,7 +145,7 @@ TEST(OrderLedger, HigherOrderWaitsForTheOlderOneAndTakesItsPlace) {
   EXPECT_EQ(ledger.Admit(kRegion, kClose, At(2, 2)), Admission::kReaddressed);
   EXPECT_EQ(ledger.Admit(kRegion, kOpen, At(2, 2)), Admission::kRefused);
   EXPECT_EQ(ledger.Executed(kRegion, kOpen, Opened()), kClose);
-  EXPECT_FALSE(ledger.BuildReport(kRegion).has_value()) << "the older order's answer is nobody's any more";
+  EXPECT_FALSE(ledger.BuildReport(kRegion).has_value()) << "the older order's answer has no receiver";
   EXPECT_EQ(ledger.Executed(kRegion, kClose, Outcome(OrderOutcome::kClosed)), std::nullopt);
   EXPECT_EQ(ledger.BuildReport(kRegion)->pid, kClose);
   EXPECT_EQ(ledger.BuildReport(kRegion)->address, At(2, 2));
@@ -222,7 +223,7 @@ TEST(OrderLedger, FloorNeverFallsAndRefusesWhatItForgets) {
   EXPECT_EQ(ledger.size(), 0u);
 }
 
-// The memory follows the procedures that live, not the regions that were ever here.
+// The memory grows with the live procedures, not with the regions that were ever here.
 TEST(OrderLedger, DoesNotGrowWithTheRegionsThatCameAndWent) {
   OrderLedger ledger;
   for (std::uint64_t i = 1; i <= 10'000; ++i) {

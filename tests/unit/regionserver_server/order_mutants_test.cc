@@ -14,7 +14,7 @@ namespace {
 
 const OrderKey kOpening = OrderKey::ForRegion("56f9");
 
-// Open here, close here, then the open's late duplicate arrives: is the region opened a second time?
+// Open here, close here, then the open's late duplicate arrives. Returns true if the region is opened a second time.
 bool LateDuplicateIsExecuted() {
   OrderLedger ledger;
   const OrderAddress address{Epoch(1), 1};
@@ -26,7 +26,7 @@ bool LateDuplicateIsExecuted() {
   return ledger.Admit(kOpening, ProcId(1), {Epoch(1), 2}) == Admission::kExecute;
 }
 
-// Master 1 orders, master 2 orders the same again while it is executed: does the report reach master 2?
+// Master 1 sends an order, master 2 repeats it while it is executed. Returns true if the report reaches master 2.
 bool NewMasterGetsItsAnswer() {
   OrderLedger ledger;
   EXPECT_EQ(ledger.Admit(kOpening, ProcId(1), {Epoch(1), 1}), Admission::kExecute);
@@ -35,7 +35,7 @@ bool NewMasterGetsItsAnswer() {
   return ledger.BuildReport(kOpening)->address == OrderAddress{Epoch(2), 1};
 }
 
-// A split that was answered and then forgotten below the floor: does its late duplicate run again?
+// A split that was answered and then forgotten below the floor. Returns true if its late duplicate runs again.
 bool OrderBelowTheFloorIsExecuted() {
   OrderLedger ledger;
   const auto split = OrderKey::ForProcedure(ProcId(5));
@@ -46,14 +46,14 @@ bool OrderBelowTheFloorIsExecuted() {
   return ledger.Admit(split, ProcId(5), {Epoch(1), 2}) == Admission::kExecute;
 }
 
-// A deposed master's order after its successor has been heard of.
+// A deposed master's order arrives after the first contact with its successor.
 bool DeposedMasterIsTaken() {
   EpochGuard guard;
   EXPECT_TRUE(guard.Admit(Epoch(2)).ok());
   return guard.Admit(Epoch(1)).ok();
 }
 
-// Whether a new master's first work on meta begins only after what the old one has under way.
+// Returns true if a new master's first work on meta begins only after the pending work of the old one.
 bool RaiseWaitsForLowerWrites() {
   EpochGuard guard;
   auto lower = guard.EnterMetaWork(Epoch(1));
@@ -63,7 +63,7 @@ bool RaiseWaitsForLowerWrites() {
     EXPECT_TRUE(guard.EnterMetaWork(Epoch(2)).ok());
     entered = true;
   });
-  // Without the rule the raiser is in before its wait can be seen.
+  // Without the rule the raiser enters before the test can see its wait.
   while (!entered && !guard.waiting()) std::this_thread::yield();
   const bool waited = !entered;
   lower->Release();

@@ -61,7 +61,7 @@ TEST_F(OrderQueueTest, TakingReturnsBeforeExecution) {
   EXPECT_TRUE(lanes_.RunOne());
   EXPECT_EQ(executed_, std::vector<std::uint64_t>{5});
   EXPECT_EQ(kicks_, 1);
-  EXPECT_EQ(desk_.TakeNewlyDue().size(), 1u);
+  EXPECT_EQ(desk_.DrainNewlyDue().size(), 1u);
 }
 
 TEST_F(OrderQueueTest, RepetitionIsNotExecutedAgain) {

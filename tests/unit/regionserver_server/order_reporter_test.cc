@@ -1,4 +1,4 @@
-// Answers are sent until they are taken, through lost replies and new masters (rule S20).
+// Answers are sent until they are accepted, through lost replies and new masters, S20 (answers are repeated).
 #include "regionserver/orders/order_reporter.h"
 
 #include <algorithm>
@@ -109,7 +109,8 @@ TEST_F(OrderReporterTest, ReportingOnceIsCaught) {
   Give(region_, 5, 1, 1);
   master_.Next().done(Lost());
   time_.Advance(Millis(10'000));
-  EXPECT_TRUE(master_.calls.empty()) << "the answer is lost for good: LostReplyIsFollowedByAnotherAttemptForEver fails";
+  EXPECT_TRUE(master_.calls.empty())
+      << "the answer is permanently lost: LostReplyIsFollowedByAnotherAttemptForEver fails";
 }
 #endif
 
@@ -179,8 +180,8 @@ TEST_F(OrderReporterTest, WindowIsBoundedAndEverythingGetsThrough) {
   EXPECT_EQ(seen.size(), 200u);
 }
 
-// A refusal that comes before the call returns must not be followed by the next report from within: with thousands of
-// them waiting, as after a mass opening without a master, that was a stack overflow.
+// A refusal that comes before the call returns must not send the next report recursively: with thousands of them
+// waiting, as after a mass opening without a master, that was a stack overflow.
 TEST_F(OrderReporterTest, RefusalsAtOnceNeedNoMoreStackForMoreReports) {
   constexpr std::size_t kReports = 2'000;
   master_.active = false;
@@ -189,7 +190,7 @@ TEST_F(OrderReporterTest, RefusalsAtOnceNeedNoMoreStackForMoreReports) {
   reporter_.RetryNow();
   EXPECT_EQ(master_.refused_at_once, 2 * kReports);
   EXPECT_LT(master_.shallowest_frame - master_.deepest_frame, 16'384u) << "bytes of stack between two sends";
-  // And all of them arrive once there is a master.
+  // All of the reports arrive once there is a master.
   master_.active = true;
   reporter_.RetryNow();
   std::set<std::string> seen;

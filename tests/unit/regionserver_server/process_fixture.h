@@ -1,5 +1,5 @@
-// A real process ratchet-regionserver, a real ZooKeeper and a master that only listens and orders, for one program's
-// tests.
+// A real process ratchet-regionserver, a real ZooKeeper and a master that only listens and sends orders, for one
+// program's tests.
 #pragma once
 
 #include <filesystem>
@@ -58,7 +58,7 @@ class ProcessTest : public testing::Test {
     fs::create_directories(root_ / "procedures");
     for (int epoch = 1; epoch < 100; ++epoch) std::ofstream(root_ / "procedures" / ("claim." + std::to_string(epoch)));
     paths_.parent = "/" + name;
-    TakePlace();
+    ClaimPlace();
     port_ = *chaos::PickFreePort();
   }
   void TearDown() override {
@@ -67,8 +67,8 @@ class ProcessTest : public testing::Test {
     if (HasFailure()) std::cerr << std::ifstream(root_ / "log").rdbuf();
   }
 
-  // As the first master of a cluster does (S72).
-  void TakePlace() {
+  // Writes the files that the first master of a cluster writes (S72: root and ZooKeeper node belong together).
+  void ClaimPlace() {
     auto session = zk::ZkSession::Open({zookeeper_->address(), Millis(6'000)});
     ASSERT_TRUE(session.ok()) << session.error().ToString();
     ASSERT_TRUE((*session)->WaitConnected(kPatience).ok());
@@ -99,7 +99,7 @@ class ProcessTest : public testing::Test {
                       "100"};
     spec.arguments.insert(spec.arguments.end(), more.begin(), more.end());
     spec.environment = std::move(environment);
-    spec.environment.emplace("RATCHET_START_AGAIN", "false");  // its ends are looked at
+    spec.environment.emplace("RATCHET_START_AGAIN", "false");  // the test inspects its exit codes
     spec.output = root_ / "log";
     auto launched = chaos::Launch(spec);
     ASSERT_TRUE(launched.ok()) << launched.error().ToString();
@@ -130,13 +130,13 @@ class ProcessTest : public testing::Test {
     region.region_id = 5;
     return region;
   }
-  pb::ExecuteProceduresRequest OpenRequest(std::uint64_t pid, std::uint64_t open_seq, std::uint32_t attempt = 1) {
+  pb::ExecuteProceduresRequest OpenRequest(std::uint64_t pid, std::uint64_t open_number, std::uint32_t attempt = 1) {
     fs::create_directories(root_ / "data" / "default" / "t.7" / SomeRegion().encoded_name());
     pb::ExecuteProceduresRequest request;
     auto& info = *request.add_open_region()->add_open_info();
     ToProto(SomeRegion(), *info.mutable_region());
     info.set_open_proc_id(static_cast<std::int64_t>(pid));
-    info.set_open_seq(open_seq);
+    info.set_open_number(open_number);
     info.set_attempt(attempt);
     info.set_table_dir("default/t.7");
     TableDescriptor table;
@@ -178,10 +178,10 @@ class ProcessTest : public testing::Test {
     request.mutable_get()->set_row(row);
     RATCHET_ASSIGN(auto reply, Client(server, methods::kGet, request));
     CellBlockReader reader(reply.cells);
-    RATCHET_ASSIGN(const auto cells, TakeResult(reply.message.result(), reader));
+    RATCHET_ASSIGN(const auto cells, ReadResult(reply.message.result(), reader));
     return cells.empty() ? std::string() : cells.front().value;
   }
-  // Started, registered, with SomeRegion open under pid 10.
+  // Starts the server, and waits until it is registered and has SomeRegion open under pid 10.
   ServerName Serving(chaos::Environment environment = {}, std::vector<std::string> flags = {}) {
     StartMaster();
     Launch(std::move(flags), std::move(environment));

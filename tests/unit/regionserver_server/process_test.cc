@@ -1,5 +1,5 @@
-// The process ratchet-regionserver against a real ZooKeeper and a master that only listens and orders: start, orders,
-// reports, and every documented way to leave.
+// The process ratchet-regionserver against a real ZooKeeper and a master that only listens and sends orders: start,
+// orders, reports, and every documented way to end.
 #include "tests/unit/regionserver_server/process_fixture.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ TEST_F(ProcessTest, RegistersOpensServesReportsAndCloses) {
   const auto heartbeat = master_->last_heartbeat();
   ASSERT_EQ(heartbeat.online_size(), 1);
   EXPECT_EQ(heartbeat.online(0).encoded_name(), SomeRegion().encoded_name());
-  EXPECT_EQ(heartbeat.online(0).open_seq(), 1u);
+  EXPECT_EQ(heartbeat.online(0).open_number(), 1u);
   EXPECT_EQ(heartbeat.load().region_loads_size(), 1);
   ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok());
   const auto closed = master_->WaitTransition();
@@ -153,7 +153,7 @@ TEST_F(ProcessTest, SplitsTheLogOfADeadServer) {
   const auto first =
       std::find_if(names.begin(), names.end(), [](const auto& name) { return name.starts_with("log."); });
   ASSERT_NE(first, names.end());
-  // The seal, as the master's fencer makes it: what reads as whole records.
+  // The seal, as the master's fencer makes it: the bytes that read as whole records.
   const std::string content = *fenced->ReadAll(*first);
   io::RecordReader::Options options;
   options.expected = {kServerLogKind, io::LogFileId(dead.ToString() + "/" + *first)};
@@ -174,7 +174,8 @@ TEST_F(ProcessTest, SplitsTheLogOfADeadServer) {
   EXPECT_EQ(*Get(*server, "r"), "kept");
 }
 
-// S24 and the fence: a paused server that was declared dead acknowledges nothing when it wakes up, and leaves.
+// S24 (visible after sync) and the fence: a paused server that was declared dead acknowledges nothing when it resumes,
+// and ends.
 TEST_F(ProcessTest, PausedAndFencedServerLeavesByItself) {
   const ServerName server = Serving();
   ASSERT_TRUE(Put(server, "r", "v").ok());
@@ -189,7 +190,7 @@ TEST_F(ProcessTest, PausedAndFencedServerLeavesByItself) {
   EXPECT_TRUE(code == exit_code::kFenced || code == exit_code::kSessionExpired) << code;
 }
 
-// What a rotation of logs does: it moves the file away and sends SIGHUP.
+// Rotates the log: moves the file away, and sends SIGHUP.
 TEST_F(ProcessTest, AHangupOpensTheLogAgainAndEndsNothing) {
   const fs::path log = root_ / "server.log";
   const ServerName server = Serving({}, {"--log-file", log});
@@ -207,7 +208,7 @@ TEST_F(ProcessTest, DeclaredDeadByTheMaster) {
   EXPECT_NE(Log().find("a newer run of you"), std::string::npos);
 }
 
-// S74: with a code of its own, and not at the first answer.
+// S74 (clock skew limit): the server ends with a specific exit code, and not at the first refusal.
 TEST_F(ProcessTest, AClockThatIsRefusedEndsTheServer) {
   StartMaster();
   master_->FailHeartbeats(rpc::RemoteError(rpc::exception::kClockOutOfSync, "the clock is an hour ahead"));
@@ -246,8 +247,8 @@ TEST_F(ProcessTest, NewRunGetsAHigherStartCodeWhateverTheClockSays) {
   EXPECT_EQ(master_->WaitRegistered()->start_code, 9000000000001u);
 }
 
-// A master that takes over between our directory and our node takes us for dead: nothing was served, so we come again.
-TEST_F(ProcessTest, NameRefusedBeforeServingComesAgainUnderAHigherOne) {
+// A master that takes over between our directory and our node treats us as dead: nothing was served, so we restart.
+TEST_F(ProcessTest, RefusedNameRestartsWithAHigherStartCode) {
   StartMaster();
   master_->RefuseStartCodesUpTo(9000000000000);
   Launch();
@@ -331,7 +332,7 @@ TEST_F(ProcessTest, ZooKeeperUnreachable) {
   EXPECT_NE(Log().find(nobody), std::string::npos);
 }
 
-// Fifty times what all memstores may hold: writers are told to come again, and flushes make room.
+// Fifty times the bound of all memstores: writers are asked to retry, and flushes make room.
 TEST_F(ProcessTest, MemstoresTogetherAreBounded) {
   StartMaster();
   Launch({"--memstore-total-bytes", "65536"});
@@ -350,7 +351,7 @@ TEST_F(ProcessTest, MemstoresTogetherAreBounded) {
     });
     ASSERT_TRUE(written.ok()) << written.error().ToString();
   }
-  EXPECT_NE(Log().find("is flushed to make room"), std::string::npos);
+  EXPECT_NE(Log().find("is flushed to free memory"), std::string::npos);
   EXPECT_EQ(*Get(*server, "r0"), value);
   EXPECT_EQ(*Get(*server, "r199"), value);
 }
@@ -361,7 +362,7 @@ TEST_F(ProcessTest, WrongSettingIsNamed) {
   EXPECT_NE(Log().find("scanner-lease-ms"), std::string::npos);
 }
 
-// S59: one that is believed would have every later order refused.
+// S59 (epoch proven by a claim): if such an epoch were believed, every later order would be refused.
 TEST_F(ProcessTest, OrdersOfAnEpochThatNoMasterHasClaimedAreRefused) {
   const ServerName server = Serving();
   pb::ExecuteProceduresRequest invented = CloseRequest(1u << 30);
@@ -372,11 +373,11 @@ TEST_F(ProcessTest, OrdersOfAnEpochThatNoMasterHasClaimedAreRefused) {
   invented.mutable_close_region(0)->set_epoch(UINT64_MAX);
   EXPECT_FALSE(master_->Execute(server, invented).ok());
   EXPECT_EQ(master_->transitions_waiting(), 0u);
-  ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok()) << "the master's orders go on";
+  ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok()) << "the master's orders continue";
   EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::CLOSED);
 }
 
-// S58: one spelling, or none.
+// S58 (server name proven by storage): only one spelling is accepted.
 TEST_F(ProcessTest, AHostInCapitalLettersIsTheSameServer) {
   StartMaster();
   Launch({"--host", "LOCALHOST"});

@@ -1,4 +1,4 @@
-// Compactions that found no room: in turn again, after a pause, and told meanwhile.
+// Compactions that found no room: retried after a pause, and reported meanwhile.
 #include <gtest/gtest.h>
 
 #include <set>

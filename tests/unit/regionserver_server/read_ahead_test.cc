@@ -1,4 +1,4 @@
-// Replies of long scans that are read while the client takes the ones before apart.
+// Replies of long scans that are read while the client processes the previous ones.
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -61,14 +61,14 @@ class ReadAheadTest : public ServiceFixture {
       if (metric.name() == "ROWS_SCANNED") scanned_ += metric.value();
     return reply->message;
   }
-  // The opening and so many calls more, after which something is ahead.
+  // The opening and this number of calls, after which a reply is read ahead.
   std::uint64_t Begin(int calls = 2) {
     const auto open = Call(Request({}));
     EXPECT_TRUE(open.ok());
     for (int i = 0; i < calls; ++i) EXPECT_TRUE(Call(Request(open->scanner_id())).ok());
     return open->scanner_id();
   }
-  // Until what is being read is there.
+  // Waits until the reply that is being read is complete.
   bool IsAhead() {
     return WaitUntil([this] { return ahead_->bytes() > 0 && ahead_->bytes() != kReply; });
   }

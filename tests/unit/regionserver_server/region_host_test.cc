@@ -1,4 +1,4 @@
-// S51: what a host answers about a region that it had open and did not close.
+// S51 (CLOSED means closed cleanly): a host's answers about a region that it had open and did not close.
 #include "regionserver/server/region_host.h"
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/rpc/exceptions.h"
 #include "regionserver/store/manifest.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
 
@@ -24,15 +25,15 @@ class RegionHostTest : public ServiceFixture {
     ASSERT_TRUE(Put(region_, "r", "q", "acknowledged").ok());
   }
   void TearDown() override {
-    disk_->SetHook({});  // it refers to what a test had on its stack
+    disk_->SetHook({});  // it refers to objects on a test's stack
     ServiceFixture::TearDown();
     ConfigureLog({});
   }
-  // Another server opens the region, although no answer and no fence has settled that this one has it.
-  void OpenElsewhere(std::uint64_t open_seq) {
+  // Another server opens the region, although no answer and no fence has settled the order to this server.
+  void OpenElsewhere(std::uint64_t open_number) {
     elsewhere_ = sim_.NewProcess();
     directory_ = *elsewhere_->Open(std::string("/root/data/") + kTableDir + "/" + region_.encoded_name());
-    manifest_ = Manifest::Create(*directory_, region_.encoded_name(), open_seq).value();
+    manifest_ = Manifest::Create(*directory_, region_.encoded_name(), open_number).value();
   }
   std::optional<OrderAnswer> CloseRegion() {
     CloseOrder order;
@@ -46,6 +47,25 @@ class RegionHostTest : public ServiceFixture {
   std::unique_ptr<io::Directory> directory_;
   std::unique_ptr<Manifest> manifest_;
 };
+
+// A hint leads clients to a region that has moved. After every other close the region may be gone: its table was
+// deleted, or it was split or merged.
+TEST_F(RegionHostTest, OnlyAMoveLeavesAHint) {
+  const auto answer = [this] { return std::string(rpc::ClassOf(host_->Find(region_.encoded_name()).error())); };
+  CloseOrder order;
+  order.pid = ProcId(++last_pid_);
+  order.encoded_name = region_.encoded_name();
+  order.destination = ServerName{"there", 1, 2};
+  ASSERT_TRUE(host_->Close(order).has_value());
+  EXPECT_EQ(answer(), rpc::exception::kRegionMoved);
+  EXPECT_EQ(rpc::MovedTo(host_->Find(region_.encoded_name()).error()), order.destination);
+  EXPECT_TRUE(CloseRegion().has_value());
+  EXPECT_EQ(answer(), rpc::exception::kNotServingRegion) << "an order to close it permanently, which came here too";
+
+  ASSERT_EQ(OpenRegion(region_, 7).outcome, OrderOutcome::kOpened);
+  EXPECT_TRUE(CloseRegion().has_value());
+  EXPECT_EQ(answer(), rpc::exception::kNotServingRegion);
+}
 
 TEST_F(RegionHostTest, ARegionThatWasTakenOverIsNeverCalledClosed) {
   OpenElsewhere(9);
@@ -98,7 +118,7 @@ TEST_F(RegionHostTest, ALookThatFailsEndsTheServerAndKeepsTheRegion) {
 
 TEST_F(RegionHostTest, ARegionThatWasNeverOpenIsCalledClosed) {
   EXPECT_EQ(CloseRegion()->outcome, OrderOutcome::kClosed);
-  EXPECT_EQ(CloseRegion()->outcome, OrderOutcome::kClosed);  // S20, it is closed
+  EXPECT_EQ(CloseRegion()->outcome, OrderOutcome::kClosed);  // S20 (answers are repeated), it is closed
   EXPECT_TRUE(deaths_.empty());
 }
 

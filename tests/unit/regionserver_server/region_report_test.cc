@@ -41,7 +41,7 @@ class RegionReportTest : public ServiceFixture {
 };
 
 TEST_F(RegionReportTest, CostsWhatHasChangedAndSomeLoadsInTurn) {
-  RegionReport report([this] { return host_->TakeChanges(); }, clock_, /*loads_a_report=*/4);
+  RegionReport report([this] { return host_->DrainChanges(); }, clock_, /*loads_a_report=*/4);
   auto request = Next(report);
   EXPECT_EQ(request.online_size(), kRegions);
   EXPECT_FALSE(request.has_list_base());
@@ -66,13 +66,13 @@ TEST_F(RegionReportTest, CostsWhatHasChangedAndSomeLoadsInTurn) {
   ASSERT_EQ(request.closed_size(), 1);
   EXPECT_EQ(request.closed(0), regions_[3].encoded_name());
   ASSERT_EQ(OpenRegion(regions_[3], 9).outcome, OrderOutcome::kOpened);
-  request = Next(report);  // nothing says that the one before was taken
+  request = Next(report);  // no answer shows that the previous one was accepted
   ASSERT_EQ(request.online_size(), 1);
-  EXPECT_EQ(request.online(0).open_seq(), 9U);
+  EXPECT_EQ(request.online(0).open_number(), 9U);
 }
 
 TEST_F(RegionReportTest, AnotherMasterAndAnAnswerWithoutANumberGetAFullList) {
-  RegionReport report([this] { return host_->TakeChanges(); }, clock_);
+  RegionReport report([this] { return host_->DrainChanges(); }, clock_);
   Taken(report, Next(report).list_number());
   EXPECT_EQ(Next(report).online_size(), 0);
   const pb::RegionServerReportResponse unaware;
@@ -86,7 +86,7 @@ TEST_F(RegionReportTest, AnotherMasterAndAnAnswerWithoutANumberGetAFullList) {
 
 // HBase's fields, as its tools read them.
 TEST_F(RegionReportTest, LoadsHaveTheFullNamesAndTheCountsOfRequests) {
-  RegionReport report([this] { return host_->TakeChanges(); }, clock_);
+  RegionReport report([this] { return host_->DrainChanges(); }, clock_);
   Taken(report, Next(report).list_number());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(Put(regions_[5], regions_[5].start_key, "q", "v").ok());
   const auto request = Next(report);
@@ -99,10 +99,11 @@ TEST_F(RegionReportTest, LoadsHaveTheFullNamesAndTheCountsOfRequests) {
   }
 }
 
-// A server whose clock is ten minutes ahead has written; the one that reports has the right time (S74).
+// A server whose clock was ten minutes ahead has written to the region. The server that reports has the right time
+// (S74: clock skew limit).
 TEST_F(RegionReportTest, TimestampsAheadAreNamedUntilTheClockHasComeAfterThem) {
   ManualTime right(clock_.WallMillis() - 600'000);
-  RegionReport report([this] { return host_->TakeChanges(); }, right);
+  RegionReport report([this] { return host_->DrainChanges(); }, right);
   for (int i = 0; i < kRegions; ++i) ASSERT_TRUE(Put(regions_[i], regions_[i].start_key, "q", "v").ok());
   auto request = Next(report);
   EXPECT_EQ(request.ahead_count(), static_cast<std::uint64_t>(kRegions));
@@ -120,7 +121,8 @@ TEST_F(RegionReportTest, TimestampsAheadAreNamedUntilTheClockHasComeAfterThem) {
   EXPECT_EQ(request.ahead_size(), 0);
 }
 
-// Each change of hbase:meta has a timestamp of its own, so that many a second take them ahead of every clock: no fault.
+// Each change of hbase:meta has its own timestamp, so frequent changes move the timestamps ahead of every clock: not an
+// error.
 TEST_F(RegionReportTest, TimestampsOfMetaAreNoClocks) {
   ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
   ASSERT_TRUE(Call(methods::kMutate, PutIntoMeta()).ok());
@@ -129,7 +131,7 @@ TEST_F(RegionReportTest, TimestampsOfMetaAreNoClocks) {
   ASSERT_TRUE(meta.ok());
   ASSERT_GT((*meta)->GetStatus().greatest_timestamp - behind.WallMillis(), 590'000);
   EXPECT_EQ(AheadOfClock(**meta, behind), 0);
-  RegionReport report([this] { return host_->TakeChanges(); }, behind);
+  RegionReport report([this] { return host_->DrainChanges(); }, behind);
   EXPECT_EQ(Next(report).ahead_count(), 0U);
 }
 

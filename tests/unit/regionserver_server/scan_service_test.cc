@@ -1,6 +1,8 @@
 // The scanner protocol through the wire (docs/wire-compatibility.md).
 #include "tests/unit/regionserver_server/service_fixture.h"
 
+#include <set>
+
 #include "common/base/fault_point.h"
 #include "common/model/proto/filter.pb.h"
 #include "common/rpc/exceptions.h"
@@ -45,7 +47,7 @@ class ScanServiceTest : public ServiceFixture {
     EXPECT_FALSE(reply.ok());
     return reply.ok() ? Error(Code::kInternal, "no error") : reply.error();
   }
-  // "r0 r1 ..." out of the last reply.
+  // "r0 r1 ..." from the last reply.
   std::string Rows(const pb::ScanResponse& response) {
     std::string rows;
     CellBlockReader reader(cells_);
@@ -167,7 +169,7 @@ TEST_F(ScanServiceTest, ReversedFromARowToARow) {
   EXPECT_EQ(Rows(Scan(request)), "r3 r2 r1");
 }
 
-// Clients of before 1.4 do not say whether the stop row belongs to it.
+// Clients before 1.4 do not send whether the stop row is included.
 TEST_F(ScanServiceTest, StartIsStopWithoutAFlagIsThatRow) {
   for (const bool reversed : {false, true}) {
     auto request = OpenRequest(100);
@@ -252,6 +254,36 @@ TEST_F(ScanServiceTest, LimitOfRowsEndsTheWholeScan) {
   EXPECT_EQ(Rows(open), "r0 r1 r2");
   EXPECT_FALSE(open.more_results());
   EXPECT_EQ(scanners_->open(), 0u);
+}
+
+// With a batch a row is several results; the limit counts rows.
+TEST_F(ScanServiceTest, LimitOfRowsCountsRowsNotTheirBatches) {
+  for (const char* row : {"a1", "a2", "a3"}) {
+    for (const char* qualifier : {"1", "2", "3", "4", "5"}) ASSERT_TRUE(Put(region_, row, qualifier, "v").ok());
+  }
+  const auto batches = [this](std::uint32_t limit, std::uint32_t results_a_call) {
+    auto request = OpenRequest(results_a_call);
+    request.mutable_scan()->set_batch_size(2);
+    request.mutable_scan()->set_stop_row("b");
+    request.set_limit_of_rows(limit);
+    auto response = Scan(request);
+    std::string rows = Rows(response);
+    while (response.more_results() && response.more_results_in_region()) {
+      auto next = NextRequest(response.scanner_id(), results_a_call);
+      std::set<std::string> begun;  // a client has finished all rows but the last one
+      for (std::size_t at = 0; at + 2 <= rows.size(); at += 3) begun.insert(rows.substr(at, 2));
+      next.set_limit_of_rows(limit - static_cast<std::uint32_t>(begun.size()) + 1);
+      response = Scan(next);
+      rows += " " + Rows(response);
+    }
+    return rows;
+  };
+  for (const std::uint32_t results : {1U, 2U, 4U, 100U}) {
+    SCOPED_TRACE(results);
+    EXPECT_EQ(batches(1, results), "a1 a1 a1");
+    EXPECT_EQ(batches(2, results), "a1 a1 a1 a2 a2 a2");
+    EXPECT_EQ(batches(3, results), "a1 a1 a1 a2 a2 a2 a3 a3 a3");
+  }
 }
 
 TEST_F(ScanServiceTest, StopRowEndsTheRegionOnly) {

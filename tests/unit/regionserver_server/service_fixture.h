@@ -57,6 +57,7 @@ class ServiceFixture : public testing::Test {
     DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
                            *scanners_, clock_};
     parts.throttles = &throttles_;
+    parts.cluster_id = "this-cluster";
     parts.ahead = ahead_;
     parts.prove_epoch = [this](Epoch claimed) {
       return claimed <= claimed_ ? Ok() : Status(Error(Code::kStale, "no master has claimed it"));
@@ -89,7 +90,7 @@ class ServiceFixture : public testing::Test {
   }
 
   // Makes the region's directory as the master would, and opens it here.
-  OrderAnswer OpenRegion(const RegionInfo& region, std::uint64_t open_seq = 1) {
+  OrderAnswer OpenRegion(const RegionInfo& region, std::uint64_t open_number = 1) {
     const std::string table_dir = region.IsMeta() ? kMetaDir : kTableDir;
     EXPECT_TRUE(disk_->OpenOrMake("/root/data/" + table_dir + "/" + region.encoded_name()).ok());
     TableDescriptor table = MetaTableDescriptor();
@@ -103,7 +104,7 @@ class ServiceFixture : public testing::Test {
     order.pid = ProcId(++last_pid_);
     order.encoded_name = region.encoded_name();
     ToProto(region, order.region);
-    order.open_seq = open_seq;
+    order.open_number = open_number;
     order.table_dir = table_dir;
     ToProto(table, order.schema);
     return host_->Open(order);
@@ -154,10 +155,10 @@ class ServiceFixture : public testing::Test {
     return Call(methods::kGet, request, {}, cell_blocks);
   }
 
-  // "q=v q2=v2" of a result, in whichever form it came.
+  // "q=v q2=v2" from a result in any form.
   static std::string Text(const pb::Result& result, const std::string& block) {
     CellBlockReader reader(block);
-    auto cells = TakeResult(result, reader);
+    auto cells = ReadResult(result, reader);
     EXPECT_TRUE(cells.ok());
     std::string text;
     for (const Cell& cell : *cells) {
@@ -178,7 +179,7 @@ class ServiceFixture : public testing::Test {
   std::unique_ptr<io::FencedDirectory> log_directory_;
   InlineLanes lanes_;
   EpochGuard epochs_;
-  const Epoch claimed_{1000};  // what masters have claimed
+  const Epoch claimed_{1000};  // the epochs that masters have claimed
   std::vector<std::pair<int, std::string>> deaths_;
   std::unique_ptr<RegionHost> host_;
   std::unique_ptr<ScannerTable> scanners_;

@@ -1,4 +1,4 @@
-// Rule S5: start codes rise, whatever the clock says.
+// S5 (rising start code): start codes rise, whatever the clock shows.
 #include "regionserver/server/start_code.h"
 
 #include <cstdlib>

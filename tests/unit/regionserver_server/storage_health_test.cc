@@ -1,4 +1,4 @@
-// What a region server says and does while its storage hangs: nothing here may wait for it.
+// A region server's reports and actions while its storage hangs: no part may wait for it.
 #include "regionserver/server/storage_health.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class StorageHealthTest : public ::testing::Test {
     health_.reset();
   }
 
-  // Something else has tried the storage.
+  // Other code has used the storage.
   void Sync() {
     io::SyncWatch::Operation operation(syncs_, 0);
     operation.Proves();
@@ -88,7 +88,7 @@ class StorageHealthTest : public ::testing::Test {
   std::unique_ptr<StorageHealth> health_;
 };
 
-// The look at the own log directory hangs, as every access to a file system that is cut off does.
+// The check of its own log directory hangs, like every access to a file system that is cut off.
 TEST_F(StorageHealthTest, AHangingLookIsReportedAndWaitedForByNobody) {
   Hang(true);
   health_->Look();
@@ -126,7 +126,7 @@ TEST_F(StorageHealthTest, ProvesItsStorageWhenTheMasterAsksOrSaysNothing) {
   health_->Look();
   ASSERT_TRUE(Await(looked_, 2));
   EXPECT_FALSE(Proven()) << "without a reason nothing is written";
-  time_.Advance(Millis(3'000));  // the master says nothing any more
+  time_.Advance(Millis(3'000));  // the master no longer answers
   Sync();
   health_->Look();
   EXPECT_TRUE(AwaitProof());

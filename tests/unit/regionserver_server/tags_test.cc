@@ -1,4 +1,4 @@
-// Tags of cells through the wire: stored, given to connections whose codec has them, and times to live in them.
+// Tags of cells through the wire: stored, sent to connections whose codec has them, and times to live in them.
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/model/attributes.h"
@@ -31,16 +31,16 @@ class TagsTest : public ServiceFixture {
   }
 
   pb::MutateRequest Request(pb::MutationProto::MutationType type, const std::string& value, const std::string& tags,
-                            std::int64_t ttl_ms = 0) {
+                            std::optional<std::int64_t> ttl_ms = std::nullopt) {
     pb::MutateRequest request;
     *request.mutable_region() = Specify(region_);
     *request.mutable_mutation() = PutProto("r", "q", value);
     request.mutable_mutation()->set_mutate_type(type);
     if (!tags.empty()) request.mutable_mutation()->mutable_column_value(0)->mutable_qualifier_value(0)->set_tags(tags);
-    if (ttl_ms != 0) {
+    if (ttl_ms) {
       auto* attribute = request.mutable_mutation()->add_attribute();
       attribute->set_name("_ttl");
-      attribute->set_value(EncodeInt64(ttl_ms));
+      attribute->set_value(EncodeInt64(*ttl_ms));
     }
     return request;
   }
@@ -55,7 +55,7 @@ class TagsTest : public ServiceFixture {
     const std::string failed = client.Call("Get", request, {}, &response, &block);
     if (!failed.empty()) return failed;
     CellBlockReader reader(block);
-    const auto cells = TakeResult(response.result(), reader);
+    const auto cells = ReadResult(response.result(), reader);
     if (!cells.ok()) return cells.error().message();
     return cells->size() == 1 ? cells->front().tags : std::to_string(cells->size()) + " cells";
   }
@@ -100,6 +100,45 @@ TEST_F(TagsTest, ATimeToLiveIsATag) {
   old.mutable_mutation()->set_row("old");
   ASSERT_TRUE(Call(methods::kMutate, old).ok());
   EXPECT_EQ(Get(region_, "old")->message.result().associated_cell_count(), 0) << "it is over";
+}
+
+// As in HBase, a time to live of 0 or less is over; it does not mean "none". This holds for the attribute and for a
+// tag. A put with a past timestamp is over at once, so the test waits for no clock.
+TEST_F(TagsTest, ATimeToLiveOfZeroOrLessIsOver) {
+  for (const std::int64_t ttl_ms : {std::int64_t{0}, std::int64_t{-1}, INT64_MIN}) {
+    for (const bool as_tag : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", ttl_ms, as_tag ? "as a tag" : "as an attribute"));
+      auto put = Request(pb::MutationProto::PUT, "v", as_tag ? TtlTag(ttl_ms) : "",
+                         as_tag ? std::optional<std::int64_t>() : ttl_ms);
+      put.mutable_mutation()->set_timestamp(5);
+      put.mutable_mutation()->mutable_column_value(0)->mutable_qualifier_value(0)->set_timestamp(5);
+      ASSERT_TRUE(Call(methods::kMutate, put).ok());
+      EXPECT_EQ(TagsOf(), "0 cells");
+      ASSERT_TRUE(host_->Find(region_.encoded_name()).value()->Flush().ok());
+      EXPECT_EQ(TagsOf(), "0 cells") << "from a file";
+    }
+  }
+}
+
+// The new value has the increment's time to live, which is over; the old one does not lose its own.
+TEST_F(TagsTest, AnIncrementWithATimeToLiveOfZeroKeepsTheOldOne) {
+  const std::string one = EncodeInt64(1);
+  auto put = Request(pb::MutationProto::PUT, one, "", 3'600'000);
+  const std::int64_t written = clock_.WallMillis() - 1'000;
+  put.mutable_mutation()->mutable_column_value(0)->mutable_qualifier_value(0)->set_timestamp(written);
+  ASSERT_TRUE(Call(methods::kMutate, put).ok());
+  ASSERT_TRUE(Call(methods::kMutate, Request(pb::MutationProto::INCREMENT, one, "", -3'600'000)).ok());
+  EXPECT_EQ(TagsOf(), TtlTag(3'600'000));
+}
+
+// HBase reads the first eight bytes of the attribute.
+TEST_F(TagsTest, ALongerAttributeCountsByItsFirstEightBytes) {
+  auto put = Request(pb::MutationProto::PUT, "v", "", 3'600'000);
+  put.mutable_mutation()->mutable_attribute(0)->mutable_value()->push_back('x');
+  ASSERT_TRUE(Call(methods::kMutate, put).ok());
+  EXPECT_EQ(TagsOf(), TtlTag(3'600'000));
+  put.mutable_mutation()->mutable_attribute(0)->set_value("short");
+  EXPECT_FALSE(Call(methods::kMutate, put).ok());
 }
 
 // As in HBase: the change's tags, then the old cell's, and one time to live.

@@ -29,7 +29,7 @@ TEST(RateLimitTest, GivesAPeriodsWorthAtOnceAndRefillsEvenly) {
   EXPECT_EQ(limit.WaitFor(1, kStart), Millis(100));
   EXPECT_EQ(limit.WaitFor(3, kStart + 100ms), Millis(200));
   EXPECT_EQ(limit.WaitFor(1, kStart + 100ms), Millis(0));
-  // Never more than a period allows, however long nothing was asked.
+  // A limit never allows more than one period, however long no request came.
   EXPECT_EQ(limit.WaitFor(10, kStart + 1h), Millis(0));
   limit.Use(10);
   EXPECT_EQ(limit.WaitFor(1, kStart + 1h), Millis(100));
@@ -39,7 +39,7 @@ TEST(RateLimitTest, WhatIsMoreThanAPeriodAllowsPassesWhenItIsFullAndIsOwed) {
   RateLimit limit(100, 1s);
   EXPECT_EQ(limit.WaitFor(100'000, kStart), Millis(0));
   limit.Use(100'000);
-  EXPECT_EQ(limit.WaitFor(1, kStart), Millis(1'010));  // a period's worth is owed at most
+  EXPECT_EQ(limit.WaitFor(1, kStart), Millis(1'010));  // the debt is at most one period
   limit.Use(-200);
   EXPECT_EQ(limit.WaitFor(100, kStart), Millis(0));
 }
@@ -105,7 +105,7 @@ TEST(ThrottleLimitsTest, WhatWasReadTakesThePlaceOfWhatWasExpected) {
   const ThrottleWork read{0, 1, 0, 100};
   EXPECT_FALSE(limits.WaitFor(read, kStart));
   limits.Use(read);
-  limits.Correct(100, 15'000);  // 5,000 too many
+  limits.Correct(100, 15'000);  // 5,000 above the limit
   EXPECT_EQ(limits.WaitFor(read, kStart)->wait, Millis(510));
   limits.Correct(15'000, 0);
   EXPECT_FALSE(limits.WaitFor(read, kStart));
@@ -129,7 +129,7 @@ class ThrottleTableTest : public testing::Test {
     list_.set_may_exceed(may_exceed_);
     table_ = ThrottleTable(list_, table_);
   }
-  // How many requests pass before one does not; at most 100.
+  // Returns how many requests pass before one is refused; at most 100.
   int Passed(const std::string& user, const TableName& table) {
     for (int i = 0; i < 100; ++i) {
       std::vector<ThrottleTable::Shared> taken;

@@ -1,4 +1,4 @@
-// Quotas through the wire: what is refused, by which exception, and what a refused call leaves behind.
+// Quotas through the wire: which requests are refused, by which exception, and the effects of a refused call.
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/rpc/exceptions.h"
@@ -12,7 +12,7 @@ class ThrottleServiceTest : public ServiceFixture {
     ServiceFixture::SetUp();
     ASSERT_EQ(OpenRegion(region_).outcome, OrderOutcome::kOpened);
   }
-  // `limit` of the table's throttle becomes so much for an hour, within which nothing comes back.
+  // Sets `limit` of the table's throttle to this much an hour, so that the test sees no refill.
   void Limit(pb::TimedQuota* (pb::Throttle::*limit)(), std::uint64_t amount) {
     pb::ThrottleList list;
     list.set_digest(++digest_);

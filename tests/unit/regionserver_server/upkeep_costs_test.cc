@@ -1,4 +1,4 @@
-// What a region server's upkeep costs and waits for. Counted, never timed.
+// The cost and the waits of a region server's upkeep. Counted, never timed.
 #include <future>
 #include <vector>
 
@@ -48,7 +48,7 @@ TEST(LanesCostTest, NoCompactionBeginsWhileTheyAreSwitchedOff) {
   host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
   EXPECT_TRUE(lanes.works.empty());
   EXPECT_FALSE(host.SwitchCompactions(true));
-  // One that waits when they are switched off gives its place up: it can be asked for again.
+  // A queued compaction leaves its place when compactions are switched off: it can be requested again.
   host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
   ASSERT_EQ(lanes.works.size(), 1U);
   EXPECT_TRUE(host.SwitchCompactions(false));
@@ -88,7 +88,7 @@ TEST(RegionSearchTest, TablesAreListedOnceForAllRegionsThatAreAskedFor) {
     return fails ? io::SimVerdict::Fail(Code::kIo) : io::SimVerdict::Proceed();
   });
   RegionSearch search(*root);
-  // Never "gone" by mistake: that would drop its edits.
+  // The search must not report "gone" by mistake, because that would drop the edits of the region.
   EXPECT_EQ(search.TableOf("r2-1").error().code(), Code::kIo);
   EXPECT_EQ(search.TableOf("r9-1").error().code(), Code::kIo);
   unreadable = false;
@@ -101,7 +101,8 @@ TEST(RegionSearchTest, TablesAreListedOnceForAllRegionsThatAreAskedFor) {
   EXPECT_EQ(listings, 1 + 1 + kTables);  // data, its namespace, each table
 }
 
-// A file among the directories holds no region; one in the place of a table's directory is no proof that it never did.
+// A file among the directories has no region. A file instead of a table's directory does not prove that the table never
+// had regions.
 TEST(RegionSearchTest, StrayFilesStopNoSplit) {
   io::SimDisk sim;
   const auto disk = sim.NewProcess();
@@ -127,8 +128,7 @@ class UpkeepCostTest : public ServiceFixture {
   }
 };
 
-// With more files of the log than wanted, the regions that keep the oldest one are flushed, and not all of them at
-// once.
+// With more log files than the maximum, the regions that keep the oldest one are flushed, and not all of them at once.
 TEST_F(UpkeepCostTest, ALookAtTheLogsFlushesABoundedNumberOfRegions) {
   constexpr int kRegions = 300;
   constexpr std::size_t kRegionsALook = 256;
@@ -138,7 +138,7 @@ TEST_F(UpkeepCostTest, ALookAtTheLogsFlushesABoundedNumberOfRegions) {
     ASSERT_EQ(OpenRegion(region).outcome, OrderOutcome::kOpened);
     ASSERT_TRUE(Put(region, region.start_key, "q", "v").ok());
   }
-  const auto fill_files = [&] {  // each is needed by one region at least
+  const auto fill_files = [&] {  // each is needed by at least one region
     for (int roll = 0; roll < 17; ++roll) {
       ASSERT_TRUE(host_->RollLogs().ok());
       ASSERT_TRUE(Put(regions.back(), regions.back().start_key, "q", "v").ok());

@@ -1,5 +1,5 @@
-// A connection of HBase's wire protocol by hand, with any codec and compressor: what the client library does not use.
-// Blocks; one call at a time.
+// A connection of HBase's wire protocol by hand, with any codec and compressor: for features that the client library
+// does not use. Blocks; one call at a time.
 #pragma once
 
 #include <string>

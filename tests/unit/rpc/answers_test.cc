@@ -26,7 +26,7 @@ TEST(SplitFrameTest, BothPartsAreTheWholeFrame) {
   }
 }
 
-// Much more than a socket takes at once, from all handlers, large and small: none is torn by another one.
+// Much more than a socket accepts at once, from all handlers, large and small: answers are not mixed.
 TEST_F(AnswersTest, ManyAtOnceArriveWholeWhileTheClientReadsSlowly) {
   constexpr std::uint32_t kCalls = 1'500;
   RawClient client(server_->port());

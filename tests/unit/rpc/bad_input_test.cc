@@ -1,4 +1,5 @@
-// What strangers send: the sender gets an error or loses its connection, others notice nothing, memory stays bounded.
+// Input from strangers: the sender gets an error or loses its connection, others are not affected, memory stays
+// bounded.
 #include <sys/resource.h>
 
 #include <fstream>
@@ -16,7 +17,7 @@ namespace {
 using namespace std::string_literals;
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kShadow = 10;  // sanitizers keep books about every byte
+constexpr std::size_t kShadow = 10;  // sanitizers keep shadow memory for every byte
 #else
 constexpr std::size_t kShadow = 1;
 #endif
@@ -32,7 +33,7 @@ std::size_t Resident() {
 
 class BadInputTest : public RpcTest {
  protected:
-  // A well-behaved neighbour still gets its answers, on the connection that it has had all along.
+  // A well-behaved neighbour still gets its answers, on its original connection.
   void ExpectOthersAreWell() {
     const auto reply = channel()->CallSync(methods::kGet, MakeGet("fine"));
     EXPECT_TRUE(reply.ok()) << reply.error().ToString();
@@ -182,7 +183,7 @@ TEST_F(BadInputTest, UnfinishedFramesAreBoundedTogether) {
   first.Send(part);
   RawClient second(server_->port());
   second.Send(part);
-  // A connection over the bound is told and closed; closing frees what it held.
+  // A connection over the bound gets an error and is closed; closing frees its memory.
   ASSERT_TRUE(Eventually([&] { return server_->stats().bad_connections == 1; }));
   ExpectOthersAreWell();
   RawClient third(server_->port());
@@ -200,7 +201,7 @@ TEST_F(BadInputTest, ClientThatDoesNotReadIsCutOff) {
   const std::string row(30'000, 'x');
   const std::string request = RequestFrame(1, "Get", MakeGet(row));
   bool open = true;
-  for (int i = 0; i < 2'000 && open; ++i) open = client.Send(request);  // answers twice as large, never read
+  for (int i = 0; i < 2'000 && open; ++i) open = client.Send(request);  // answers of twice the size are never read
   EXPECT_TRUE(Eventually([&] { return server_->stats().bad_connections == 1; }));
   ExpectOthersAreWell();
 }
@@ -236,13 +237,13 @@ TEST_F(BadInputTest, AnswersOfAllConnectionsAreBoundedTogether) {
 
 TEST_F(BadInputTest, RequestsWithoutAnswerAreBoundedTogether) {
   ServerOptions options;
-  options.max_call_bytes = 1 << 20;
+  options.max_call_bytes = 2 << 20;  // of frames and their parsed messages
   Restart(options);
   RawClient client(server_->port());
   client.Send(Hello());
   const hbase::pb::GetRequest held = MakeLargeHold();
   for (std::uint32_t i = 1; i <= 3; ++i) client.Send(RequestFrame(i, "Get", held));
-  WaitHeld(3);  // they wait for nothing any more, but their bytes are there
+  WaitHeld(3);  // they no longer wait, but their bytes still exist
   client.Send(RequestFrame(4, "Get", held));
   const ParsedAnswer refused = ParseAnswer(client.ReadFrame());
   EXPECT_EQ(refused.header.call_id(), 4u);
@@ -272,7 +273,7 @@ TEST_F(BadInputTest, WithoutACommonBoundAnswersPileUp) {
 TEST_F(BadInputTest, WithoutCountingThemToTheirEndRequestsPileUp) {
   const ScopedMutant mutant("rpc.count_waiting_calls_only");
   ServerOptions options;
-  options.max_call_bytes = 1 << 20;
+  options.max_call_bytes = 2 << 20;
   Restart(options);
   RawClient client(server_->port());
   client.Send(Hello());
@@ -378,7 +379,7 @@ TEST_F(BadInputTest, TenThousandIdleConnections) {
     clients.emplace_back(server_->port());
     ASSERT_TRUE(clients.back().ok()) << i;
     ASSERT_TRUE(clients.back().Send(hello));
-    ASSERT_FALSE(clients.back().ReadFrame().empty());  // each has really worked, then idles
+    ASSERT_FALSE(clients.back().ReadFrame().empty());  // each connection has answered once, then idles
   }
   EXPECT_EQ(server_->stats().connections_open, wanted);
   const std::size_t per_connection = (Resident() - std::min(before, Resident())) / wanted;

@@ -15,7 +15,7 @@ using GetReply = Result<Reply<GetResponse>>;
 std::string RowOf(const GetReply& reply) {
   if (!reply.ok()) return reply.error().ToString();
   CellBlockReader reader(reply->cells);
-  const auto cells = TakeResult(reply->message.result(), reader);
+  const auto cells = ReadResult(reply->message.result(), reader);
   return cells.ok() && cells->size() == 1 && reader.AtEnd() ? cells->front().row : "wrong cells";
 }
 
@@ -164,7 +164,7 @@ TEST_F(CallTest, LostConnectionFailsItsCallsWithUnknownOutcome) {
   EXPECT_EQ(reply.error().code(), Code::kUnavailable);
   EXPECT_EQ(reply.error().remote_class(), kConnectionLost);
   EXPECT_TRUE(OutcomeUnknown(reply.error()));
-  // Nothing listens: certainly not executed.
+  // No process listens, so the call was certainly not executed.
   const auto refused = pool_->CallSync(methods::kGet, {"127.0.0.1", port}, MakeGet("r"));
   EXPECT_EQ(refused.error().remote_class(), kNotSent);
   EXPECT_FALSE(OutcomeUnknown(refused.error()));
@@ -241,7 +241,7 @@ TEST_F(CallTest, PortTakenIsSaid) {
   RpcServer second({.port = server_->port()});
   const Status started = second.Start();
   ASSERT_FALSE(started.ok());
-  EXPECT_EQ(started.error().code(), Code::kUnavailable);
+  EXPECT_EQ(started.error().code(), Code::kAlreadyExists);
   EXPECT_NE(started.error().message().find(std::to_string(server_->port())), std::string::npos);
 }
 

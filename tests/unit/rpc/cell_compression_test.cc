@@ -32,7 +32,7 @@ TEST(CellCompressionTest, WhatWasCompressedComesBack) {
   }
 }
 
-// What a few bytes announce costs no more than the bound.
+// A few bytes that announce a large size cost at most the bound.
 TEST(CellCompressionTest, MoreThanTheBoundIsRefused) {
   std::string large;
   large.resize(10'000'000, 'x');
@@ -67,7 +67,7 @@ TEST(CellCompressionTest, DamagedBytesAreRefusedOrGiveSomethingWithinTheBound) {
   }
 }
 
-// As Hadoop's writers make them: one block in several chunks.
+// Makes one block of several chunks, as Hadoop's writers do.
 TEST(CellCompressionTest, ABlockMayHaveSeveralChunks) {
   for (const CellCompression each : {CellCompression::kSnappy, CellCompression::kLz4}) {
     const std::string one = Compress(each, "hello ").value();

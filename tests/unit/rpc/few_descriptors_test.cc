@@ -27,7 +27,7 @@ class FewDescriptorsTest : public RpcTest {
     limit.rlim_cur = soft;
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   }
-  // On the connection that there has been all along.
+  // On the original connection.
   void ExpectAnswer() {
     const auto reply = channel()->CallSync(methods::kGet, MakeGet("fine"));
     EXPECT_TRUE(reply.ok()) << reply.error().ToString();
@@ -41,7 +41,7 @@ TEST_F(FewDescriptorsTest, ConnectionsAreClosedBeforeTheyTakeTheReserve) {
   while (clients.size() < 400 && server_->stats().connections_refused == 0) {
     clients.emplace_back(server_->port());
     if (!clients.back().ok()) break;
-    // Answered, or closed: either way it has been looked at.
+    // The connection was answered or closed; in both cases the server has handled it.
     const std::uint64_t seen = clients.size();
     ASSERT_TRUE(Eventually([&] {
       const ServerStats stats = server_->stats();
@@ -49,7 +49,7 @@ TEST_F(FewDescriptorsTest, ConnectionsAreClosedBeforeTheyTakeTheReserve) {
     }));
   }
   EXPECT_GT(server_->stats().connections_refused, 0U);
-  EXPECT_LT(clients.size(), 200U);  // both ends are in this process, and a quarter is kept
+  EXPECT_LT(clients.size(), 200U);  // both ends are in this process, and a quarter is reserved
   EXPECT_TRUE(clients.back().WaitClosed());
   std::vector<int> reserve;
   for (int i = 0; i < 80; ++i) reserve.push_back(::open("/", O_PATH | O_CLOEXEC));
@@ -62,10 +62,10 @@ TEST_F(FewDescriptorsTest, ConnectionsAreClosedBeforeTheyTakeTheReserve) {
   EXPECT_TRUE(RawClient(server_->port()).ok());
 }
 
-// Without a single one left a client is closed, too, and does not wait for an answer that never comes.
+// Without any free descriptor a client is closed, too, and does not wait for an answer that never comes.
 TEST_F(FewDescriptorsTest, WithoutAnyLeftClientsAreClosedAndTheServerGoesOn) {
   std::vector<RawClient> clients;
-  clients.emplace_back(server_->port());  // the spare is taken with the first socket at the latest
+  clients.emplace_back(server_->port());  // the spare is reserved with the first socket at the latest
   ASSERT_TRUE(Eventually([&] { return server_->stats().connections_accepted >= 2; }));
   SetSoftLimit(300);
   std::vector<int> taken;

@@ -176,7 +176,7 @@ TEST(ExceptionTest, FlagsFollowTheClass) {
   EXPECT_EQ(ErrorFrom(out).message(), "full");
 }
 
-// A class of HBase's travels, a field says the rest: nothing is read out of a text.
+// The server sends a class of HBase, and a field with the exact meaning, so that no client parses the text.
 TEST(ExceptionTest, AMeaningTravelsBesideTheClass) {
   const Error in_doubt = RemoteError(kWriteInDoubt, "any words");
   hbase::pb::ExceptionResponse out;
@@ -192,6 +192,16 @@ TEST(ExceptionTest, AMeaningTravelsBesideTheClass) {
   EXPECT_EQ(out.exception_class_name(), exception::kDoNotRetryIo);
   EXPECT_TRUE(out.do_not_retry());
   EXPECT_TRUE(IsClass(ErrorFrom(out), kNoSuchMethod));
+}
+
+// A Java client treats InterruptedIOException as an interrupt of its own thread.
+TEST(ExceptionTest, AProcedureThatWasGivenUpInterruptsNoClient) {
+  for (const Code code : {Code::kAborted, Code::kTimeout}) {
+    hbase::pb::ForeignExceptionMessage message;
+    FillForeign(Error(code, "the split was given up"), "pid=3", message);
+    EXPECT_EQ(message.generic_exception().class_name(), exception::kDoNotRetryIo);
+    EXPECT_EQ(ErrorFrom(message).code(), code);
+  }
 }
 
 TEST(ExceptionTest, WordsMeanNothing) {
@@ -210,7 +220,7 @@ TEST(ExceptionTest, TheCodeOfAProceduresErrorComesBack) {
   hbase::pb::ForeignExceptionMessage message;
   FillForeign(Error(Code::kNoSpace, "the disk is full"), "pid=3", message);
   EXPECT_EQ(ErrorFrom(message).code(), Code::kNoSpace);
-  message.set_code(4711);  // of no code that is known here
+  message.set_code(4711);  // an unknown code
   EXPECT_EQ(ErrorFrom(message).code(), CodeOfClass(message.generic_exception().class_name()));
 }
 
@@ -224,7 +234,8 @@ TEST(DumpTest, ShowsBothDirections) {
   const std::string text = DumpFrames(sent, EncodeResponse(header, &response, {}));
   for (const char* part :
        {"-> preamble HBas", "ClientService", "-> call 7 Get", "GetRequest {", "row-1", "GetProcedureResultRequest",
-        "MISSING: proc_id", "cut in a length", "<- answer 7 Get", "GetResponse {"}) {
+        "MISSING: hbase.pb.GetProcedureResultRequest: missing required fields: proc_id", "cut in a length",
+        "<- answer 7 Get", "GetResponse {"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
   }
 }

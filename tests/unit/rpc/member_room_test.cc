@@ -1,4 +1,4 @@
-// S87: however many connections clients hold, members of the cluster connect.
+// S87 (reserved connections for members): however many connections clients hold, members of the cluster connect.
 #include <cstdio>
 #include <fstream>
 #include <sstream>
@@ -47,7 +47,7 @@ TEST_F(MemberRoomTest, AtTheLimitMembersConnectAndStrangersDoNot) {
   EXPECT_TRUE(Answered("the key"));
   EXPECT_FALSE(Answered("another key"));
   EXPECT_FALSE(Answered(""));
-  EXPECT_TRUE(RawClient(server_->port()).WaitClosed()) << "one that says nothing";
+  EXPECT_TRUE(RawClient(server_->port()).WaitClosed()) << "one that sends nothing";
   EXPECT_GT(server_->stats().connections_refused, 0U);
   EXPECT_TRUE(clients_.front().Send("HBas")) << "those within the limit stay";
 }
@@ -70,7 +70,7 @@ TEST_F(MemberRoomTest, ReachingTheLimitIsSaid) {
   std::stringstream text;
   text << std::ifstream(log).rdbuf();
   std::remove(log.c_str());
-  EXPECT_NE(text.str().find("3 are open, as many as it takes"), std::string::npos) << text.str();
+  EXPECT_NE(text.str().find("3 are open, the maximum"), std::string::npos) << text.str();
 }
 
 TEST_F(MemberRoomTest, WithoutRoomAMemberIsKeptOut) {

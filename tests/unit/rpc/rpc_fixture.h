@@ -1,4 +1,4 @@
-// A server with a small service, and ways to speak to it: through a channel, or byte by byte.
+// A server with a small service, and ways to call it: through a channel, or byte by byte.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 
 namespace ratchet::rpc {
 
-// A blocking client socket that sends whatever it is told.
+// A blocking client socket that sends any bytes.
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port);

@@ -1,4 +1,4 @@
-// One SELECT over tables in memory: what is read, what is refused, and the bounds.
+// One SELECT over tables in memory: accepted and refused statements, and the bounds.
 #include "common/sql/sql_database.h"
 
 #include <cmath>

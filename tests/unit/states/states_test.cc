@@ -13,7 +13,7 @@
 #include "common/model/region_state.h"
 #include "master/state/server_directory.h"
 #include "procedure/author/proc_state.h"
-#include "procedure/pure/want.h"
+#include "procedure/pure/next_action_kind.h"
 #include "procedure/session/phase.h"
 
 namespace ratchet {
@@ -21,7 +21,7 @@ namespace {
 
 using DrawnMoves = std::set<std::pair<std::string, std::string>>;
 
-// The arrows of the drawing that begins behind `<!-- moves: NAME -->`; those from and to [*] are no moves.
+// The arrows of the drawing that follows `<!-- moves: NAME -->`; arrows from and to [*] are not moves.
 DrawnMoves DrawnIn(const std::string& path, const std::string& name) {
   std::ifstream file(path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -55,8 +55,9 @@ TEST(StatesTest, PhasesAreDrawnAsTheyAre) {
   EXPECT_EQ(DrawnIn("procedure/README.md", "Phase"), Followed(procedure::kPhases, procedure::PhaseName));
 }
 
-TEST(StatesTest, WantsAreDrawnAsTheyAre) {
-  EXPECT_EQ(DrawnIn("procedure/README.md", "Want"), Followed(procedure::kAllWants, procedure::WantName));
+TEST(StatesTest, NextActionsAreDrawnAsTheyAre) {
+  EXPECT_EQ(DrawnIn("procedure/README.md", "NextActionKind"),
+            Followed(procedure::kAllNextActionKinds, procedure::NextActionKindName));
 }
 
 TEST(StatesTest, OfRegionsAreDrawnAsTheyAre) {
@@ -77,7 +78,7 @@ TEST(StatesTest, NoProcedureLeavesAFinalStateButAChildThatIsUndone) {
 
 TEST(StatesDeathTest, AnIllegalMoveEndsTheProcess) {
   procedure::ProcState state = procedure::ProcState::kSuccess;
-  EXPECT_DEATH(MoveTo(state, procedure::ProcState::kRunnable), "no procedure goes from SUCCESS to RUNNABLE");
+  EXPECT_DEATH(MoveTo(state, procedure::ProcState::kRunnable), "illegal move of a procedure: SUCCESS to RUNNABLE");
 }
 
 }  // namespace

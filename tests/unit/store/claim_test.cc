@@ -1,5 +1,6 @@
-// The claim: the order of its operations, two claimers in every order of theirs, and a zombie that goes on (S1, S2, S7
-// to S9).
+// The claim: the order of its operations, two claimers with every interleaving of their operations, and a deposed owner
+// that continues (S1: check after sync; S2: check is positive; S7: seal before acting, to S9: claims are never
+// removed).
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -26,7 +27,8 @@ void Prepare(SimDisk& disk) {
   first.process->Crash();
 }
 
-// The operations of the second owner's claim, checked against S1 and S8. Empty: the order is right.
+// The operations of the second owner's claim, checked against S1 and S8 (act only on durable records). Empty: the order
+// is right.
 std::string ClaimOrderFault() {
   SimDisk disk;
   Prepare(disk);
@@ -64,7 +66,7 @@ TEST(ClaimOrderTest, ClaimDurableThenReadThenSyncThenSeal) {
   EXPECT_EQ(ClaimOrderFault(), "sealed before all that was read was synced");
 }
 
-// What one side does while the other is stopped before its n-th operation of any kind.
+// The actions of one side while the other is stopped before its n-th operation of any kind.
 using Intruder = std::function<void()>;
 
 void StopAt(StoreProcess& victim, int at, const Intruder& intruder) {
@@ -76,7 +78,7 @@ void StopAt(StoreProcess& victim, int at, const Intruder& intruder) {
 }
 
 // The old owner commits pid 100 and is stopped at its n-th operation; meanwhile a successor claims and acts. Afterwards
-// the old one goes on. If it was told OK, the successor must have loaded the record.
+// the old one continues. If its commit returned OK, the successor must have loaded the record.
 std::string ZombieFault(int stopped_at) {
   SimDisk disk;
   StoreProcess old(disk);
@@ -96,15 +98,15 @@ std::string ZombieFault(int stopped_at) {
   const bool seen =
       std::any_of(loaded->records.begin(), loaded->records.end(), [](const auto& r) { return r.pid == ProcId(100); });
   if (done && done->ok() && !seen) return "acknowledged and lost";
-  // A later owner sees what the successor saw and did, whatever the zombie still writes.
+  // A later owner sees what the successor saw and did, whatever the deposed owner still writes.
   IgnoreResult(old.CommitNow(Put(200, 1, "more"))->ok() ? Status(Ok()) : Status(Ok()), "a zombie's");
-  Picture expected = PictureOf(*loaded);
+  StoreState expected = StateOf(*loaded);
   expected.Apply(Put(1, 2, "next"));
   next.process->Crash();
   StoreProcess third(disk);
   const auto again = third.Claim();
   if (!again.ok()) return "third claim failed: " + again.error().ToString();
-  return PictureOf(*again) == expected ? "" : "the third owner saw something else than the second, who acted";
+  return StateOf(*again) == expected ? "" : "the third owner saw something else than the second, who acted";
 }
 
 int ZombieFaults(std::string* example) {
@@ -132,7 +134,7 @@ TEST(ClaimRaceTest, WithoutItsRulesTheRaceIsLost) {
   }
 }
 
-// A claimer is stopped at its n-th operation while the old owner, and another claimer, do things.
+// A claimer is stopped at its n-th operation while the old owner, and another claimer, act.
 std::string ClaimerFault(int stopped_at) {
   SimDisk disk;
   StoreProcess old(disk);
@@ -143,7 +145,7 @@ std::string ClaimerFault(int stopped_at) {
   if (!slow.Open()) return "cannot open";
   bool reached = false;
   bool old_acknowledged = false;
-  std::optional<Picture> acted_on;
+  std::optional<StoreState> acted_on;
   StopAt(slow, stopped_at, [&] {
     reached = true;
     const auto done = old.CommitNow(Put(100, 1, "late"));
@@ -152,14 +154,14 @@ std::string ClaimerFault(int stopped_at) {
     EXPECT_TRUE(loaded.ok()) << loaded.error().ToString();
     const auto added = fast.CommitNow(Put(300, 1, "fast"));
     if (!loaded.ok() || !added || !added->ok()) return;
-    acted_on = PictureOf(*loaded);
+    acted_on = StateOf(*loaded);
     acted_on->Apply(Put(300, 1, "fast"));
     if (old_acknowledged && !acted_on->records.contains(100)) acted_on->records[100] = "acknowledged, not loaded";
   });
   const auto loaded = slow.store->Claim();
   slow.process->SetHook({});
   if (!reached) return "not reached";
-  if (loaded.ok() && old_acknowledged && !PictureOf(*loaded).records.contains(100))
+  if (loaded.ok() && old_acknowledged && !StateOf(*loaded).records.contains(100))
     return "the slow claimer lost a record";
   // The slow one either claimed after the fast one, and saw all of it, or is fenced.
   if (loaded.ok() && acted_on && loaded->epoch > Epoch(2) && fast.store->Check().ok()) return "two owners";
@@ -169,8 +171,7 @@ std::string ClaimerFault(int stopped_at) {
   StoreProcess last(disk);
   const auto seen = last.Claim();
   if (!seen.ok()) return "the last claim failed: " + seen.error().ToString();
-  if (acted_on && PictureOf(*seen) != *acted_on)
-    return "the last owner saw something else than the fast one, who acted";
+  if (acted_on && StateOf(*seen) != *acted_on) return "the last owner saw something else than the fast one, who acted";
   return "";
 }
 
@@ -202,7 +203,7 @@ TEST(ClaimRaceTest, WithoutItsRulesTwoClaimersDisagree) {
   }
 }
 
-// S9: a claimer that removes older claims lets an epoch be claimed twice.
+// S9 (claims are never removed): a claimer that removes older claims lets an epoch be claimed twice.
 TEST(ClaimRaceTest, ClaimsAreNeverRemoved) {
   const auto epochs = [] {
     SimDisk disk;
@@ -217,8 +218,8 @@ TEST(ClaimRaceTest, ClaimsAreNeverRemoved) {
   EXPECT_FALSE(epochs());
 }
 
-// A file whose number no master can have reached was not made by one. Counted, it would leave no epoch to claim: the
-// next one after the largest number is none, and each claimer would find that taken, for ever.
+// A file whose number no master can have reached was not made by a master. If it counted, no epoch would be left to
+// claim: there is none after the largest number, and each claimer would find that number taken, without end.
 TEST(ClaimRaceTest, NumbersThatNoMasterHasReachedAreNoClaims) {
   SimDisk disk;
   {
@@ -232,7 +233,7 @@ TEST(ClaimRaceTest, NumbersThatNoMasterHasReachedAreNoClaims) {
     ASSERT_TRUE(directory->Create(name).ok());
   for (int i = 2; i <= 3; ++i) {
     StoreProcess next(disk);
-    EXPECT_EQ(PictureOf(next.Claim().value()).records.size(), 1U);
+    EXPECT_EQ(StateOf(next.Claim().value()).records.size(), 1U);
     EXPECT_TRUE(disk.Content("/procedures/claim." + std::to_string(i)).ok());
   }
 }

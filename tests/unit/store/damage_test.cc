@@ -1,4 +1,4 @@
-// Damage: named, copied into quarantine, refused. Torn tails: cut. Nothing is dropped silently.
+// Damage: named, copied into quarantine, refused. Torn tails: cut. No record is dropped silently.
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
@@ -11,18 +11,18 @@ namespace {
 using io::SimDisk;
 
 // Three segments; the last one is open. Returns what must be found.
-Picture Fill(SimDisk& disk) {
-  Picture picture;
+StoreState Fill(SimDisk& disk) {
+  StoreState state;
   StoreProcess master(disk);
   EXPECT_TRUE(master.Claim().ok());
   for (std::uint64_t pid = 1; pid <= 34; ++pid) {
     StoreBatch batch = Put(pid, 1, std::string(100, static_cast<char>('a' + pid % 26)));
-    picture.Apply(batch);
+    state.Apply(batch);
     EXPECT_TRUE(master.CommitNow(std::move(batch))->ok());
   }
   EXPECT_EQ(master.store->metrics().segments, 3U);
   master.process->Crash();
-  return picture;
+  return state;
 }
 
 std::string PathOf(int number) { return "/procedures/segment.1." + std::to_string(number); }
@@ -59,7 +59,7 @@ TEST(StoreDamageTest, AFlippedBitAnywhereBeforeTheLastFrameIsNamedQuarantinedAnd
   for (int number = 1; number <= 3; ++number) {
     auto disk = std::make_unique<SimDisk>();
     Fill(*disk);
-    // Of the open segment the last frame may be torn; of a closed one the summary at its end is only a cross-check.
+    // In the open segment the last frame may be torn; in a closed one the summary at its end is only a cross-check.
     const std::size_t end = Used(*disk, number) - 160;
     for (std::size_t at = 0; at < end; ++at) {
       if (at % 100 == 99) {  // claims and copies pile up
@@ -74,7 +74,7 @@ TEST(StoreDamageTest, AFlippedBitAnywhereBeforeTheLastFrameIsNamedQuarantinedAnd
 
 TEST(StoreDamageTest, TheOpenSegmentTornAtEveryByteLosesOnlyWhatWasNotWhole) {
   SimDisk probe;
-  const Picture full = Fill(probe);
+  const StoreState full = Fill(probe);
   const std::size_t used = Used(probe, 3);
   for (std::size_t length = 0; length <= used; ++length) {
     SimDisk disk;
@@ -83,7 +83,7 @@ TEST(StoreDamageTest, TheOpenSegmentTornAtEveryByteLosesOnlyWhatWasNotWhole) {
     StoreProcess next(disk);
     const auto loaded = next.Claim();
     ASSERT_TRUE(loaded.ok()) << "torn at " << length << ": " << loaded.error().ToString();
-    const Picture found = PictureOf(*loaded);
+    const StoreState found = StateOf(*loaded);
     EXPECT_LE(found.records.size(), full.records.size());
     for (const auto& [pid, text] : found.records) EXPECT_EQ(text, full.records.at(pid));
     for (std::uint64_t pid = 1; pid <= found.records.size(); ++pid)
@@ -91,7 +91,7 @@ TEST(StoreDamageTest, TheOpenSegmentTornAtEveryByteLosesOnlyWhatWasNotWhole) {
   }
 }
 
-// S81: what was acknowledged last, too, once its frame was whole.
+// S81 (whole bad record is damage): the last acknowledged record, too, once its frame was whole.
 TEST(StoreDamageTest, AFlippedBitInTheLastFrameIsRefused) {
   SimDisk disk;
   Fill(disk);
@@ -102,12 +102,12 @@ TEST(StoreDamageTest, AFlippedBitInTheLastFrameIsRefused) {
 TEST(StoreDamageTest, TakingTheLastFrameForTornIsNoticed) {
   const ScopedMutant mutant("log.any_tail");
   SimDisk disk;
-  const Picture full = Fill(disk);
+  const StoreState full = Fill(disk);
   ASSERT_TRUE(disk.Overwrite(PathOf(3), Used(disk, 3) - 30, "!").ok());
   StoreProcess next(disk);
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok());
-  EXPECT_LT(PictureOf(*loaded).records.size(), full.records.size()) << "an acknowledged record is gone";
+  EXPECT_LT(StateOf(*loaded).records.size(), full.records.size()) << "an acknowledged record is gone";
 }
 
 TEST(StoreDamageTest, AMissingSegmentIsAHole) {
@@ -128,13 +128,13 @@ TEST(StoreDamageTest, AMissingSegmentIsAHole) {
 
 TEST(StoreDamageTest, TheSummaryOfAClosedSegmentMayBeMissingOrDamaged) {
   SimDisk disk;
-  const Picture full = Fill(disk);
+  const StoreState full = Fill(disk);
   const std::size_t used = Used(disk, 1);
   for (std::size_t at = used - 40; at < used; ++at) ASSERT_TRUE(disk.Overwrite(PathOf(1), at, "?").ok());
   StoreProcess next(disk);
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
-  EXPECT_EQ(PictureOf(*loaded), full);
+  EXPECT_EQ(StateOf(*loaded), full);
 }
 
 TEST(StoreDamageTest, ARefusedStartCanBeRepeatedAndKeepsOneCopy) {
@@ -155,14 +155,14 @@ TEST(StoreDamageTest, ARefusedStartCanBeRepeatedAndKeepsOneCopy) {
   EXPECT_EQ(process->Open("/quarantine").value()->List().value(), std::vector<std::string>{"segment.1.2"});
 }
 
-// Whatever happens to the bytes: the claim answers, and what it loads was once stored just so.
+// Whatever happens to the bytes, the claim returns, and each loaded record was once stored in this form.
 TEST(StoreDamageTest, FuzzedStoresNeverLoadAWrongRecord) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
   Prng prng(seed);
   for (int round = 0; round < 150; ++round) {
     SimDisk disk;
-    const Picture full = Fill(disk);
+    const StoreState full = Fill(disk);
     for (std::uint64_t edits = 1 + prng.Below(3); edits > 0; --edits) {
       const std::string path = PathOf(1 + static_cast<int>(prng.Below(3)));
       const std::string bytes = disk.Content(path).value();
@@ -182,7 +182,7 @@ TEST(StoreDamageTest, FuzzedStoresNeverLoadAWrongRecord) {
       EXPECT_EQ(loaded.error().code(), Code::kCorruption) << loaded.error().ToString();
       continue;
     }
-    for (const auto& [pid, text] : PictureOf(*loaded).records) EXPECT_EQ(text, full.records.at(pid));
+    for (const auto& [pid, text] : StateOf(*loaded).records) EXPECT_EQ(text, full.records.at(pid));
   }
 }
 

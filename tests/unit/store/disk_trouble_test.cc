@@ -1,7 +1,9 @@
-// Full disks and failed syncs (S6), and the rules whose absence only such trouble shows (S8, S10, S11).
+// Full disks and failed syncs (S6: failed sync ends the process), and the rules whose absence only such trouble shows
+// (S8: act only on durable records; S10: low-water record before removal; S11: one commit per pid).
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
+#include "tests/support/expect_killed.h"
 #include "tests/unit/store/scenario.h"
 
 namespace ratchet::procedure {
@@ -19,7 +21,7 @@ TEST(DiskTroubleTest, AFailedSyncEndsTheProcessAndCompletesNothing) {
   ASSERT_TRUE(master.CommitNow(Put(1, 1, "a"))->ok());
   const int before = deaths;
   master.process->SetHook(io::FailOps(SimOp::kSyncFile, "segment", Code::kIo));
-  EXPECT_FALSE(master.CommitNow(Put(1, 2, "lost?")).has_value()) << "nobody is told anything";
+  EXPECT_FALSE(master.CommitNow(Put(1, 2, "lost?")).has_value()) << "no caller gets an answer";
   EXPECT_EQ(deaths, before + 1);
   master.process->SetHook({});
   EXPECT_FALSE(master.CommitNow(Put(2, 1, "later")).has_value()) << "a dead process does not come back";
@@ -39,10 +41,10 @@ TEST(DiskTroubleTest, AnOwnerThatCannotMakeItsNextSegmentEnds) {
   FillSegmentAndFailTheNext(master);
   const int before = deaths;
   EXPECT_FALSE(master.CommitNow(Put(2, 1, "waits for whoever comes next")).has_value());
-  EXPECT_EQ(deaths, before + 1) << "or its commits would wait for ever";
+  EXPECT_EQ(deaths, before + 1) << "or its commits would wait without end";
 }
 
-// The successor removes what it does not need, also the segment that the old owner is just making.
+// The successor removes files that it does not need, also the segment that the old owner is just making.
 TEST(DiskTroubleTest, ADeposedOwnerThatCannotMakeItsNextSegmentIsFenced) {
   SimDisk disk;
   StoreProcess old(disk);
@@ -57,7 +59,7 @@ TEST(DiskTroubleTest, ADeposedOwnerThatCannotMakeItsNextSegmentIsFenced) {
   EXPECT_EQ(deaths, before);
 }
 
-// A commit whose sync fails must not be acknowledged by trying again: the page cache lies (S6).
+// A commit whose sync fails must not be acknowledged after a retry: the page cache lies (S6).
 std::string FailedSyncFault() {
   SimDisk disk;
   bool acknowledged = false;
@@ -84,12 +86,13 @@ std::string FailedSyncFault() {
 
 TEST(DiskTroubleTest, ASyncIsNotTriedAgain) {
   EXPECT_EQ(FailedSyncFault(), "");
-  const ScopedMutant mutant("store.survive_failed_sync");
-  EXPECT_NE(FailedSyncFault(), "");
+  ExpectKilled(
+      "store.survive_failed_sync", [] { return FailedSyncFault(); }, "acknowledged and lost");
 }
 
 // The old owner's sync failed and it died; its record is in the page cache only, marked clean. The claimer reads it and
-// acts; then the storage loses power. Only a copy in the claimer's own segment saves it (S8).
+// acts; then the storage loses power. Only a copy in the claimer's own segment saves it (S8: act only on durable
+// records).
 std::string UnsyncedRecordFault() {
   SimDisk disk;
   {
@@ -101,28 +104,29 @@ std::string UnsyncedRecordFault() {
     EXPECT_TRUE(old.process != nullptr);
     old.process->Crash();
   }
-  Picture acted_on;
+  StoreState acted_on;
   {
     StoreProcess next(disk);
     const auto loaded = next.Claim();
     if (!loaded.ok()) return "claim failed";
-    acted_on = PictureOf(*loaded);
-    if (!acted_on.records.contains(2)) return "";  // it may also not see it, and then none does
+    acted_on = StateOf(*loaded);
+    // the claimer may also miss the record, and then no later owner sees it
+    if (!acted_on.records.contains(2)) return "";
   }
   disk.PowerFailure();
   StoreProcess last(disk);
   const auto loaded = last.Claim();
   if (!loaded.ok()) return "claim after the power failure failed: " + loaded.error().message();
-  return PictureOf(*loaded) == acted_on ? "" : "something that was acted on is gone";
+  return StateOf(*loaded) == acted_on ? "" : "something that was acted on is gone";
 }
 
 TEST(DiskTroubleTest, AClaimerCopiesWhatItActsOn) {
   EXPECT_EQ(UnsyncedRecordFault(), "");
-  const ScopedMutant mutant("store.no_copy");
-  EXPECT_NE(UnsyncedRecordFault(), "");
+  ExpectKilled(
+      "store.no_copy", [] { return UnsyncedRecordFault(); }, "claim after the power failure failed");
 }
 
-// S10: each crash behind the removal of a segment.
+// S10 (low-water record before removal): each crash after the removal of a segment.
 std::string RemovalFault() {
   for (std::uint64_t number = 20; number < 140; ++number) {
     for (const auto loss : {SimDisk::Loss::kEverything, SimDisk::Loss::kNothing}) {
@@ -138,11 +142,11 @@ std::string RemovalFault() {
 
 TEST(DiskTroubleTest, SegmentsGoOnlyAfterTheLowWaterRecord) {
   EXPECT_EQ(RemovalFault(), "");
-  const ScopedMutant mutant("store.unlink_before_low_water");
-  EXPECT_NE(RemovalFault(), "");
+  ExpectKilled(
+      "store.unlink_before_low_water", [] { return RemovalFault(); }, "the segment is missing");
 }
 
-// S11: a store that takes any version writes what it cannot load.
+// S11 (one commit per pid): a store that takes any version writes what it cannot load.
 TEST(DiskTroubleTest, VersionsFollow) {
   const auto load_after_gap = [] {
     SimDisk disk;
@@ -187,7 +191,7 @@ TEST(DiskTroubleTest, AFullDiskHoldsCommitsBackUntilThereIsSpace) {
   EXPECT_EQ(completed, std::optional<bool>(true));
 }
 
-// HBASE-20338. Nothing of the new segment is relied upon yet, so nothing is lost by waiting.
+// HBASE-20338. The new segment is not relied upon yet, so waiting loses nothing.
 TEST(DiskTroubleTest, ARollForWhichThereIsNoSpaceNowIsTriedAgain) {
   SimDisk disk;
   StoreProcess master(disk);
@@ -199,7 +203,7 @@ TEST(DiskTroubleTest, ARollForWhichThereIsNoSpaceNowIsTriedAgain) {
     ++refusals;
     return SimVerdict::Fail(Code::kNoSpace);
   });
-  Picture expected;
+  StoreState expected;
   std::uint64_t completed = 0;
   constexpr std::uint64_t kCommits = 30;
   for (std::uint64_t pid = 1; pid <= kCommits; ++pid) {
@@ -215,7 +219,7 @@ TEST(DiskTroubleTest, ARollForWhichThereIsNoSpaceNowIsTriedAgain) {
   master.process->SetHook({});
   master.StepAll();
   EXPECT_EQ(completed, kCommits);
-  // They may have gone into the open segment; the roll comes with the next.
+  // The records may have gone into the open segment; the roll comes with the next commit.
   EXPECT_TRUE(master.CommitNow(Put(kCommits + 1, 1, "late"))->ok());
   expected.Apply(Put(kCommits + 1, 1, "late"));
   EXPECT_GT(master.store->metrics().rolls, 0U);
@@ -223,14 +227,14 @@ TEST(DiskTroubleTest, ARollForWhichThereIsNoSpaceNowIsTriedAgain) {
   StoreProcess next(disk);
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
-  EXPECT_EQ(PictureOf(*loaded), expected);
+  EXPECT_EQ(StateOf(*loaded), expected);
 }
 
 TEST(DiskTroubleTest, TheReserveLetsASuccessorClaimAndFinishOnAFullDisk) {
   SimDisk disk;
   WalStoreOptions options = SmallOptions();
   options.spares = 2;
-  Picture expected;
+  StoreState expected;
   {
     StoreProcess master(disk, options);
     ASSERT_TRUE(master.Claim().ok());
@@ -247,19 +251,19 @@ TEST(DiskTroubleTest, TheReserveLetsASuccessorClaimAndFinishOnAFullDisk) {
   StoreProcess next(disk, options);
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
-  EXPECT_EQ(PictureOf(*loaded), expected);
+  EXPECT_EQ(StateOf(*loaded), expected);
   next.StepAll();
   EXPECT_EQ(next.store->Admit().error().code(), Code::kNoSpace) << "new procedures are refused";
   for (std::uint64_t pid = 1; pid <= 5; ++pid) {
     const auto done = next.CommitNow(Remove(pid));
-    ASSERT_TRUE(done && done->ok()) << "what is under way finishes";
+    ASSERT_TRUE(done && done->ok()) << "work in progress finishes";
   }
   disk.SetCapacity(UINT64_MAX);
   next.StepAll();
   EXPECT_TRUE(next.store->Admit().ok());
 }
 
-// A claimer and the owner that it deposed want the same spare: one of them finds it gone.
+// A claimer and the owner that it deposed want the same spare: the slower one finds it gone.
 TEST(DiskTroubleTest, ASpareIsTakenByOneOnly) {
   for (int at = 1; at < 60; ++at) {
     SimDisk disk;
@@ -270,13 +274,13 @@ TEST(DiskTroubleTest, ASpareIsTakenByOneOnly) {
     old.StepAll();
     for (std::uint64_t pid = 1; pid <= 18; ++pid) ASSERT_TRUE(old.CommitNow(Put(pid, 1, std::string(100, 'x')))->ok());
     StoreProcess next(disk, options);
-    std::optional<Picture> seen;
+    std::optional<StoreState> seen;
     int count = 0;
     old.process->SetHook([&](const SimEvent&) {
       if (++count == at) {
         const auto loaded = next.Claim();
         EXPECT_TRUE(loaded.ok()) << loaded.error().ToString();
-        if (loaded.ok()) seen = PictureOf(*loaded);
+        if (loaded.ok()) seen = StateOf(*loaded);
         EXPECT_TRUE(next.CommitNow(Put(500, 1, "next"))->ok());
       }
       return SimVerdict::Proceed();
@@ -292,7 +296,7 @@ TEST(DiskTroubleTest, ASpareIsTakenByOneOnly) {
     const auto loaded = last.Claim();
     ASSERT_TRUE(loaded.ok()) << at << ": " << loaded.error().ToString();
     seen->Apply(Put(500, 1, "next"));
-    EXPECT_EQ(PictureOf(*loaded), *seen);
+    EXPECT_EQ(StateOf(*loaded), *seen);
   }
 }
 

@@ -1,4 +1,5 @@
-// S91: a segment that damage has made huge is told from a sound store without memory for its length.
+// S91 (lengths are checked): a segment that damage has made huge is distinguished from a valid store without memory for
+// its length.
 #include <unistd.h>
 
 #include <filesystem>

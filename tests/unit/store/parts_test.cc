@@ -153,7 +153,7 @@ TEST(MemoryStoreTest, CrashesAtACommitBeforeOrAfterItIsDurable) {
   }
 }
 
-// Nothing comes after the commits of a round that would complete what one of them has left.
+// No later commit follows that would complete the leftovers of a round.
 TEST(MemoryStoreTest, CommitsOfTwoThreadsAreBothCompleted) {
   constexpr int kRounds = 5'000;
   MemoryStore store;
@@ -175,7 +175,8 @@ TEST(MemoryStoreTest, CommitsOfTwoThreadsAreBothCompleted) {
   EXPECT_EQ(done, 2 * kRounds);
 }
 
-// Well-formed, with a good checksum, and impossible: after it no pid, version or sequence could be given any more.
+// A record that is well-formed and has a good checksum, but is impossible: after it no pid, version or sequence could
+// be assigned.
 TEST(ReplayTest, NumbersThatNothingCanFollowAreDamage) {
   const auto refused = [](const FrameEntry& entry) {
     StoreContents contents;

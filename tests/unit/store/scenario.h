@@ -1,4 +1,4 @@
-// A fixed life of a store that meets every kind of operation: commits, deletes, system records, rolls, rewritten
+// A fixed life of a store that includes every kind of operation: commits, deletes, system records, rolls, rewritten
 // stragglers, removed segments, a claim by a second process. Used by the sweeps that kill it anywhere.
 #pragma once
 
@@ -11,10 +11,10 @@
 namespace ratchet::procedure {
 
 struct ScenarioEnd {
-  std::vector<Picture> pictures;  // [n]: after the first n batches
-  std::size_t acknowledged = 0;   // so many batches were completed with OK
-  std::size_t submitted = 0;      // so many were handed in
-  std::string wrong;              // something that must not happen even while it runs
+  std::vector<StoreState> states;  // [n]: after the first n batches
+  std::size_t acknowledged = 0;    // number of batches completed with OK
+  std::size_t submitted = 0;       // number of batches handed in
+  std::string wrong;               // a violation that was seen while the scenario ran; empty: none
 };
 
 inline std::vector<StoreBatch> ScenarioBatches() {
@@ -45,7 +45,7 @@ inline WalStoreOptions ScenarioOptions() {
 inline ScenarioEnd RunScenario(io::SimDisk& disk, const io::SimHook& hook,
                                const WalStoreOptions& options = ScenarioOptions()) {
   ScenarioEnd end;
-  end.pictures.emplace_back();
+  end.states.emplace_back();
   const auto batches = ScenarioBatches();
   std::uint64_t operations = 0;
   bool kill_before_sync = false;  // declared before the processes whose hooks use it
@@ -67,7 +67,7 @@ inline ScenarioEnd RunScenario(io::SimDisk& disk, const io::SimHook& hook,
       if (!master.process->crashed()) end.wrong = "claim failed: " + loaded.error().ToString();
       return end;
     }
-    if (PictureOf(*loaded) != end.pictures.back()) {
+    if (StateOf(*loaded) != end.states.back()) {
       end.wrong = "a claim loaded something else than what was committed";
       return end;
     }
@@ -76,8 +76,8 @@ inline ScenarioEnd RunScenario(io::SimDisk& disk, const io::SimHook& hook,
       // The first process is killed between write and sync: its last batch is in the page cache only.
       if (stop < batches.size() && end.submitted + 1 == stop) kill_before_sync = true;
       StoreBatch batch = batches[end.submitted];
-      end.pictures.push_back(end.pictures.back());
-      end.pictures.back().Apply(batch);
+      end.states.push_back(end.states.back());
+      end.states.back().Apply(batch);
       ++end.submitted;
       const auto done = master.CommitNow(std::move(batch));
       if (killed) break;
@@ -90,27 +90,27 @@ inline ScenarioEnd RunScenario(io::SimDisk& disk, const io::SimHook& hook,
   return end;
 }
 
-// Claims after the crash and says what is wrong with what is found; empty: nothing. `loaded` gets the picture.
-inline std::string CheckRecovery(io::SimDisk& disk, const ScenarioEnd& end, Picture* found) {
+// Claims after the crash and returns the error in the result; empty: none. `loaded` gets the content.
+inline std::string CheckRecovery(io::SimDisk& disk, const ScenarioEnd& end, StoreState* found) {
   StoreProcess next(disk, ScenarioOptions());
   const auto loaded = next.Claim();
   if (!loaded.ok()) return "claim failed: " + loaded.error().ToString();
-  *found = PictureOf(*loaded);
+  *found = StateOf(*loaded);
   for (std::size_t n = end.acknowledged; n <= end.submitted; ++n) {
-    if (end.pictures[n] == *found) return "";
+    if (end.states[n] == *found) return "";
   }
   std::ostringstream text;
   text << "acknowledged " << end.acknowledged << " of " << end.submitted << ", expected ";
-  PrintTo(end.pictures[end.acknowledged], &text);
+  PrintTo(end.states[end.acknowledged], &text);
   text << " found ";
   PrintTo(*found, &text);
   return text.str();
 }
 
-// The whole check: recover, act on it, lose power again: a later owner must see the same and what was added.
+// The whole check: recover, act on it, lose power again: a later owner must see the same content and the additions.
 inline std::string CheckTwice(io::SimDisk& disk, const ScenarioEnd& end) {
   if (!end.wrong.empty()) return end.wrong;
-  Picture expected;
+  StoreState expected;
   std::string wrong = CheckRecovery(disk, end, &expected);
   if (!wrong.empty()) return wrong;
   disk.PowerFailure();
@@ -118,7 +118,7 @@ inline std::string CheckTwice(io::SimDisk& disk, const ScenarioEnd& end) {
     StoreProcess second(disk, ScenarioOptions());
     const auto loaded = second.Claim();
     if (!loaded.ok()) return "second claim failed: " + loaded.error().ToString();
-    if (PictureOf(*loaded) != expected) return "the second owner saw something else than the first, who acted on it";
+    if (StateOf(*loaded) != expected) return "the second owner saw something else than the first, who acted on it";
     StoreBatch more = Put(1000, 1, "more");
     expected.Apply(more);
     const auto done = second.CommitNow(std::move(more));
@@ -128,7 +128,7 @@ inline std::string CheckTwice(io::SimDisk& disk, const ScenarioEnd& end) {
   StoreProcess third(disk, ScenarioOptions());
   const auto loaded = third.Claim();
   if (!loaded.ok()) return "third claim failed: " + loaded.error().ToString();
-  return PictureOf(*loaded) == expected ? "" : "the third owner saw something else";
+  return StateOf(*loaded) == expected ? "" : "the third owner saw something else";
 }
 
 }  // namespace ratchet::procedure

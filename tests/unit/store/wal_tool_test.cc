@@ -1,4 +1,4 @@
-// ratchet-wal: print, verify, repair, on stores that are sound and on damaged ones.
+// ratchet-wal: print, verify, repair, on valid stores and on damaged ones.
 #include <map>
 #include <sstream>
 
@@ -51,7 +51,7 @@ class WalToolTest : public ::testing::Test {
     out_.str("");
     err_.str("");
   }
-  // What a master finds in the repaired store.
+  // Returns the state that a master finds in the repaired store.
   Result<LoadedState> Load(const std::string& path) {
     ManualTime time;
     WalStore store(process_->Open(path).value(), process_->OpenOrMake("/quarantine").value(), time, SmallOptions());
@@ -228,7 +228,7 @@ TEST_F(WalToolTest, RecordsOutOfOrderAreReorderedOnRequest) {
   EXPECT_EQ(loaded->records[1].bytes, "third");
 }
 
-// What no store writes is no disorder, whatever the words for it begin with: --reorder goes by the kind.
+// Bytes that no store writes are not disorder, whatever their text begins with: --reorder uses the kind.
 TEST(ReplayKindTest, AVersionThatNoProcedureCanHaveIsNoDisorder) {
   StoreContents contents;
   Replay replay(contents, RecordOrder::kStrict);

@@ -55,12 +55,12 @@ class ChromeTest : public ::testing::Test {
   rapidjson::Document document_;
 };
 
-// A viewer drops or misplaces what overlaps in a row without lying within.
+// A viewer drops or misplaces slices that overlap in a row without nesting.
 TEST_F(ChromeTest, StepsLieWithinTheirProcedureAndDoNotOverlap) {
   auto root = Member(7, 0, "MoveRegion");
   AddStep(root, "CLOSE", 1'008, 1'700);  // in whole ms the next begins before this one ends
   AddStep(root, "OPEN", 1'009, 300);
-  AddStep(root, "FINISH", 1'019, 4'000);  // ends behind what the procedure has on record
+  AddStep(root, "FINISH", 1'019, 4'000);  // ends after the last recorded time of the procedure
   Parse({root});
   const Events slices = Of("X");
   ASSERT_EQ(slices.size(), 4U);
@@ -94,7 +94,7 @@ TEST_F(ChromeTest, EachProcedureHasARowBehindItsParentAndAnArrowFromIt) {
   EXPECT_EQ(Of("f").size(), 3U);
 }
 
-// As records of a damaged history could say.
+// Uses times that the records of a damaged history could have.
 TEST_F(ChromeTest, ParentsOfEachOtherAreShownOnce) {
   Parse({Member(7, 8, "A"), Member(8, 7, "B"), Member(9, 100, "C")});
   EXPECT_EQ(Of("X").size(), 3U);

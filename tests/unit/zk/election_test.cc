@@ -1,5 +1,6 @@
 #include "common/zk/master_election.h"
 
+#include "tests/support/expect_killed.h"
 #include "tests/unit/zk/zk_fixture.h"
 
 namespace ratchet::zk {
@@ -12,7 +13,8 @@ struct Candidate {
         election(*session, paths, MasterNode{name, 0},
                  {.on_elected = [this] { elected.Set(true); },
                   .on_lost = [this](const std::string& why) { lost.Set(why); },
-                  .on_active_changed = [this](const std::optional<ServerName>& active) { seen_active.Set(active); }}) {
+                  .on_active_changed = [this](const std::optional<ServerName>& active) { seen_active.Set(active); },
+                  .on_obstacle = [this](const std::string& why) { obstacle.Set(why); }}) {
     election.Start();
   }
   ~Candidate() { election.Stop(); }
@@ -21,6 +23,7 @@ struct Candidate {
   Observed<bool> elected;
   Observed<std::string> lost;
   Observed<std::optional<ServerName>> seen_active;
+  Observed<std::string> obstacle;
   MasterElection election;
 };
 
@@ -29,7 +32,44 @@ class ElectionTest : public ZkFixture {
   std::unique_ptr<Candidate> Join(std::uint16_t port, std::uint64_t start_code = 1) {
     return std::make_unique<Candidate>(Connect(), Paths(), ServerName{"localhost", port, start_code});
   }
+  // Returns true if a standby replaces the active master after a notice about the death of another process.
+  bool ReplacesTheLivingOne() {
+    const auto one = Join(1001);
+    EXPECT_TRUE(one->elected.WaitFor(true));
+    const auto two = Join(1002);
+    EXPECT_TRUE(two->seen_active.WaitFor(ServerName{"localhost", 1001, 1}));
+    two->election.RemoveDead(ServerName{"localhost", 1001, 0});
+    Observed<bool> done;
+    two->session->Post([&] { done.Set(true); });  // after the removal
+    EXPECT_TRUE(done.WaitFor(true));
+    return two->elected.Get();
+  }
 };
+
+// A node that no master has made never goes by itself: the standby names it, and is elected once it is removed.
+TEST_F(ElectionTest, AStrangersNodeIsNamedUntilItIsRemoved) {
+  const auto stranger = Connect();
+  ASSERT_TRUE(stranger->EnsurePath(Paths().parent).ok());
+  for (const std::string& data : {std::string("x"), EncodeMasterNode({ServerName{"localhost", 1009, 1}, 0})}) {
+    ASSERT_TRUE(stranger->Create(Paths().Master(), data, NodeKind::kPersistent).ok());
+    const auto master = Join(1001);
+    ASSERT_TRUE(chaos::WaitUntil("the node is named", kPatience, [&] {
+                  const std::string why = master->obstacle.Get();
+                  return why.find(Paths().Master() + " is persistent") != std::string::npos &&
+                         why.find("delete " + Paths().Master()) != std::string::npos;
+                }).ok());
+    EXPECT_FALSE(master->elected.Get());
+    ASSERT_TRUE(stranger->Delete(Paths().Master()).ok());
+    ASSERT_TRUE(master->elected.WaitFor(true));
+    EXPECT_EQ(master->obstacle.Get(), "");
+    master->election.Stop();
+  }
+  ASSERT_TRUE(stranger->Create(Paths().Master(), "x", NodeKind::kEphemeral).ok());
+  const auto master = Join(1001);
+  ASSERT_TRUE(chaos::WaitUntil("the node is named", kPatience, [&] {
+                return master->obstacle.Get().find("ends") != std::string::npos;
+              }).ok());
+}
 
 TEST_F(ElectionTest, OneIsElectedTheOthersStandByAndFollow) {
   const auto one = Join(1001);
@@ -134,6 +174,36 @@ TEST_F(ElectionTest, ANewIncarnationDoesNotWaitForItsDeadPredecessor) {
       predecessor->Create(Paths().Master(), EncodeMasterNode({{"localhost", 1001, 1}, 0}), NodeKind::kEphemeral).ok());
   const auto successor = Join(1001, 2);
   EXPECT_TRUE(successor->elected.WaitFor(true));
+}
+
+// S121 (early findings are positive).
+TEST_F(ElectionTest, TheNodeOfADeadMasterIsRemovedAheadOfItsSession) {
+  const ServerName dead{"localhost", 1001, 1};
+  const auto predecessor = Connect(Millis(60'000));
+  ASSERT_TRUE(predecessor->EnsurePath(Paths().parent).ok());
+  ASSERT_TRUE(predecessor->Create(Paths().Master(), EncodeMasterNode({dead, 0}), NodeKind::kEphemeral).ok());
+  const auto standby = Join(1002);
+  ASSERT_TRUE(standby->seen_active.WaitFor(dead));
+  EXPECT_FALSE(standby->elected.Get());
+  standby->election.RemoveDead(dead);
+  EXPECT_TRUE(standby->elected.WaitFor(true));
+}
+
+TEST_F(ElectionTest, TheNodeOfAnotherMasterIsNotRemoved) { EXPECT_FALSE(ReplacesTheLivingOne()); }
+
+TEST_F(ElectionTest, RemovingAnyMastersNodeIsNoticed) {
+  ExpectKilled(
+      "election.remove_any_master",
+      [&] { return std::string(ReplacesTheLivingOne() ? "a living master was replaced" : ""); }, "was replaced");
+}
+
+TEST_F(ElectionTest, EachElectionIsCounted) {
+  const auto observer = Connect();
+  for (std::int32_t elections = 1; elections <= 3; ++elections) {
+    const auto master = Join(1001);
+    ASSERT_TRUE(master->elected.WaitFor(true));
+    EXPECT_EQ(observer->Get(Paths().Elections())->version, elections);
+  }
 }
 
 TEST_F(ElectionTest, NobodyIsRegisteredAtFirst) {

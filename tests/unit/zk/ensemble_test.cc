@@ -1,4 +1,4 @@
-// An ensemble with a member that lags behind: what the leader has told it arrives late, and until then it answers from
+// An ensemble with a member that lags behind: the leader's changes arrive late there, and until then it answers from
 // the past.
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ class EnsembleTest : public testing::Test {
       ASSERT_TRUE(member.ok()) << member.error().ToString();
       members_.push_back(std::move(*member));
     }
-    // Of two members without any data the one with the larger number is elected; a later one follows it.
+    // If two members have no data, the one with the larger number is elected; a later one follows it.
     for (const std::size_t i : {0U, 1U}) ASSERT_TRUE(members_[i].Launch().ok());
     ASSERT_TRUE(Await(1, "leader"));
     ASSERT_TRUE(members_[2].Launch().ok());
@@ -74,8 +74,8 @@ class EnsembleTest : public testing::Test {
   std::vector<ZooKeeperProcess> members_;
 };
 
-// A server registers, then reports to the master; a master that does not find it in ZooKeeper then takes it for dead.
-TEST_F(EnsembleTest, TheListOfTheLivingHasWhoHasRegisteredAtAnotherMember) {
+// A server registers, then reports to the master; a master that does not find it in ZooKeeper then treats it as dead.
+TEST_F(EnsembleTest, LiveServersIncludeRegistrationsAtOtherMembers) {
   const auto server = ConnectTo(1);
   const auto master = ConnectTo(2);
   ASSERT_TRUE(server->EnsurePath(paths_.RegionServers()).ok());
@@ -92,7 +92,7 @@ TEST_F(EnsembleTest, TheListOfTheLivingHasWhoHasRegisteredAtAnotherMember) {
         << "the member does not lag: nothing is tested";
     const auto live = ReadLiveServers(*master, paths_);
     ASSERT_TRUE(live.ok()) << live.error().ToString();
-    EXPECT_EQ(std::count(live->begin(), live->end(), name), 1) << "registered, and taken for dead";
+    EXPECT_EQ(std::count(live->begin(), live->end(), name), 1) << "registered, but treated as dead";
   }
   links_->ClearAll();
 }

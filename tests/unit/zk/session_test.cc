@@ -33,6 +33,33 @@ TEST_F(ZkSessionTest, CreatesReadsListsAndDeletes) {
   EXPECT_EQ(session->Delete(path + "/a/b/node").error().code(), Code::kNotFound);
 }
 
+// A node that was read before another one took its place has the same version as that one.
+TEST_F(ZkSessionTest, ACountTellsANodeFromALaterOneOfItsPath) {
+  const auto session = Connect();
+  const std::string counter = Paths().parent + "/counter";
+  const std::string node = Paths().parent + "/node";
+  EXPECT_EQ(session->CreateAndCount(node, "1", NodeKind::kEphemeral, counter).error().code(), Code::kNotFound);
+  ASSERT_TRUE(session->EnsurePath(counter).ok());
+  ASSERT_TRUE(session->CreateAndCount(node, "1", NodeKind::kEphemeral, counter).ok());
+  EXPECT_EQ(session->CreateAndCount(node, "2", NodeKind::kEphemeral, counter).error().code(), Code::kAlreadyExists);
+  const auto counted = session->Get(counter);
+  ASSERT_TRUE(counted.ok());
+  EXPECT_EQ(counted->version, 1) << "the refused creation is not counted";
+  const auto first = session->Get(node);
+  ASSERT_TRUE(session->Delete(node).ok());
+  ASSERT_TRUE(session->CreateAndCount(node, "2", NodeKind::kEphemeral, counter).ok());
+  EXPECT_EQ(session->Get(node)->version, first->version);
+  EXPECT_EQ(session->DeleteAtCount(node, first->version, counter, counted->version).error().code(),
+            Code::kFailedPrecondition);
+  EXPECT_EQ(session->Get(node)->data, "2");
+  EXPECT_EQ(session->Get(node)->owner_session, session->session_id());
+  EXPECT_EQ(session->DeleteAtCount(node, first->version + 1, counter, counted->version + 1).error().code(),
+            Code::kFailedPrecondition);
+  EXPECT_TRUE(session->DeleteAtCount(node, first->version, counter, counted->version + 1).ok());
+  EXPECT_EQ(session->DeleteAtCount(node, first->version, counter, counted->version + 1).error().code(),
+            Code::kNotFound);
+}
+
 TEST_F(ZkSessionTest, WatchesFireOnceOnTheSessionsOwnThread) {
   const auto session = Connect();
   const auto other = Connect();

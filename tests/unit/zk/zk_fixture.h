@@ -23,11 +23,11 @@ class ZkFixture : public testing::Test {
 
  protected:
   static chaos::ZooKeeperProcess& Server();
-  // What the server has logged so far.
+  // The log of the server so far.
   static std::string ServerLog();
   // Connected.
   static std::unique_ptr<ZkSession> Connect(Millis session_timeout = Millis(2000));
-  // Ends `session` on the server, as if its owner had been away for too long.
+  // Ends `session` on the server, as if its owner had been silent for too long.
   static void Expire(const ZkSession& session);
   [[nodiscard]] ZkPaths Paths() const;
 };
@@ -50,7 +50,7 @@ class Observed {
     MutexLock lock(mutex_);
     return changes_;
   }
-  // True once the value is `wanted`.
+  // Returns true once the value is `wanted`.
   [[nodiscard]] bool WaitFor(const T& wanted) {
     const auto until = std::chrono::steady_clock::now() + kPatience;
     MutexLock lock(mutex_);

@@ -22,6 +22,9 @@ public final class Main {
       new CellBlockChecks(checks, session).run();
       new AdminChecks(checks, session).run();
     }
+    for (Session session : sessions) {
+      new StaleCacheChecks(checks, session, new Session(session.registry)).run();
+    }
     new FailoverChecks(checks, sessions).run();
     boolean passed = checks.summary();
     System.out.flush();

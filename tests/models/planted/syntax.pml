@@ -1,0 +1,2 @@
+// Not a model.
+active proctype Open() { assert(true)
