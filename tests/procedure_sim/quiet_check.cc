@@ -1,6 +1,7 @@
 // Checks while no procedure runs: lost wake-ups, cycles of waits, memory compared with reloaded state.
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -24,10 +25,17 @@ Script ScriptOfInfo(const ProcedureInfo& info) {
 }
 
 std::string Fingerprint(const Executor& executor) {
+  const std::vector<ProcedureInfo> all = executor.List();
+  std::unordered_set<ProcId> parents;  // of unfinished procedures
+  for (const ProcedureInfo& info : all) {
+    if (!IsTerminal(info.state)) parents.insert(info.parent);
+  }
   std::string text;
-  for (const ProcedureInfo& info : executor.List()) {
-    // A wait is evaluated again after a load; everything else must be equal.
-    const bool waits = info.state == procedure::ProcState::kWaitingTimeout;
+  for (const ProcedureInfo& info : all) {
+    // A wait is evaluated again after a load; everything else must be equal. A member of a failing tree may still be
+    // shown as waiting for children that have all ended, because a step in progress holds up the tree's undo.
+    const bool waits = info.state == procedure::ProcState::kWaitingTimeout ||
+                       (info.failing && info.state == procedure::ProcState::kWaiting && !parents.contains(info.pid));
     text += fmt::format("{} {} {}:{} v{} {}{} nonce {} parked '{}' error '{}' result '{}' undo", info.pid, info.type,
                         waits ? "RUNNABLE" : ProcStateName(info.state), info.step, info.version,
                         info.past_no_return ? "past" : "-", info.failing ? " failing" : "", info.nonce, info.parked,
