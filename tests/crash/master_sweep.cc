@@ -6,6 +6,7 @@
 
 #include "common/base/fault_point.h"
 #include "master/state/region_directory.h"
+#include "tests/support/sanitized.h"
 
 namespace ratchet::crash {
 
@@ -131,6 +132,7 @@ SweepResult SweepMaster(const Scenario& scenario) {
     });
     if ((!before && !after) || result.failures.size() > 3) break;
     // The next master dies too, while it resumes the work or continues the undo.
+    if (testing::kSanitized && n % 4 != 1) continue;
     const std::uint64_t m = 1 + n % 4;
     one(fmt::format("after commit {}, then before commit {} of the next life", n, m), [n, m](std::size_t life) {
       return life == 0 ? CrashPlan{0, n} : life == 1 ? CrashPlan{m, 0} : CrashPlan{};

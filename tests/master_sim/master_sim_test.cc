@@ -1,4 +1,4 @@
-// Fixed seeds, fresh seeds, seeds that found a defect, and a test that each mutant of a rule is detected.
+// Fixed seeds, fresh seeds, and seeds that found a defect.
 #include <cstdio>
 #include <string>
 
@@ -6,16 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
-#include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "tests/master_sim/master_simulation.h"
+#include "tests/support/sanitized.h"
 
 namespace ratchet::simulation {
 namespace {
 
-constexpr std::uint64_t kFixedSeeds = 50;
-constexpr std::uint64_t kFreshSeeds = 150;
-constexpr std::uint64_t kSeedsForMutants = 2000;
+constexpr std::uint64_t kFixedSeeds = testing::SeedsHere(50);
+constexpr std::uint64_t kFreshSeeds = testing::SeedsHere(150);
 
 MasterSimSummary RunSeed(std::uint64_t seed) {
   MasterSimOptions options;
@@ -84,29 +83,6 @@ TEST_F(MasterSimTest, EverySeedRepeatsItself) {
   EXPECT_EQ(first.trace, RunSeed(77).trace);
   EXPECT_GT(first.trace.size(), 50U);
 }
-
-#if defined(RATCHET_MUTANTS)
-class MasterSimMutants : public ::testing::TestWithParam<const char*> {
- protected:
-  MasterSimMutants() { ConfigureLog({LogLevel::kError, "/dev/null"}); }
-};
-
-TEST_P(MasterSimMutants, IsNoticed) {
-  const ScopedMutant mutant(GetParam());
-  for (std::uint64_t seed = 1; seed <= kSeedsForMutants; ++seed) {
-    if (RunSeed(seed).violations.empty()) continue;
-    fmt::print("{}: noticed at seed {}\n", GetParam(), seed);
-    return;
-  }
-  ADD_FAILURE() << GetParam() << " was not noticed";
-}
-
-INSTANTIATE_TEST_SUITE_P(Rules, MasterSimMutants,
-                         ::testing::Values("master.settle_by_timeout", "master.settle_at_crash",
-                                           "master.assign_before_split", "master.take_dead_reports",
-                                           "master.reuse_directory", "orders.forget_executed", "master.no_second_look",
-                                           "master.forget_split_places"));
-#endif
 
 }  // namespace
 }  // namespace ratchet::simulation

@@ -9,6 +9,7 @@
 #include "common/base/prng.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/methods/client_service.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
@@ -16,11 +17,7 @@ namespace {
 
 using namespace std::string_literals;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kShadow = 10;  // sanitizers keep shadow memory for every byte
-#else
-constexpr std::size_t kShadow = 1;
-#endif
+constexpr std::size_t kShadow = testing::kSanitized ? 10 : 1;  // sanitizers keep shadow memory for every byte
 
 // Resident memory of this process in bytes.
 std::size_t Resident() {

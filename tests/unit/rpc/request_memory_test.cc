@@ -9,16 +9,11 @@
 #include "common/rpc/cell_compression.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/heap_trim.h"
+#include "tests/support/sanitized.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
 namespace {
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kOwnAllocator = true;
-#else
-constexpr bool kOwnAllocator = false;
-#endif
 
 std::size_t ResidentNow() {
   std::ifstream statm("/proc/self/statm");
@@ -227,7 +222,7 @@ TEST(HeapTrimTest, MemoryReturnsAfterABurst) {
   std::vector<std::unique_ptr<char[]>>().swap(pieces);
   trim.Released(kPiece);
   EXPECT_TRUE(Eventually([&] { return trim.trims() == 1; }));
-  if (kOwnAllocator) return;
+  if (testing::kSanitized) return;  // it has an allocator of its own
   EXPECT_LT(ResidentNow(), before + (most - before) / 4);
 }
 
@@ -258,7 +253,7 @@ TEST(HeapTrimTest, MemoryOfThreadsReturns) {
   const std::size_t after = ResidentNow();
   look = true;
   for (std::thread& thread : threads) thread.join();
-  if (kOwnAllocator) return;
+  if (testing::kSanitized) return;  // it has an allocator of its own
   EXPECT_LT(after, before + kThreads * (12u << 20));
 }
 
