@@ -107,6 +107,10 @@ void AddTreeEdges(const ProcNode& node, std::vector<WaitEdge>& edges) {
   }
 }
 
+// A step in progress holds up the undo of its failing tree. The undo ends every wait of the members for locks and
+// children, so such waits cannot be part of a cycle.
+bool UndoHasToBegin(const ProcNode& node) { return node.root->tree.failing && !node.root->tree.prepared; }
+
 }  // namespace
 
 std::vector<ProcId> WaitsFor(ExecutorLock& held, const ProcNode& node) {
@@ -129,9 +133,11 @@ WaitForGraph BuildWaitForGraph(ExecutorLock& held) {
   WaitForGraph graph;
   for (const ProcNode* node : held->tree.Sorted()) {
     const std::size_t before = graph.edges.size();
-    if (node->phase == Phase::kLockLine) AddLockEdges(held, *node, graph.edges);
-    if (node->phase == Phase::kQueued) AddLimitEdge(held, *node, graph.edges);
-    if (node->phase == Phase::kWaiting) AddTreeEdges(*node, graph.edges);
+    if (!UndoHasToBegin(*node)) {
+      if (node->phase == Phase::kLockLine) AddLockEdges(held, *node, graph.edges);
+      if (node->phase == Phase::kQueued) AddLimitEdge(held, *node, graph.edges);
+      if (node->phase == Phase::kWaiting) AddTreeEdges(*node, graph.edges);
+    }
     if (graph.edges.size() > before || node->phase == Phase::kFinished) continue;
     if (std::string text = ToText(WaitingOf(held, *node)); !text.empty()) graph.ends[node->id.pid] = std::move(text);
   }

@@ -70,6 +70,9 @@ TEST(SimulationSeedTest, AMemberWhoseChildrenHaveAllEndedMayWaitForTheUndo) {
   ExpectSound(RunSeed(1006212343, 3'000), 1006212343, false);
 }
 
+// Meanwhile, two members of the tree waited for each other's locks, which the undo ends.
+TEST(SimulationSeedTest, WaitsThatAnUndoEndsAreNoDeadlock) { ExpectSound(RunSeed(173146531, 3'000), 173146531, false); }
+
 TEST_P(SimulationTest, ASeedRepeatsItself) {
   const SimSummary first = RunSeed(77, 3'000, GetParam());
   const SimSummary second = RunSeed(77, 3'000, GetParam());
