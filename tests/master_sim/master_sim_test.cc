@@ -78,6 +78,16 @@ TEST_F(MasterSimTest, SeedsThatFoundSomething) {
   }
 }
 
+// An operator parked the first of two requests for one switch, so that it was executed last.
+TEST_F(MasterSimTest, RequestsForASwitchMayPassEachOther) {
+  MasterSimOptions options;
+  options.seed = 797889035;
+  options.moves = 150;
+  for (const std::string& violation : MasterSimulation(options).Run().violations) {
+    ADD_FAILURE() << violation << "\nreproduce: ratchet-master-sim --seed 797889035 --moves 150 --trace";
+  }
+}
+
 TEST_F(MasterSimTest, EverySeedRepeatsItself) {
   const MasterSimSummary first = RunSeed(77);
   EXPECT_EQ(first.trace, RunSeed(77).trace);

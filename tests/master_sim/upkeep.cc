@@ -198,8 +198,10 @@ void Upkeep::Set(master::Switch which, bool on, bool and_wait) {
       [&setting, on, turn, life = life_, this](const Result<std::vector<bool>>& before) {
         if (life != life_) return;  // the outcome is unknown
         --setting.open;
-        // A procedure that operators ended does not return the previous value.
-        if (before.ok() && !before->empty() && setting.asked == turn) setting.as_set = on;
+        // A procedure that operators ended does not return the previous value. Requests that were open together may be
+        // executed in any order, for example because an operator parked the first one.
+        const bool last = setting.asked == turn && setting.open == 0;
+        if (before.ok() && !before->empty()) setting.as_set = last ? std::optional(on) : std::nullopt;
       });
 }
 
