@@ -25,10 +25,15 @@ struct StoredState {
   std::uint64_t epoch GUARDED_BY(mutex) = 0;
   std::uint64_t sequence GUARDED_BY(mutex) = 0;
   std::uint64_t commits GUARDED_BY(mutex) = 0;  // over all lives
+  std::uint64_t written GUARDED_BY(mutex) = 0;  // records of procedures and of the system, over all lives
 
   std::uint64_t CommitCount() {
     MutexLock lock(mutex);
     return commits;
+  }
+  std::uint64_t WrittenCount() {
+    MutexLock lock(mutex);
+    return written;
   }
   // Every live record, for comparing what two histories have left behind.
   std::vector<procedure::ProcedureUpsert> Records() {
@@ -119,6 +124,7 @@ class CrashStore final : public procedure::ProcedureStore {
       dead_ = true;
       return Error(Code::kFenced, "the master dies before this commit");
     }
+    disk_.written += batch.upserts.size() + batch.deletes.size() + batch.system_puts.size();
     for (procedure::ProcedureUpsert& record : batch.upserts) {
       const auto found = disk_.records.find(record.pid);
       const std::uint64_t expected = found == disk_.records.end() ? 1 : found->second.version + 1;

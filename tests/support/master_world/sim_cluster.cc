@@ -160,6 +160,7 @@ void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver:
 bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& report,
                              std::function<void(const Result<master::ReportAnswer>&)> done) {
   if (!has_master()) return false;
+  ++sent.reports;
   SimMaster& to = MasterForReport();
   if (!Listens(to) || Lost()) return false;
   if (Duplicated()) {

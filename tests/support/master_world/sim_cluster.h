@@ -44,6 +44,14 @@ class SimMetaRows {
   std::map<TableName, master::TableRow> tables_;
 };
 
+// What the masters have sent so far, for tests that count it.
+struct SimSent {
+  std::uint64_t meta_writes = 0;  // requests that write to hbase:meta
+  std::uint64_t meta_rows = 0;    // rows in these requests
+  std::uint64_t orders = 0;
+  std::uint64_t reports = 0;  // of servers, answers to orders
+};
+
 struct SimOptions {
   std::uint64_t seed = 1;
   Millis max_delay{3};
@@ -145,6 +153,7 @@ class SimCluster {
   bool ordinary_workers_stuck = false;  // only urgent work is done
   bool start_paused = false;            // the next master starts paused; then it is false again
   bool verbose = false;
+  SimSent sent;
 
  private:
   using ReportDone = std::function<void(const Result<master::ReportAnswer>&)>;

@@ -20,6 +20,8 @@ class SimMaster::Meta final : public master::MetaTable {
 
   void Write(std::vector<master::MetaEdit> edits, std::function<void(Status)> done) override {
     master_.Point();
+    ++master_.cluster_.sent.meta_writes;
+    master_.cluster_.sent.meta_rows += edits.size();
     Call(
         [&cluster = master_.cluster_, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
           RATCHET_TRY(server.AdmitMetaWrite(epoch));
@@ -34,6 +36,8 @@ class SimMaster::Meta final : public master::MetaTable {
     if (RATCHET_MUTANT("meta.commit_row_by_row")) return CommitRowByRow(std::move(commit.edits), std::move(done));
     master_.Point();
     SimCluster& cluster = master_.cluster_;
+    ++cluster.sent.meta_writes;
+    cluster.sent.meta_rows += commit.edits.size();
     auto outcome = std::make_shared<master::CommitOutcome>();
     const auto apply = [&cluster, commit = std::move(commit), epoch = master_.epoch(),
                         outcome](SimServer& server) -> Status {
@@ -109,6 +113,7 @@ class SimMaster::Orders final : public master::RegionServers {
   explicit Orders(SimMaster& master) : master_(master) {}
   void Dispatch(const ServerName& server, master::Order order) override {
     master_.Point();
+    ++master_.cluster_.sent.orders;
     Send(server, std::move(order), 1);
   }
   void Forget(const ServerName& /*server*/) override {}
