@@ -105,7 +105,7 @@ Status RegionCore::OpenIt() {
   SayCovered();
   IgnoreResult(HitFault("region.before_unneeded", encoded_name), "this fault point only pauses or kills");
   RATCHET_ASSIGN(const std::vector<std::string> names, directory_->List());
-  RATCHET_TRY(SayOpened(*directory_, names, params.open_number));
+  RATCHET_TRY(manifest_->SayOpened());
   SayUnneeded(UnneededFiles(names, manifest_->state(), params.open_number));
   MutexLock lock(state_mutex_);
   if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over while it was opening");

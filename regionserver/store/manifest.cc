@@ -26,9 +26,11 @@ constexpr std::uint8_t kVersionOfRanges = 3;       // followed by the files' row
 constexpr std::uint8_t kVersionOfMajors = 4;       // followed by the times of major compactions; written only if needed
 constexpr std::uint8_t kVersionOfMarks = 5;        // followed by the ends of shipped openings; written only if needed
 constexpr std::uint64_t kMostRecordOverhead = 32;  // upper bound of a record's header and padding
-// Before a record is written, its space and this many bytes after it are made durable as zeros. So a manifest that does
-// not end with zeros has been truncated, even if the cut is between two records.
+// Before a record is written, its space and this many bytes after it are made durable as zeros; for the first record,
+// with it. So a manifest that does not end with zeros has been truncated, even if the cut is between two records,
+// unless its opening died in the sync of its first record (OpeningMayHaveDied).
 constexpr std::uint64_t kZerosBehind = 32;
+constexpr std::uint64_t kReserveStep = 4096;
 // name of the "removed file" that marks the record CLOSED (S35: proof of a clean close)
 constexpr std::string_view kClosedName = "CLOSED";
 constexpr std::size_t kStep = 64U << 10;  // bytes of one read
@@ -165,6 +167,16 @@ Result<bool> EndsWithZeros(const io::ReadableFile& file, std::uint64_t size) {
   return got == end.size() && end == std::string(kZerosBehind, '\0');
 }
 
+// S53 (opening starts with full state): the manifest ends right after its first record, without the zeros. A second
+// record is written only after the mark of the opening is durable. So without a trace of the opening the first record
+// is the whole state, and the zeros were lost in the sync that wrote both.
+Result<bool> OpeningMayHaveDied(io::Directory& directory, std::uint64_t open_number) {
+  RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
+  return std::none_of(names.begin(), names.end(), [open_number](const std::string& name) {
+    return OpenedNumber(name) == open_number || OpeningOfStoreFile(name) == open_number;
+  });
+}
+
 // Returns the state as one edit of an empty state.
 ManifestEdit WholeState(const ManifestState& state) {
   ManifestEdit edit;
@@ -210,21 +222,21 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
   io::RecordReader reader(*file, size, options);
   ManifestState state;
   io::Record record;
-  bool whole = false;
+  std::uint64_t records = 0;
   while (reader.Next(&record)) {
     const bool known = record.version >= kVersion && record.version <= kVersionOfMarks;
-    if (record.type != (whole ? kEdit : kWholeState) || !known)
+    if (record.type != (records > 0 ? kEdit : kWholeState) || !known)
       return Error(Code::kCorruption, fmt::format("{}/{}: unexpected record of type {} version {} at offset {}",
                                                   directory.path(), name, record.type, record.version, record.offset));
     RATCHET_ASSIGN(const ManifestEdit edit, Decode(record.version, record.payload));
     ApplyEdit(edit, state);
-    whole = true;
+    ++records;
   }
   if (!reader.status().ok()) return reader.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   if (reader.tail().end == io::LogEnd::kDamage)
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory.path(), name,
                                                 reader.tail().offset, reader.tail().reason));
-  if (!whole) return Error(Code::kNotFound, fmt::format("{}/{} has no state", directory.path(), name));
+  if (records == 0) return Error(Code::kNotFound, fmt::format("{}/{} has no state", directory.path(), name));
   io::LogBytes bytes(*file, size, kStep);
   const bool torn = reader.tail().end == io::LogEnd::kTorn;
   const bool could_be = !torn || io::CouldBeTorn(bytes, reader.tail().offset);
@@ -233,7 +245,10 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
     return Error(Code::kCorruption,
                  fmt::format("{}/{} is damaged at offset {}: {}, although this part was written completely",
                              directory.path(), name, reader.tail().offset, reader.tail().reason));
-  RATCHET_ASSIGN(const bool zeros, EndsWithZeros(*file, size));
+  RATCHET_ASSIGN(bool zeros, EndsWithZeros(*file, size));
+  if (!zeros && records == 1 && !torn) {
+    RATCHET_ASSIGN(zeros, OpeningMayHaveDied(directory, open_number));
+  }
   if (!zeros && !RATCHET_MUTANT("manifest.any_end"))
     return Error(Code::kCorruption,
                  fmt::format("{}/{} was cut at {} bytes: the zeros after its last record are missing", directory.path(),
@@ -303,6 +318,7 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, con
   if (examine) RATCHET_TRY(examine(state, names));
   std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_number));
   manifest->state_ = std::move(state);
+  manifest->opened_before_ = HighestOpened(names);
   RATCHET_ASSIGN(manifest->file_, manifest->Begin(std::move(file)));
   return manifest;
 }
@@ -310,7 +326,9 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, con
 Result<Manifest::File> Manifest::Begin(std::unique_ptr<io::WritableFile> file) const {
   File begun;
   begun.writer = std::make_unique<io::RecordWriter>(std::move(file), IdentityOf(region_, open_number_));
-  RATCHET_TRY(Write(begun, kWholeState, WholeState(state_)));
+  const ManifestEdit whole = WholeState(state_);
+  RATCHET_TRY(FillAhead(begun, Encode(VersionOf(whole), whole).size()));
+  RATCHET_TRY(Write(begun, kWholeState, whole));
   begun.state_bytes = begun.writer->end_offset();
   return begun;
 }
@@ -326,10 +344,22 @@ Status Manifest::Publish(io::Directory& directory, const std::string& region, st
   return manifest.RenameOver(unfinished);
 }
 
+Status Manifest::SayOpened() {
+  if (opened_) return Ok();
+  RATCHET_TRY(regionserver::SayOpened(directory_, opened_before_, open_number_));
+  opened_ = true;
+  return Ok();
+}
+
 Status Manifest::Append(const ManifestEdit& edit) {
-  if (!edit.added.empty() && !RATCHET_MUTANT("manifest.no_dir_sync")) {
+  RATCHET_TRY(SayOpened());
+  // Without the record CLOSED the region counts as not closed cleanly, which loses nothing.
+  const bool only_closes = edit.closed && edit.shipped_until.empty();
+  const bool needs_mark = !opened_durable_ && !only_closes && !RATCHET_MUTANT("manifest.unsynced_opened");
+  if ((!edit.added.empty() || needs_mark) && !RATCHET_MUTANT("manifest.no_dir_sync")) {
     const Status synced = directory_.Sync();
     if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();
+    opened_durable_ = true;
   }
   RATCHET_TRY(Write(file_, kEdit, edit));
   ApplyEdit(edit, state_);
@@ -366,6 +396,17 @@ Status Manifest::RenameOver(const std::string& written) const {
   if (!named.ok() && named.error().code() == Code::kNoSpace) return named;  // the names are unchanged
   if (named.ok() && !RATCHET_MUTANT("manifest.no_rename_sync")) named = directory_.Sync();
   if (!io::DieOnFailedSync(named, "region manifest")) return named.error();
+  return Ok();
+}
+
+// The space of the first record, as zeros. The sync of the record makes them durable too. No part of the record is
+// written yet, so this may fail safely. That sync needs the journal, so while ext4 is being shut down it may report a
+// false success (disk.h). SayOpened makes a name after it, which fails then, so the region is not served.
+Status Manifest::FillAhead(File& file, std::uint64_t payload) {
+  const std::uint64_t end = file.writer->end_offset() + payload + kMostRecordOverhead + kZerosBehind;
+  const std::uint64_t wanted = std::max(end, kReserveStep);
+  RATCHET_TRY(file.writer->file().ZeroFill(wanted));
+  file.space = SpaceReserve(wanted, kReserveStep);
   return Ok();
 }
 

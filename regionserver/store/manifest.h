@@ -6,7 +6,8 @@
 // that begins with the whole state again (S62: bounded manifest). Only store files in the manifest of the highest
 // opening are live, so files that an older opening still writes are invisible. A manifest without its first record
 // belongs to an opening that died early, and the previous manifest is still valid; unless a file shows that the record
-// existed (S53: opening starts with full state; ownership.h).
+// existed (S53: opening starts with full state; ownership.h). The first record and the zeros after it become durable in
+// one sync. Every later record is written only after opened.<open_number> is durable.
 //
 // Threads: the reading functions may be called from any thread, all others from one thread at a time (the region's file
 // work).
@@ -111,8 +112,10 @@ class Manifest {
   [[nodiscard]] static Status Publish(io::Directory& directory, const std::string& region, std::uint64_t number,
                                       const ManifestState& state);
 
-  // Syncs the directory (names of new files), appends and syncs. kNoSpace: the manifest is unchanged. The record is
-  // valid once the caller's CHECK has passed after it.
+  // Records that this manifest has a state (ownership.h); durable with the directory's next sync. Append calls it too.
+  [[nodiscard]] Status SayOpened();
+  // Syncs the directory (names of new files and, once, the mark of SayOpened), appends and syncs. kNoSpace: the
+  // manifest is unchanged. The record is valid once the caller's CHECK has passed after it.
   [[nodiscard]] Status Append(const ManifestEdit& edit);
   // Reserves the space that Append needs for `edit` and one file more, whose keys have `key_bytes` together. Call it
   // before that file is written, because a file that no manifest names is useless. kNoSpace: nothing was written.
@@ -137,6 +140,7 @@ class Manifest {
   Manifest(io::Directory& directory, std::string region, std::uint64_t open_number)
       : directory_(directory), region_(std::move(region)), open_number_(open_number) {}
   Result<File> Begin(std::unique_ptr<io::WritableFile> file) const;
+  [[nodiscard]] static Status FillAhead(File& file, std::uint64_t payload);
   [[nodiscard]] Status Reserve(File& file, std::uint64_t payload) const;
   Status Write(File& file, std::uint8_t type, const ManifestEdit& edit) const;
   Status RenameOver(const std::string& written) const;
@@ -144,6 +148,9 @@ class Manifest {
   io::Directory& directory_;
   const std::string region_;
   const std::uint64_t open_number_;
+  std::uint64_t opened_before_ = 0;  // the highest opened.<n> that the claim has seen
+  bool opened_ = false;              // SayOpened has made the mark of this opening
+  bool opened_durable_ = false;      // the directory was synced since
   File file_;
   ManifestState state_;
 };

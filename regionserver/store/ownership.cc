@@ -24,12 +24,6 @@ std::uint64_t NumberAfter(std::string_view prefix, std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() ? number : 0;
 }
 
-std::uint64_t HighestOpened(const std::vector<std::string>& names) {
-  std::uint64_t highest = 0;
-  for (const std::string& name : names) highest = std::max(highest, OpenedNumber(name));
-  return highest;
-}
-
 Status CheckNoHigher(const io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_number) {
   for (const std::string& name : names)
     if (ManifestNumber(name) > open_number)
@@ -99,8 +93,13 @@ Status CheckOwner(io::Directory& directory, std::uint64_t open_number) {
                                               directory.path(), ServingName(open_number)));
 }
 
-Status SayOpened(io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_number) {
-  const std::uint64_t before = HighestOpened(names);
+std::uint64_t HighestOpened(const std::vector<std::string>& names) {
+  std::uint64_t highest = 0;
+  for (const std::string& name : names) highest = std::max(highest, OpenedNumber(name));
+  return highest;
+}
+
+Status SayOpened(io::Directory& directory, std::uint64_t before, std::uint64_t open_number) {
   if (before >= open_number) return Ok();
   const std::string name = fmt::format("{}{}", kOpenedPrefix, open_number);
   if (before > 0) {

@@ -41,11 +41,13 @@ namespace ratchet::regionserver {
 // taken it.
 [[nodiscard]] Status CheckOwner(io::Directory& directory, std::uint64_t open_number);
 
+// The highest n of the names "opened.<n>"; 0 for none.
+[[nodiscard]] std::uint64_t HighestOpened(const std::vector<std::string>& names);
 // Records that the manifest of this opening has a state (S53: opening starts with full state): every later opening must
-// find a state that is at least as new. Called after a CHECK; durable with the directory's next sync. `names` is a
-// listing of the directory.
-[[nodiscard]] Status SayOpened(io::Directory& directory, const std::vector<std::string>& names,
-                               std::uint64_t open_number);
+// find a state that is at least as new. Called when that state is durable; the mark is durable with the directory's
+// next sync. `before` is the highest mark that a listing of the directory has shown. An opening that was superseded
+// meanwhile leaves a mark that no opening needs: the state of the higher one is newer.
+[[nodiscard]] Status SayOpened(io::Directory& directory, std::uint64_t before, std::uint64_t open_number);
 
 // S53: `newest` is the highest opening whose manifest could be read (0: none), `names` what the claim of opening
 // `open_number` has seen. kCorruption when an opening above `newest` is known to have had a state, by its mark

@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/io/fatal.h"
 #include "regionserver/region/nonce_table.h"
 #include "regionserver/store/manifest.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
@@ -160,6 +163,99 @@ TEST_F(ManifestTest, RecoveredEditsThatAreGoneAreForgotten) {
   manifest->Append(edit).value();
   const auto next = Manifest::Create(*directory, kRegionName, 8).value();
   EXPECT_THAT(next->state().consumed_edits, ElementsAre("edits.a,1,1.log.1", "edits.a,1,1.log.2"));
+}
+
+// --- S53 (opening starts with full state): the first record and the zeros after it in one sync ---
+
+class FirstSyncTest : public ManifestTest {
+ protected:
+  void SetUp() override {
+    ManifestTest::SetUp();
+    io::SetFatalHandler([](const std::string&) {});
+  }
+  void TearDown() override {
+    io::SetFatalHandler({});
+    ManifestTest::TearDown();
+  }
+  void PowerFails(io::SimDisk::Loss loss = io::SimDisk::Loss::kEverything, std::uint64_t seed = 0) {
+    disk.PowerFailure(loss, seed);
+    process = disk.NewProcess("b");
+    directory = process->Open("/data/abc").value();
+  }
+  // Opening 8 writes `edit`, then the power fails, and its manifest is cut after its first record.
+  Result<ManifestState> ReadAfterACut(const ManifestEdit& edit) {
+    AppendFlush(1, 1, 500);
+    manifest = Manifest::Create(*directory, kRegionName, 8).value();
+    const std::uint64_t end = manifest->bytes();
+    manifest->Append(edit).value();
+    PowerFails();
+    disk.Truncate("/data/abc/manifest.8", end).value();
+    return ReadManifest(*directory, kRegionName, 8);
+  }
+  Result<ManifestState> ReadAfterACutOfACompaction() {
+    ManifestEdit edit;
+    edit.removed = {"1-1.sst"};  // it names no new file, so only the mark of the opening needs the directory
+    return ReadAfterACut(edit);
+  }
+};
+
+// The key has the length with which the first record ends right before the end of a sector. So its zeros are in other
+// sectors, which the power failure may lose.
+TEST_F(FirstSyncTest, APowerFailureInTheFirstSyncKeepsTheEarlierState) {
+  AppendFlush(1, 1, 500);
+  std::uint64_t number = 7;
+  std::size_t key_bytes = 100;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    ManifestEdit edit;
+    edit.removed = {manifest->state().files[0].name};
+    edit.added.push_back({fmt::format("{}-1.sst", number), 10, 1, 1, "a", std::string(key_bytes, 'b'), {}});
+    manifest->Append(edit).value();
+    const std::vector<StoreFileInfo> files = manifest->state().files;
+    process->SetHook([](const io::SimEvent& event) {
+      const bool written = event.op == io::SimOp::kAppend;
+      return written ? io::SimVerdict::CrashAfter() : io::SimVerdict::Proceed();
+    });
+    ASSERT_FALSE(Manifest::Create(*directory, kRegionName, ++number).ok());
+    PowerFails(io::SimDisk::Loss::kRandom, seed);
+    auto next = Manifest::Create(*directory, kRegionName, ++number);
+    ASSERT_TRUE(next.ok()) << next.error().ToString();
+    manifest = std::move(next).value();
+    ASSERT_EQ(manifest->state().files, files);
+    constexpr std::size_t kSector = 512;
+    key_bytes += (kSector - 8 - manifest->bytes() % kSector) % kSector;
+  }
+}
+
+TEST_F(FirstSyncTest, AFirstRecordCountsWithoutAllOfItsZeros) {
+  AppendFlush(1, 1, 500);
+  const std::uint64_t end = Manifest::Create(*directory, kRegionName, 8).value()->bytes();
+  for (std::uint64_t size = end + 40; size >= end; --size) {
+    disk.Truncate("/data/abc/manifest.8", size).value();
+    const auto read = ReadManifest(*directory, kRegionName, 8);
+    ASSERT_TRUE(read.ok()) << read.error().ToString();
+    EXPECT_EQ(read->files, manifest->state().files) << size;
+  }
+  disk.Truncate("/data/abc/manifest.8", end - 1).value();
+  EXPECT_EQ(ReadManifest(*directory, kRegionName, 8).error().code(), Code::kNotFound);
+}
+
+TEST_F(FirstSyncTest, ACutAfterTheFirstRecordIsNoticed) {
+  EXPECT_EQ(ReadAfterACutOfACompaction().error().code(), Code::kCorruption);
+}
+
+TEST_F(FirstSyncTest, WithoutADurableMarkACutIsNotNoticed) {
+  const ScopedMutant mutant("manifest.unsynced_opened");
+  EXPECT_EQ(ReadAfterACutOfACompaction().value().files.size(), 1U);  // the file that the compaction has removed
+}
+
+// The close of an untouched region saves the sync of the mark, because the record CLOSED alone loses no data.
+TEST_F(FirstSyncTest, WithoutItsRecordClosedARegionCountsAsNotClosed) {
+  ManifestEdit edit;
+  edit.closed = true;
+  const ManifestState state = ReadAfterACut(edit).value();
+  EXPECT_FALSE(state.closed);
+  EXPECT_EQ(state.files.size(), 1U);
 }
 
 TEST(NonceTableTest, WhatWasForgottenIsNotSaved) {

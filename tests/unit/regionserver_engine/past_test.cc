@@ -31,7 +31,6 @@ class PastTest : public ::testing::Test {
     ManifestEdit edit;
     edit.flushed_sequence = flushed;
     manifest->Append(edit).value();
-    SayOpened(*directory_, directory_->List().value(), number).value();
   }
   // Returns the class of the refusal, or "opened".
   std::string Open(std::uint64_t number, std::uint64_t issued, std::uint64_t served, std::uint64_t flushed) {
