@@ -2,10 +2,13 @@
 // and CloseRegion.
 //
 //   DISPATCH        sends and resends until the addressee has answered, or is fenced and its logs are split (S17:
-//                   answer or fence settles an order)
+//                   answer or fence settles an order); then the order ends
 //   REPORT_SUCCEED  the addressee has executed the order
 //   DISPATCH_FAIL   the addressee has refused the order (FAILED_OPEN)
 //   SERVER_CRASH    the addressee is dead and will never answer
+//
+// DISPATCH calls the other three: they act on nothing, so the settlement and the end are one commit. Only records of
+// earlier versions are stored in these states.
 //
 // The result is a pb::OrderResult, which the parent reads. The pid is both the order's number and the open number (S21:
 // numbered openings): pids rise over the whole life of a cluster, and orders about a region are given one after the
@@ -83,13 +86,13 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
       if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);  // schema and directory are known only then
     }
     switch (JudgeDispatch(ctx, this->data_)) {
-      case DispatchVerdict::kAnswered: return Settle(ctx, State::kReportSucceed);
-      case DispatchVerdict::kRefused: return Settle(ctx, State::kDispatchFail);
-      case DispatchVerdict::kServerGone: return Settle(ctx, State::kServerCrash);
+      case DispatchVerdict::kAnswered: return Settled(ctx), ReportSucceed(ctx);
+      case DispatchVerdict::kRefused: return Settled(ctx), DispatchFail(ctx);
+      case DispatchVerdict::kServerGone: return Settled(ctx), ServerCrashed(ctx);
       case DispatchVerdict::kStay: return Await{std::move(ticket), std::nullopt};
       case DispatchVerdict::kSend: break;
     }
-    if (ctx.timed_out() && RATCHET_MUTANT("master.settle_by_timeout")) return Settle(ctx, State::kServerCrash);
+    if (ctx.timed_out() && RATCHET_MUTANT("master.settle_by_timeout")) return Settled(ctx), ServerCrashed(ctx);
     // S18 (check before each send): the sender checks again before each send; this check keeps a deposed master's queue
     // empty.
     if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
@@ -110,10 +113,9 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
   StepOutcome ServerCrashed(StepContext&) { return Done{CrashedResult()}; }
 
  private:
-  StepOutcome Settle(StepContext& ctx, State next) {
+  void Settled(StepContext& ctx) {
     if (this->data_.has_answer()) LogOrder(ctx, "Received report", P::kTypeName, this->data_);
     this->data_.set_settled(true);
-    return Base::GoTo(next);
   }
 };
 

@@ -186,11 +186,11 @@ StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
     RATCHET_LOG(kInfo, "Received report {} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}",
                 OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe());
     data_.set_settled(true);
-    return GoTo(data_.answer().outcome() == pb::DONE ? State::kReportSucceed : State::kDispatchFail);
+    return data_.answer().outcome() == pb::DONE ? ReportSucceed(ctx) : DispatchFail(ctx);
   }
   if (!env.servers.IsOnline(worker)) {
     data_.set_settled(true);
-    return GoTo(State::kServerCrash);
+    return ServerCrashed(ctx);
   }
   if (!data_.log().meta()) {
     if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);

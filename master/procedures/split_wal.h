@@ -43,6 +43,7 @@ class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::Spl
   StepOutcome ReleaseWorker(StepContext& ctx);
 };
 
+// DISPATCH ends the order. Only records of earlier versions are stored in the other states (region_order.h).
 class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRemote, pb::SplitWalRemoteData>,
                              public procedure::FromTheBeginning {
  public:

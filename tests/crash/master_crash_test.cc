@@ -308,6 +308,12 @@ TEST(MasterCrash, FillHoles) {
          nullptr, nullptr});
 }
 
+// DISPATCH of an order runs the other steps itself (master/procedures/region_order.h).
+bool OnlyStoredByEarlierVersions(const procedure::ProcedureRegistry::Type& type, const procedure::StepRow& row) {
+  const bool order = type.name == "OpenRegion" || type.name == "CloseRegion" || type.name == "SplitWalRemote";
+  return order && row.name != "DISPATCH";
+}
+
 TEST(MasterCrash, ZEveryStepWasSwept) {
   const Swept& swept = AllSwept();
   std::printf("%zu scenarios, %llu runs, %llu masters died\n", swept.scenarios,
@@ -318,6 +324,10 @@ TEST(MasterCrash, ZEveryStepWasSwept) {
   for (const procedure::ProcedureRegistry::Type* type : registry.Types()) {
     for (const procedure::StepRow& row : type->rows) {
       const std::string step = type->name + ":" + std::string(row.name);
+      if (OnlyStoredByEarlierVersions(*type, row)) {
+        EXPECT_FALSE(swept.before.contains(step) || swept.after.contains(step)) << step << " is stored again";
+        continue;
+      }
       EXPECT_TRUE(swept.before.contains(step)) << "no master died before the commit of " << step;
       EXPECT_TRUE(swept.after.contains(step)) << "no master died after the commit of " << step;
       if (row.undo != procedure::UndoKind::kCall) continue;

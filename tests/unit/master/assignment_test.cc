@@ -1,7 +1,9 @@
 // Regions move: assign, unassign, move, refused openings, answers lost and repeated, masters that die in between.
 #include "master/control/reconciler.h"
+#include "master/procedures/data.pb.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/transition_counts.h"
+#include "procedure/record/record.pb.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -429,6 +431,39 @@ TEST_F(MasterTest, NoServerThenOneComes) {
   EXPECT_FALSE(master().ready());
   cluster_.AddServer("late");
   ExpectSettled();
+}
+
+// An earlier version stored the state REPORT_SUCCEED before it ended an order.
+TEST_F(MasterTest, OrderThatAnEarlierVersionHasSettledEnds) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const auto moved = Move(Encoded("t"), OtherThan(HostOf(Encoded("t"))).name());
+  procedure::ProcedureUpsert answered;
+  ASSERT_TRUE(cluster_.RunUntil([&] {
+    for (procedure::ProcedureUpsert& stored : cluster_.disk().Records()) {
+      procedure::pb::ProcedureRecord record;
+      pb::RegionOrderData data;
+      EXPECT_TRUE(record.ParseFromString(stored.bytes));
+      if (record.type() != "OpenRegion" || record.pid() < moved->value() || !data.ParseFromString(record.data()) ||
+          !data.has_answer() || data.settled())
+        continue;
+      data.set_settled(true);
+      record.set_data(data.SerializeAsString());
+      record.set_step(2);
+      record.set_state(static_cast<std::uint32_t>(procedure::ProcState::kRunnable));
+      answered = {stored.pid, stored.version, record.SerializeAsString()};
+      return true;
+    }
+    return false;
+  }));
+  cluster_.KillMaster();
+  {
+    MutexLock lock(cluster_.disk().mutex);
+    cluster_.disk().records[answered.pid] = answered;
+  }
+  cluster_.StartMaster();
+  ExpectServed("t", 1);
+  EXPECT_EQ(Outcome(moved), "success");
 }
 
 }  // namespace
