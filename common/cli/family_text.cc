@@ -14,8 +14,8 @@ namespace {
 
 // The attributes of HBase that affect how this cluster handles a family.
 const std::vector<std::string>& LiveAttributes() {
-  static const std::vector<std::string> names = {"VERSIONS",           "MIN_VERSIONS", "TTL",
-                                                 "KEEP_DELETED_CELLS", "COMPRESSION",  "REPLICATION_SCOPE"};
+  static const std::vector<std::string> names = {
+      "VERSIONS", "MIN_VERSIONS", "TTL", "KEEP_DELETED_CELLS", "COMPRESSION", "BLOOMFILTER", "REPLICATION_SCOPE"};
   return names;
 }
 
@@ -31,6 +31,10 @@ Status CheckAttribute(const std::string& family, std::string_view key, std::stri
     return Error(Code::kInvalidArgument,
                  fmt::format("family '{}': COMPRESSION is NONE, SNAPPY, LZ4, GZ or ZSTD, not '{}'", family, value));
   }
+  if (key == "BLOOMFILTER" && value != "NONE" && value != "ROW" && value != "ROWCOL") {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family '{}': BLOOMFILTER is NONE, ROW or ROWCOL, not '{}'", family, value));
+  }
   if (key == "REPLICATION_SCOPE" && value != "0" && value != "1") {
     return Error(Code::kInvalidArgument,
                  fmt::format("family '{}': REPLICATION_SCOPE is 0 (stays in this cluster) or 1 (is shipped to peers), "
@@ -43,14 +47,15 @@ Status CheckAttribute(const std::string& family, std::string_view key, std::stri
   if (found == known.attributes.end()) {
     return Error(Code::kInvalidArgument,
                  fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, "
-                             "KEEP_DELETED_CELLS, COMPRESSION, REPLICATION_SCOPE)",
+                             "KEEP_DELETED_CELLS, COMPRESSION, BLOOMFILTER, REPLICATION_SCOPE)",
                              family, key, DidYouMean(key, LiveAttributes())));
   }
   if (found->second == value) return Ok();
-  return Error(Code::kInvalidArgument,
-               fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
-                           "MIN_VERSIONS, TTL, KEEP_DELETED_CELLS, COMPRESSION and REPLICATION_SCOPE can be set",
-                           family, key, value, found->second));
+  return Error(
+      Code::kInvalidArgument,
+      fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
+                  "MIN_VERSIONS, TTL, KEEP_DELETED_CELLS, COMPRESSION, BLOOMFILTER and REPLICATION_SCOPE can be set",
+                  family, key, value, found->second));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "regionserver/region/region_core.h"
 #include "regionserver/region/region_counts.h"
 #include "regionserver/region/table_compression.h"
+#include "regionserver/region/table_filter.h"
 #include "regionserver/store/cell_decoder.h"
 
 namespace ratchet::regionserver {
@@ -117,7 +118,7 @@ class Merger {
   Status Keep(std::string_view key, std::string_view value) {
     last_kept_ = WithoutSequence(key);
     if (!writer_) {
-      RATCHET_ASSIGN(writer_, store_files_.Create(name_, CompressionOf(core_, major_)));
+      RATCHET_ASSIGN(writer_, store_files_.Create(name_, CompressionOf(core_, major_), FilterFor(core_.params.table)));
     }
     RATCHET_TRY(writer_->Add(key, value));
     unchecked_ += key.size() + value.size();

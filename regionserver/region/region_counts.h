@@ -11,9 +11,11 @@ namespace ratchet::regionserver {
 
 struct RegionCounts {
   std::atomic<std::uint64_t> gets{0};
-  std::atomic<std::uint64_t> scans{0};         // scans begun here, including those that continue after a move
-  std::atomic<std::uint64_t> scanned_rows{0};  // rows looked at, including filtered ones
-  std::atomic<std::uint64_t> mutations{0};     // atomic units: one row, or several rows together
+  std::atomic<std::uint64_t> scans{0};          // scans begun here, including those that continue after a move
+  std::atomic<std::uint64_t> scanned_rows{0};   // rows looked at, including filtered ones
+  std::atomic<std::uint64_t> files_of_rows{0};  // store files of the region, summed over all reads of one row
+  std::atomic<std::uint64_t> files_skipped{0};  // of these, files whose row filter excluded the row
+  std::atomic<std::uint64_t> mutations{0};      // atomic units: one row, or several rows together
   std::atomic<std::uint64_t> failed_mutations{0};
   Latency mutate;   // from the request to the durable entry, including waits for row locks; a batch counts once
   Latency check;    // CHECK before an answer from a region's data (S24: visible after sync)

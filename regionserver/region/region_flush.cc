@@ -16,6 +16,7 @@
 #include "regionserver/region/region_errors.h"
 #include "regionserver/region/scan_registry.h"
 #include "regionserver/region/table_compression.h"
+#include "regionserver/region/table_filter.h"
 
 namespace ratchet::regionserver {
 
@@ -106,8 +107,9 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
   ends->SeekToLast();
   key_bytes += ends->key().size();
   if (!RATCHET_MUTANT("region.file_before_room")) RATCHET_TRY(manifest_->MakeRoom(edit, key_bytes));
-  RATCHET_ASSIGN(std::unique_ptr<StoreFiles::Writer> writer,
-                 store_files_.Create(NewFileName(), CompressionFor(params.table, FileUse::kFlush)));
+  RATCHET_ASSIGN(
+      std::unique_ptr<StoreFiles::Writer> writer,
+      store_files_.Create(NewFileName(), CompressionFor(params.table, FileUse::kFlush), FilterFor(params.table)));
   const std::unique_ptr<CellCursor> cursor = memstore.NewCursor();
   const std::uint64_t seen_by_all = scans.SmallestReadPoint(kMaxSequence);
   std::string last;

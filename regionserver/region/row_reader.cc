@@ -1,5 +1,6 @@
 #include "regionserver/region/row_reader.h"
 
+#include <memory>
 #include <utility>
 
 #include "regionserver/region/pending_cells.h"
@@ -35,13 +36,17 @@ class Borrowed final : public CellCursor {
 
 }  // namespace
 
-RowReader::RowReader(const Families& families, const ReadPoint& point, KeyOrder order, std::uint64_t max_row_bytes)
-    : families_(families),
-      order_(order),
-      read_point_(point.sequence),
-      max_row_bytes_(max_row_bytes),
-      cursor_(*point.view, order) {
-  cursor_.Resume();
+RowReader::RowReader(const Families& families, ReadPoint point, KeyOrder order, std::uint64_t max_row_bytes)
+    : families_(families), order_(order), point_(std::move(point)), max_row_bytes_(max_row_bytes) {}
+
+CellCursor& RowReader::CursorOf(const std::string& row) {
+  if (all_rows_) return *all_rows_;
+  if (!one_row_ || row_ != row) {
+    one_row_.emplace(*point_.view, order_, row);
+    row_ = row;
+    one_row_->Resume();
+  }
+  return *one_row_;
 }
 
 Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
@@ -49,7 +54,7 @@ Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const Rea
   const RowQuery query = MakeRowQuery(families_, spec);
   if (query.empty()) return Ok();
   if (spec.filter != nullptr) return ReadFiltered(cursor, row, query, *spec.filter, now_ms, sink, most);
-  RowStream stream(cursor, query, order_, read_point_, nullptr);
+  RowStream stream(cursor, query, order_, point_.sequence, nullptr);
   RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
   if (!stream.has_row() || stream.row() != row) return Ok();
   stream.BeginRow(now_ms);
@@ -70,7 +75,7 @@ Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const Rea
 // Called for a filter that may judge the row by all of its cells.
 Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const RowQuery& query, ReadFilter& filter,
                                std::int64_t now_ms, CellSink& sink, std::uint64_t most) const {
-  RowStream stream(cursor, query, order_, read_point_, &filter);
+  RowStream stream(cursor, query, order_, point_.sequence, &filter);
   RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
   if (!stream.has_row() || stream.row() != row || filter.Done()) return Ok();
   const bool out = filter.RowKeyIsOut(row);
@@ -102,10 +107,11 @@ Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const
 
 Status RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
                        std::uint64_t most, const PendingCells* pending) {
-  if (pending == nullptr || pending->empty()) return ReadFrom(cursor_, row, spec, now_ms, sink, most);
+  CellCursor& cursor = CursorOf(row);
+  if (pending == nullptr || pending->empty()) return ReadFrom(cursor, row, spec, now_ms, sink, most);
   std::vector<std::unique_ptr<CellCursor>> both;
   both.push_back(pending->NewCursor());
-  both.push_back(std::make_unique<Borrowed>(cursor_));
+  both.push_back(std::make_unique<Borrowed>(cursor));
   return ReadFrom(*MergeCursors(std::move(both), order_), row, spec, now_ms, sink, most);
 }
 
@@ -117,8 +123,12 @@ Result<std::vector<Cell>> RowReader::Read(const std::string& row, const ReadSpec
 }
 
 Result<std::optional<std::string>> RowReader::RowAtOrBefore(std::string_view row, bool inclusive) {
+  if (!all_rows_) {
+    all_rows_.emplace(*point_.view, order_);
+    all_rows_->Resume();
+  }
   const RowQuery nothing;
-  RowStream stream(cursor_, nothing, order_, read_point_, nullptr);
+  RowStream stream(*all_rows_, nothing, order_, point_.sequence, nullptr);
   RATCHET_TRY(stream.ToRowAtOrBefore(row, inclusive));
   return stream.has_row() ? std::optional(stream.row()) : std::nullopt;
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,7 +22,7 @@ class RowReader {
  public:
   using Families = std::map<std::string, FamilyRules, std::less<>>;
   // `max_row_bytes` is the limit of one row; larger rows are refused with HBase's RowTooBigException.
-  RowReader(const Families& families, const ReadPoint& point, KeyOrder order, std::uint64_t max_row_bytes);
+  RowReader(const Families& families, ReadPoint point, KeyOrder order, std::uint64_t max_row_bytes);
 
   // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that are treated as
   // stored; later ones are newer.
@@ -41,11 +40,16 @@ class RowReader {
   Status ReadFiltered(CellCursor& cursor, const std::string& row, const RowQuery& query, ReadFilter& filter,
                       std::int64_t now_ms, CellSink& sink, std::uint64_t most) const;
 
+  // Returns the cursor for reads of `row`, which skips files without the row.
+  CellCursor& CursorOf(const std::string& row);
+
   const Families& families_;
   const KeyOrder order_;
-  const std::uint64_t read_point_;
+  const ReadPoint point_;
   const std::uint64_t max_row_bytes_;
-  ViewCursor cursor_;
+  std::optional<ViewCursor> all_rows_;  // made by RowAtOrBefore
+  std::optional<ViewCursor> one_row_;   // of row_
+  std::string row_;
 };
 
 }  // namespace ratchet::regionserver

@@ -28,8 +28,21 @@ ScanCursor::~ScanCursor() { core_->scans.Leave(*this); }
 void ScanCursor::Begin() {
   const ReadPoint point = core_->AcquireReadPoint();
   read_point_ = spec_.read_point == 0 ? point.sequence : std::min(point.sequence, spec_.read_point);
-  view_ = std::make_unique<ViewCursor>(*point.view, core_->order);
+  view_ = std::make_unique<ViewCursor>(*point.view, core_->order, OnlyRow());
   stream_ = std::make_unique<RowStream>(*view_, query_, core_->order, read_point_, spec_.filter.get());
+}
+
+std::string_view ScanCursor::OnlyRow() const {
+  const std::string& row = spec_.start_row;
+  const std::string& stop = spec_.stop_row;
+  if (RATCHET_MUTANT("region.filter_any_scan")) return row;
+  if (row.empty() || !spec_.include_start_row) return {};
+  if (stop == row && spec_.include_stop_row) return row;
+  // Clients write the row after `row` as a stop row, too.
+  const bool next = stop.size() == row.size() + 1 && stop.back() == '\0' && stop.starts_with(row);
+  return next && !spec_.include_stop_row && !spec_.reversed && core_->order.rows == RowOrder::kPlain
+             ? row
+             : std::string_view();
 }
 
 void ScanCursor::Flushed(const std::shared_ptr<Memstore>& memstore,

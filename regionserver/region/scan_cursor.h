@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/mutex.h"
@@ -39,6 +40,8 @@ class ScanCursor final : public FlushListener {
   enum class Reading : std::uint8_t { kGoOn, kStop };
 
   void Begin();
+  // Returns the row of a scan that reads at most one row; empty: it may read several.
+  [[nodiscard]] std::string_view OnlyRow() const;
   Status Wake();
   void Rest();
   Status ReadRows(const ScanLimits& limits, ScanSink& sink);

@@ -1,6 +1,9 @@
 #include "regionserver/region/view_cursor.h"
 
+#include <cstdint>
 #include <utility>
+
+#include "regionserver/region/region_counts.h"
 
 namespace ratchet::regionserver {
 
@@ -8,7 +11,18 @@ std::unique_ptr<CellCursor> ViewCursor::Make() const {
   std::vector<std::unique_ptr<CellCursor>> children;
   for (const auto& memstore : {view_.active, view_.flushing})
     if (memstore && !memstore->empty()) children.push_back(memstore->NewCursor());
-  for (const auto& file : view_.files) children.push_back(StoreFiles::NewCursor(file));
+  std::uint64_t skipped = 0;
+  for (const auto& file : view_.files) {
+    if (!only_row_.empty() && !file->MayHaveRow(only_row_))
+      ++skipped;
+    else
+      children.push_back(StoreFiles::NewCursor(file));
+  }
+  if (!only_row_.empty()) {
+    RegionCounts& counts = RegionCounts::OfProcess();
+    counts.files_of_rows.fetch_add(view_.files.size(), std::memory_order_relaxed);
+    counts.files_skipped.fetch_add(skipped, std::memory_order_relaxed);
+  }
   return MergeCursors(std::move(children), order_);
 }
 

@@ -8,17 +8,22 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "regionserver/region/store_view.h"
+#include "regionserver/store/cell_cursor.h"
+#include "regionserver/store/cell_key.h"
 
 namespace ratchet::regionserver {
 
 class ViewCursor final : public CellCursor {
  public:
-  // Rests at first, without a position.
-  ViewCursor(StoreView view, KeyOrder order) : view_(std::move(view)), order_(order) {}
+  // Rests at first, without a position. `only_row` (empty: none): the cursor is used for this row alone. It skips files
+  // whose filters exclude the row, so it lacks any number of cells of other rows.
+  ViewCursor(StoreView view, KeyOrder order, std::string_view only_row = {})
+      : view_(std::move(view)), order_(order), only_row_(only_row.empty() ? std::string() : RowPrefix(only_row)) {}
 
   // Destroys all cursors and keeps the position; only Exchange and Resume may be called until Resume.
   void Rest();
@@ -45,6 +50,7 @@ class ViewCursor final : public CellCursor {
 
   StoreView view_;
   const KeyOrder order_;
+  const std::string only_row_;          // its RowPrefix; empty: all rows
   std::unique_ptr<CellCursor> cursor_;  // null: the cursor rests
   bool stood_ = false;                  // whether it had a position when it came to rest, and which:
   std::string key_;

@@ -30,6 +30,10 @@ void AddData(MetricsText& text) {
   text.Counter("gets_total", "Rows read by Gets.", counts.gets.load());
   text.Counter("scans_total", "Scans of a region begun.", counts.scans.load());
   text.Counter("scanned_rows_total", "Rows read by scans.", counts.scanned_rows.load());
+  text.Counter("row_read_files_total", "Store files of the regions of all reads of one row.",
+               counts.files_of_rows.load());
+  text.Counter("row_read_files_skipped_total", "Store files that reads of one row skipped by their row filters.",
+               counts.files_skipped.load());
   text.Counter("mutations_total", "Atomic mutations, including failed ones.", counts.mutations.load());
   text.Counter("mutation_errors_total", "Failed atomic mutations.", counts.failed_mutations.load());
   text.Histogram("mutate_duration_seconds", "Time from a mutation or batch to its durable log entry.");

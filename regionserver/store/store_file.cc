@@ -7,6 +7,7 @@
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
+#include <rocksdb/table_properties.h>
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "regionserver/store/cell_key.h"
 #include "regionserver/store/dead_families.h"
 #include "regionserver/store/directory_file_system.h"
+#include "regionserver/store/row_filter.h"
 #include "regionserver/store/row_range.h"
 #include "regionserver/store/row_samples.h"
 
@@ -107,7 +109,14 @@ class FileReader final : public StoreFiles::Reader {
     return error;
   }
   [[nodiscard]] Status HoldFile() const { return HoldOpen(env_, info_.name); }
-  rocksdb::Status Open() { return table_.Open(info_.name); }
+  rocksdb::Status Open() {
+    rocksdb::Status opened = table_.Open(info_.name);
+    if (!opened.ok()) return opened;
+    properties_ = table_.GetTableProperties();
+    const auto found = properties_->user_collected_properties.find(std::string(kRowFilterProperty));
+    if (found != properties_->user_collected_properties.end()) filter_ = RowFilter(found->second);
+    return opened;
+  }
   [[nodiscard]] const StoreFileInfo& info() const override { return info_; }
   // `keep`: blocks that it reads stay in the block cache.
   [[nodiscard]] rocksdb::Iterator* NewIterator(bool keep) const {
@@ -115,25 +124,26 @@ class FileReader final : public StoreFiles::Reader {
     options.fill_cache = keep;
     return table_.NewIterator(options);
   }
-  [[nodiscard]] std::uint64_t entries() const { return table_.GetTableProperties()->num_entries; }
+  [[nodiscard]] std::uint64_t entries() const { return properties_->num_entries; }
   [[nodiscard]] std::vector<std::string> SampledRows() const override {
-    const auto properties = table_.GetTableProperties();
-    const auto found = properties->user_collected_properties.find(std::string(kRowSamplesProperty));
-    return found == properties->user_collected_properties.end() ? std::vector<std::string>()
-                                                                : DecodeRowSamples(found->second);
+    const auto found = properties_->user_collected_properties.find(std::string(kRowSamplesProperty));
+    return found == properties_->user_collected_properties.end() ? std::vector<std::string>()
+                                                                 : DecodeRowSamples(found->second);
   }
-  [[nodiscard]] std::string compression() const override { return table_.GetTableProperties()->compression_name; }
+  [[nodiscard]] std::string compression() const override { return properties_->compression_name; }
   [[nodiscard]] std::uint64_t raw_bytes() const override {
-    const auto properties = table_.GetTableProperties();
-    return properties->raw_key_size + properties->raw_value_size;
+    return properties_->raw_key_size + properties_->raw_value_size;
   }
+  [[nodiscard]] bool MayHaveRow(std::string_view row_prefix) const override { return filter_.MayHave(row_prefix); }
 
  private:
   const std::shared_ptr<const void> keep_;  // the environment
   rocksdb::Env& env_;
   const OnDamagedFile& on_damaged_;
   const StoreFileInfo info_;
-  mutable rocksdb::SstFileReader table_;  // NewIterator is not declared const, but only reads
+  mutable rocksdb::SstFileReader table_;                        // NewIterator is not declared const, but only reads
+  std::shared_ptr<const rocksdb::TableProperties> properties_;  // set by Open
+  RowFilter filter_;                                            // its bytes are in properties_
 };
 
 class FileCursor final : public CellCursor {
@@ -293,10 +303,13 @@ std::string_view CompressionName(FileCompression compression) {
   return "LZ4";
 }
 
-Result<std::unique_ptr<StoreFiles::Writer>> StoreFiles::Create(const std::string& name,
-                                                               FileCompression compression) const {
+Result<std::unique_ptr<StoreFiles::Writer>> StoreFiles::Create(const std::string& name, FileCompression compression,
+                                                               FileFilter filter) const {
   rocksdb::Options options = shared_->options;
   options.compression = TypeOf(compression);
+  // A filter's pieces are in the plain order of rows.
+  if (filter == FileFilter::kRow && shared_->order.rows == RowOrder::kPlain)
+    options.table_properties_collector_factories.push_back(MakeRowFilterCollector());
   auto writer = std::make_unique<FileWriter>(shared_, *shared_->directory, options, name);
   const rocksdb::Status opened = writer->Open();
   if (!opened.ok()) return FromRocks(opened, name);

@@ -16,6 +16,7 @@
 #include "common/io/disk.h"
 #include "regionserver/store/cell_cursor.h"
 #include "regionserver/store/file_compression.h"
+#include "regionserver/store/row_filter.h"
 
 namespace rocksdb {
 class Env;
@@ -63,6 +64,8 @@ class StoreFiles {
     // RocksDB's name: "LZ4", "Snappy", "Zlib", "ZSTD".
     [[nodiscard]] virtual std::string compression() const = 0;
     [[nodiscard]] virtual std::uint64_t raw_bytes() const = 0;  // size of its cells before compression
+    // Returns false only if the file has no cell of the row, markers included. `row_prefix` is the row's RowPrefix.
+    [[nodiscard]] virtual bool MayHaveRow(std::string_view row_prefix) const = 0;
   };
   // kCorruption when the file differs from the manifest or fails its checks; kNotFound when it does not exist.
   [[nodiscard]] Result<std::shared_ptr<const Reader>> OpenFile(const StoreFileInfo& info) const;
@@ -81,7 +84,8 @@ class StoreFiles {
   };
   // Creates the file exclusively. A writer that is destroyed before Finish removes its file.
   [[nodiscard]] Result<std::unique_ptr<Writer>> Create(const std::string& name,
-                                                       FileCompression compression = FileCompression::kLz4) const;
+                                                       FileCompression compression = FileCompression::kLz4,
+                                                       FileFilter filter = FileFilter::kNone) const;
   // S80 (remove only unnamed files): removes a file that this opening has finished and that no manifest can name.
   void Remove(const StoreFileInfo& file) const;
 

@@ -81,7 +81,8 @@ void Report(const char* what, std::uint64_t count, int rounds, const std::functi
 }
 
 struct Place {
-  Place() {
+  explicit Place(const std::string& filter = "ROW") {
+    for (FamilyDescriptor& family : world.table.families) family.attributes["BLOOMFILTER"] = filter;
     world.settings.flush_bytes = world.settings.blocking_bytes = 8ULL << 30;
     world.settings.compaction_min_files = 100;
     world.Format().value();
@@ -119,6 +120,40 @@ void MeasureTall(std::size_t rows, int rounds) {
   Report("scan, four files", rows, rounds, [&] { return ScanIntoBlocks(four.region(), {}); });
 }
 
+// Each row is in one of four files, whose rows are mixed.
+void MeasureGetsOfFourFiles(std::size_t rows, int rounds) {
+  for (const char* filter : {"NONE", "ROW"}) {
+    Place place(filter);
+    for (std::size_t file = 0; file < 4; ++file) {
+      PutRows(place.world, place.region(), file, rows, 4);
+      place.region().Flush().value();
+    }
+    const auto read = [&](const char* suffix, std::size_t cells) {
+      Prng prng(7);
+      for (std::size_t i = 0; i < rows / 10; ++i) {
+        GetSpec get;
+        get.row = RowName(prng.Below(rows)) + suffix;
+        if (place.region().Get(get).value().size() != cells) return std::uint64_t{0};
+      }
+      return std::uint64_t{rows / 10};
+    };
+    const std::string name = fmt::format("four files, BLOOMFILTER {}", filter);
+    Report(fmt::format("get, {}", name).c_str(), rows / 10, rounds, [&] { return read("", 1); });
+    Report(fmt::format("get of no row, {}", name).c_str(), rows / 10, rounds, [&] { return read("x", 0); });
+    Report(fmt::format("scan of one row, {}", name).c_str(), rows / 10, rounds, [&] {
+      Prng prng(7);
+      std::uint64_t cells = 0;
+      for (std::size_t i = 0; i < rows / 10; ++i) {
+        ScanSpec scan;
+        scan.start_row = scan.stop_row = RowName(prng.Below(rows));
+        scan.include_stop_row = true;
+        cells += ScanIntoBlocks(place.region(), std::move(scan));
+      }
+      return cells;
+    });
+  }
+}
+
 void MeasureWide(std::size_t rows, int rounds) {
   constexpr std::size_t kColumns = 100;
   Place wide;
@@ -152,6 +187,7 @@ int main(int argc, char** argv) {
   const std::size_t rows = argc > 1 ? std::stoul(argv[1]) : 200'000;
   const int rounds = argc > 2 ? std::stoi(argv[2]) : 5;
   regionserver::MeasureTall(rows, rounds);
+  regionserver::MeasureGetsOfFourFiles(rows, rounds);
   regionserver::MeasureWide(rows, rounds);
   return 0;
 }

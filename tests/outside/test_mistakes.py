@@ -121,7 +121,7 @@ ASKED = [
      "INVALID_ARGUMENT: family f: VERSIONS = 'none' is not a number from 1 to 2147483647"),
     ("create x f:COLOUR=red", USAGE,
      "INVALID_ARGUMENT: family 'f:COLOUR=red': there is no attribute 'COLOUR' (VERSIONS, MIN_VERSIONS, TTL, "
-     "KEEP_DELETED_CELLS, COMPRESSION, REPLICATION_SCOPE)"),
+     "KEEP_DELETED_CELLS, COMPRESSION, BLOOMFILTER, REPLICATION_SCOPE)"),
     ("create x f:COMPRESSION=LZO", USAGE,
      "INVALID_ARGUMENT: family 'f:COMPRESSION=LZO': COMPRESSION is NONE, SNAPPY, LZ4, GZ or ZSTD, not 'LZO'"),
     ("alter $on", USAGE, "INVALID_ARGUMENT: nothing to change: give --add, --set or --drop"),
