@@ -204,6 +204,8 @@ void BindWork(Settings& settings, ServerOptions& options) {
        "tenths of it.",
        {}},
       &options.memstore_total_bytes, 65536, 1ull << 40);
+  settings.AddBytes({"block-cache-bytes", "Size of the cache of store files' blocks.", {}}, &options.block_cache_bytes,
+                    1u << 20, 1ull << 40);
   settings.AddBytes(
       {"log-roll-bytes", "Size at which a log file is rolled; the next file is preallocated with this size.", {}},
       &options.log_roll_bytes, 65536, 1ull << 30);
@@ -222,6 +224,7 @@ void BindWork(Settings& settings, ServerOptions& options) {
       &options.stop_timeout, Millis(0), Millis(600'000));
   for (const char* size : {"memstore-flush-bytes", "memstore-total-bytes"})
     settings.OnReload(size, [options] { FollowMemstore(options); });
+  settings.OnReload("block-cache-bytes", [options] { BlockCache::OfProcess().SetLimit(options.block_cache_bytes); });
 }
 
 }  // namespace

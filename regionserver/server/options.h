@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/config.h"
 #include "common/base/live.h"
+#include "regionserver/store/block_cache.h"
 
 namespace ratchet::regionserver {
 
@@ -68,6 +69,7 @@ struct ServerOptions {
   Live<std::uint64_t> memstore_blocking_bytes{0};  // computed from the one above: FollowMemstore
   Live<std::uint64_t> memstore_total_bytes{512u << 20};
   Live<std::uint64_t> memstore_flush_at{0};  // computed from the one above
+  Live<std::uint64_t> block_cache_bytes{BlockCache::kDefaultBytes};
   std::uint64_t log_roll_bytes = 32u << 20;
   Live<std::int64_t> max_logs{16};
   Live<Millis> drain_timeout{Millis{30'000}};

@@ -8,6 +8,7 @@
 #include "regionserver/region/region_counts.h"
 #include "regionserver/server/region_server.h"
 #include "regionserver/server/server_parts.h"
+#include "regionserver/store/block_cache.h"
 #include "regionserver/store/memstore_budget.h"
 
 namespace ratchet::regionserver {
@@ -59,6 +60,15 @@ void AddMemory(MetricsText& text, const MemstoreBudget& budget) {
              static_cast<double>(budget.limit.Get()));
 }
 
+void AddBlockCache(MetricsText& text) {
+  const BlockCache::Use use = BlockCache::OfProcess().Look();
+  text.Gauge("block_cache_bytes", "Size of the store files' blocks in the cache.", static_cast<double>(use.bytes));
+  text.Gauge("block_cache_limit_bytes", "Size of all blocks above which the least recently read ones leave.",
+             static_cast<double>(use.limit_bytes));
+  text.Counter("block_cache_hits_total", "Blocks of store files found in the cache.", use.hits);
+  text.Counter("block_cache_misses_total", "Blocks read from store files.", use.misses);
+}
+
 void AddLog(MetricsText& text, const RegionHost& host) {
   const ServerLog::Metrics log = host.LogMetrics();
   text.Counter("log_entries_total", "Entries written to this server's logs.", log.entries);
@@ -102,6 +112,7 @@ std::string ServerMetrics(const ServerParts& parts) {
   AddData(text);
   AddThrottles(text, parts.throttles);
   AddMemory(text, parts.host->budget());
+  AddBlockCache(text);
   AddLog(text, *parts.host);
   AddReplication(text, parts);
   page::AddRpc(text, *parts.rpc);

@@ -22,6 +22,7 @@
 #include "regionserver/services/client_meta_service.h"
 #include "regionserver/services/data_service.h"
 #include "regionserver/services/read_ahead.h"
+#include "regionserver/store/block_cache.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -136,6 +137,7 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
   threads.small_compact = static_cast<int>(options.small_compaction_threads);
   threads.large_compact = static_cast<int>(options.large_compaction_threads);
   lanes = std::make_unique<LanePool>(threads);
+  BlockCache::OfProcess().SetLimit(options.block_cache_bytes);
   const HostOptions host_options = HostOptionsOf(options, troubles);
   host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });

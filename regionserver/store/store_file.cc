@@ -1,6 +1,5 @@
 #include "regionserver/store/store_file.h"
 
-#include <rocksdb/cache.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/env.h>
 #include <rocksdb/options.h>
@@ -16,6 +15,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "regionserver/store/block_cache.h"
 #include "regionserver/store/cell_key.h"
 #include "regionserver/store/dead_families.h"
 #include "regionserver/store/directory_file_system.h"
@@ -26,7 +26,6 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::size_t kBlockCacheBytes = 128U << 20;
 constexpr std::size_t kBlockBytes = 16U << 10;
 
 std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
@@ -62,14 +61,14 @@ rocksdb::CompressionType TypeOf(FileCompression compression) {
 }
 
 rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
-  static auto* const cache = new std::shared_ptr<rocksdb::Cache>(rocksdb::NewLRUCache(kBlockCacheBytes));
   static auto* const meta = new MetaComparator;
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = *cache;
+  table.block_cache = BlockCache::OfProcess().blocks();
   table.block_size = kBlockBytes;
   table.checksum = rocksdb::kXXH3;  // CRC32C is computed in software in Debian's build
   rocksdb::Options options;
   options.env = env;
+  options.statistics = BlockCache::OfProcess().counts();
   options.comparator =
       order == RowOrder::kMeta ? static_cast<const rocksdb::Comparator*>(meta) : rocksdb::BytewiseComparator();
   options.compression = rocksdb::kLZ4Compression;

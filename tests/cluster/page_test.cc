@@ -46,6 +46,8 @@ TEST_F(PageTest, MetricsOfAllProcessesFollowTheFormatAndTellWhatHappened) {
     EXPECT_EQ(metrics.Value("ratchet_zookeeper_connected"), 1);
     EXPECT_GE(metrics.Value("ratchet_log_sync_duration_seconds_count"), 1);
     EXPECT_GE(metrics.Value("ratchet_memstore_limit_bytes"), 1);
+    EXPECT_EQ(metrics.Value("ratchet_block_cache_limit_bytes"), 128 << 20);
+    EXPECT_GE(metrics.Value("ratchet_block_cache_misses_total"), 0);
   }
   EXPECT_GE(mutations, 20);
 }

@@ -12,6 +12,7 @@
 #include "common/base/prng.h"
 #include "regionserver/region/region_counts.h"
 #include "regionserver/region/table_filter.h"
+#include "regionserver/store/block_cache.h"
 #include "regionserver/store/cell_key.h"
 #include "regionserver/store/row_filter.h"
 #include "tests/support/expect_killed.h"
@@ -170,6 +171,14 @@ std::uint64_t Skipped(const std::function<void()>& body) {
   return RegionCounts::OfProcess().files_skipped.load() - before;
 }
 
+// The number of blocks that the reads of `body` looked up, in the cache or in files.
+std::uint64_t Blocks(const std::function<void()>& body) {
+  const BlockCache::Use before = BlockCache::OfProcess().Look();
+  body();
+  const BlockCache::Use after = BlockCache::OfProcess().Look();
+  return after.hits + after.misses - before.hits - before.misses;
+}
+
 // Four files with the rows r<file><0 to 9>.
 void WriteFourFiles(FilteredRegion& world) {
   world.settings.compaction_min_files = 100;
@@ -187,6 +196,7 @@ TEST(RegionFilterTest, AReadOfOneRowSkipsFilesWithoutTheRow) {
     WriteFourFiles(world);
     const std::uint64_t three = setting == std::string("NONE") ? 0 : 3;
     EXPECT_EQ(Skipped([&] { EXPECT_EQ(world.Read(world.region(), "r52", "q").value(), "v"); }), three);
+    EXPECT_EQ(Blocks([&] { EXPECT_EQ(world.Read(world.region(), "r52", "q").value(), "v"); }), 4 - three);
     ScanSpec scan;
     scan.start_row = scan.stop_row = "r52";
     scan.include_stop_row = true;
@@ -245,6 +255,28 @@ class NothingExpected final : public filters::Comparator {
   [[nodiscard]] Result<int> Compare(std::string_view) const override { return 1; }
   [[nodiscard]] bool ExpectsNothing() const override { return true; }
 };
+
+TEST(BlockCacheTest, CountsBlocksAndKeepsToItsLimit) {
+  FilteredRegion world("ROW");
+  for (int row = 0; row < 400; ++row) {
+    const auto written = world.Mutate(world.region(), Put(fmt::format("r{:03}", row), "q", std::string(10'000, 'v')));
+    ASSERT_TRUE(written && written->ok());
+  }
+  world.region().Flush().value();
+  BlockCache& cache = BlockCache::OfProcess();
+  const auto misses_of_a_scan = [&] {
+    const std::uint64_t before = cache.Look().misses;
+    EXPECT_EQ(world.Rows({}).size(), 400U);
+    return cache.Look().misses - before;
+  };
+  EXPECT_GT(misses_of_a_scan(), 150U);
+  EXPECT_EQ(misses_of_a_scan(), 0U);
+  cache.SetLimit(1U << 20);
+  EXPECT_LE(cache.Look().bytes, 1U << 20);
+  EXPECT_EQ(cache.Look().limit_bytes, 1U << 20);
+  EXPECT_GT(misses_of_a_scan(), 50U);
+  cache.SetLimit(BlockCache::kDefaultBytes);
+}
 
 // Applies one random history to two regions, one with filters and one without, and compares all answers.
 class TwinRun {
