@@ -284,7 +284,13 @@ class PosixDirectory final : public Directory {
   const std::string& path() const override { return path_; }
 
  private:
-  std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
+  // The string has no spare capacity, because each open file keeps its path.
+  std::string PathOf(const std::string& name) const {
+    std::string path;
+    path.reserve(path_.size() + 1 + name.size());
+    path.append(path_).append(1, '/').append(name);
+    return path;
+  }
 
   Result<FileDescriptor> OpenAt(const std::string& name, int flags, mode_t mode = kFileMode) const {
     return OpenBelow(*base_, At(name), flags, PathOf(name), mode);

@@ -114,7 +114,7 @@ MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
 RowReader& MutationPlanner::Reader() {
   if (!reader_)
     reader_ = std::make_unique<RowReader>(core_.families, core_.AcquireReadPoint(), core_.order,
-                                          core_.params.settings.max_row_bytes);
+                                          core_.params.settings->max_row_bytes);
   return *reader_;
 }
 
@@ -125,7 +125,7 @@ std::int64_t MutationPlanner::Now() {
 
 Status MutationPlanner::Count(const CellView& cell) {
   plan_.bytes += LoggedSize(cell);
-  const std::uint64_t most = core_.params.settings.max_unit_bytes;
+  const std::uint64_t most = core_.params.settings->max_unit_bytes;
   if (plan_.bytes <= most || RATCHET_MUTANT("region.any_unit_size")) return Ok();
   return DoNotRetry(Code::kInvalidArgument,
                     fmt::format("an atomic mutation makes more than {} bytes (--max-mutation-bytes)", most));
@@ -150,7 +150,7 @@ Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
 
 Result<MutationPlan> MutationPlanner::Run() {
   plan_.result.results.resize(unit_.mutations.size());
-  core_.nonces.Forget(core_.NonceNow() - core_.params.settings.nonce_memory.count());
+  core_.nonces.Forget(core_.NonceNow() - core_.params.settings->nonce_memory.count());
   RATCHET_ASSIGN(const bool answered, AnsweredByNonce());
   if (answered) return std::move(plan_);
   if (unit_.guard) RATCHET_TRY(Guard());

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -12,8 +13,8 @@
 #include "common/base/result.h"
 #include "common/io/disk.h"
 #include "common/model/region_info.h"
-#include "common/model/table_descriptor.h"
 #include "regionserver/region/requests.h"
+#include "regionserver/region/shared_table.h"
 #include "regionserver/store/disk_room.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/memstore_budget.h"
@@ -38,9 +39,21 @@ struct RegionSettings {
   std::shared_ptr<DiskRoom> room;                    // disk space for compactions; shared, null: no bound
 };
 
+// Settings that all regions of a server share. Copies are cheap.
+class SharedSettings {
+ public:
+  SharedSettings(RegionSettings settings = {})  // NOLINT: settings are settings
+      : settings_(std::make_shared<const RegionSettings>(std::move(settings))) {}
+  const RegionSettings& operator*() const { return *settings_; }
+  const RegionSettings* operator->() const { return settings_.get(); }
+
+ private:
+  std::shared_ptr<const RegionSettings> settings_;
+};
+
 struct OpenParams {
   RegionInfo info;
-  TableDescriptor table;
+  SharedTable table;
   std::uint64_t open_number = 0;  // the opening's number, from the master's order (S21: numbered openings)
   RegionPast past;                // the region's past according to the master's order
   // number of the descriptor of `table` (S48: schema pinned in the order); 0: unknown
@@ -50,7 +63,7 @@ struct OpenParams {
   // name of the log's directory; empty: marks are not recorded (S113: serial order of openings)
   std::string log_owner;
   const Clock* clock = nullptr;  // outlives the region
-  RegionSettings settings;
+  SharedSettings settings;
   // Called once each time the memstore has grown past flush_bytes. Must not block.
   std::function<void()> wants_flush;
   // Called once when a higher opening of this region was found: drop the region. No other event drops it (S50: give up

@@ -71,7 +71,7 @@ Result<std::shared_ptr<Region>> Region::Open(OpenParams params) {
 
 const RegionInfo& Region::info() const { return core_->params.info; }
 const std::string& Region::encoded_name() const { return core_->encoded_name; }
-const TableDescriptor& Region::table() const { return core_->params.table; }
+const TableDescriptor& Region::table() const { return *core_->params.table; }
 std::uint64_t Region::first_sequence() const { return core_->first_sequence; }
 std::uint64_t Region::schema_number() const { return core_->params.schema_number; }
 Status Region::CheckServing() const {
@@ -101,7 +101,7 @@ Status Region::Get(const GetSpec& spec, CellSink& sink) {
   RATCHET_TRY(core_->CheckColumns(spec.columns));
   core_->reads.fetch_add(1, std::memory_order_relaxed);
   RegionCounts::OfProcess().gets.fetch_add(1, std::memory_order_relaxed);
-  RowReader reader(core_->families, core_->AcquireReadPoint(), core_->order, core_->params.settings.max_row_bytes);
+  RowReader reader(core_->families, core_->AcquireReadPoint(), core_->order, core_->params.settings->max_row_bytes);
   const std::int64_t now_ms = core_->params.clock->WallMillis();
   return spec.closest_row_before ? ReadClosest(reader, spec, now_ms, sink)
                                  : reader.Read(spec.row, spec, now_ms, sink, spec.most_cells);

@@ -34,11 +34,11 @@ std::optional<std::int64_t> LeastFilesIn(const Attributes& settings) {
 // The setting of a family overrides that of the table, which overrides that of the server. Files hold cells of all
 // families, so the lowest value is used.
 std::size_t LeastFiles(const OpenParams& params) {
-  auto of_table = LeastFilesIn(params.table.attributes);
-  if (!of_table) of_table = LeastFilesIn(params.table.configuration);
-  const std::int64_t otherwise = of_table.value_or(static_cast<std::int64_t>(params.settings.compaction_min_files));
+  auto of_table = LeastFilesIn(params.table->attributes);
+  if (!of_table) of_table = LeastFilesIn(params.table->configuration);
+  const std::int64_t otherwise = of_table.value_or(static_cast<std::int64_t>(params.settings->compaction_min_files));
   std::int64_t least = INT64_MAX;
-  for (const FamilyDescriptor& family : params.table.families) {
+  for (const FamilyDescriptor& family : params.table->families) {
     auto own = LeastFilesIn(family.attributes);
     if (!own) own = LeastFilesIn(family.configuration);
     least = std::min(least, own.value_or(otherwise));
@@ -66,7 +66,7 @@ Files ChooseTier(Files files, std::size_t least) {
 }
 
 FileCompression CompressionOf(const RegionCore& core, bool major) {
-  return CompressionFor(core.params.table, major ? FileUse::kMajorCompaction : FileUse::kMinorCompaction);
+  return CompressionFor(*core.params.table, major ? FileUse::kMajorCompaction : FileUse::kMinorCompaction);
 }
 
 // Writes the cells that the rules keep, one by one and as stored; makes no file when no cell is left. Major: keeps the
@@ -118,7 +118,7 @@ class Merger {
   Status Keep(std::string_view key, std::string_view value) {
     last_kept_ = WithoutSequence(key);
     if (!writer_) {
-      RATCHET_ASSIGN(writer_, store_files_.Create(name_, CompressionOf(core_, major_), FilterFor(core_.params.table)));
+      RATCHET_ASSIGN(writer_, store_files_.Create(name_, CompressionOf(core_, major_), FilterFor(*core_.params.table)));
     }
     RATCHET_TRY(writer_->Add(key, value));
     unchecked_ += key.size() + value.size();
@@ -169,9 +169,9 @@ Status RegionCore::Compact(bool major) {
 
 Status RegionCore::MergeFiles(Files inputs, bool major) {
   std::optional<DiskRoom::Share> room;
-  if (params.settings.room != nullptr) {
+  if (params.settings->room != nullptr) {
     RATCHET_ASSIGN(DiskRoom::Share share,
-                   params.settings.room->Take(*directory_, MostWritten(inputs, CompressionOf(*this, major))));
+                   params.settings->room->Take(*directory_, MostWritten(inputs, CompressionOf(*this, major))));
     room.emplace(std::move(share));
   }
 

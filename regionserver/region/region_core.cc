@@ -8,7 +8,6 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
-#include "common/model/replication_peer.h"
 #include "regionserver/region/region_errors.h"
 #include "regionserver/region/scan_registry.h"
 #include "regionserver/store/ownership.h"
@@ -17,41 +16,37 @@
 namespace ratchet::regionserver {
 namespace {
 
-std::map<std::string, FamilyRules, std::less<>> RulesOfAll(const TableDescriptor& table) {
-  std::map<std::string, FamilyRules, std::less<>> rules;
-  for (const FamilyDescriptor& family : table.families) rules.emplace(family.name, RulesOf(family));
-  return rules;
-}
-
 // A table may have its own limit, as in HBase.
 std::uint64_t MaxCellBytes(const OpenParams& params) {
-  const std::optional<std::int64_t> own = params.table.Number("hbase.server.keyvalue.maxsize");
-  return own ? static_cast<std::uint64_t>(std::max<std::int64_t>(*own, 0)) : params.settings.max_cell_bytes;
-}
-
-std::set<std::string, std::less<>> ShippedFamilies(const TableDescriptor& table) {
-  std::set<std::string, std::less<>> shipped;
-  if (table.name.IsSystem()) return shipped;
-  for (const FamilyDescriptor& family : table.families) {
-    const auto scope = family.attributes.find(kReplicationScopeAttribute);
-    if (scope != family.attributes.end() && scope->second != "0") shipped.insert(family.name);
-  }
-  return shipped;
+  const std::optional<std::int64_t> own = params.table->Number("hbase.server.keyvalue.maxsize");
+  return own ? static_cast<std::uint64_t>(std::max<std::int64_t>(*own, 0)) : params.settings->max_cell_bytes;
 }
 
 }  // namespace
 
 std::size_t RegionCore::SlotOf(std::string_view row) {
-  return std::hash<std::string_view>{}(row) % std::tuple_size_v<decltype(newest_delete_)>;
+  return std::hash<std::string_view>{}(row) % std::tuple_size_v<DeleteTimes>;
+}
+
+std::int64_t RegionCore::NewestDelete(std::string_view row) const {
+  return newest_delete_ ? (*newest_delete_)[SlotOf(row)] : deletes_before_;
+}
+
+void RegionCore::NoteDelete(std::string_view row, std::int64_t timestamp) {
+  if (!newest_delete_) {
+    newest_delete_ = std::make_unique<DeleteTimes>();
+    newest_delete_->fill(deletes_before_);
+  }
+  (*newest_delete_)[SlotOf(row)] = timestamp;
 }
 
 RegionCore::RegionCore(OpenParams the_params)
     : params(std::move(the_params)),
       encoded_name(params.info.encoded_name()),
       order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain},
-      families(RulesOfAll(params.table)),
+      families(params.table.content()->families),
       max_cell_bytes(MaxCellBytes(params)),
-      shipped_families(ShippedFamilies(params.table)),
+      shipped_families(params.table.content()->shipped_families),
       scan_registry(std::make_unique<ScanRegistry>()),
       scans(*scan_registry),
       directory_(params.directory),
@@ -141,7 +136,7 @@ void RegionCore::Abandon() {
 
 // Checks the limit of the whole server. Meta is exempt, because its changes let other regions free memory.
 Status RegionCore::CheckBudget() const {
-  const MemstoreBudget* budget = params.settings.budget.get();
+  const MemstoreBudget* budget = params.settings->budget.get();
   if (budget == nullptr || params.info.IsMeta()) return Ok();
   const std::uint64_t used = budget->used.load(std::memory_order_relaxed);
   if (used > budget->flush_at && budget->make_room) budget->make_room();
@@ -167,9 +162,9 @@ Status RegionCore::CheckRoom() {
 
 Status RegionCore::CheckRoomLocked() const {
   const std::uint64_t bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
-  if (bytes <= params.settings.blocking_bytes) return Ok();
+  if (bytes <= params.settings->blocking_bytes) return Ok();
   return TooBusy(fmt::format("region {}: {} bytes wait for a flush, more than {}", encoded_name, bytes,
-                             params.settings.blocking_bytes.Get()));
+                             params.settings->blocking_bytes.Get()));
 }
 
 void RegionCore::Discharge() {
@@ -184,7 +179,7 @@ void RegionCore::StartNonceTime() {
   nonce_time_begun_at_ = params.clock->Now();
   // Without any nonce, the horizon is one full nonce memory before the time at which it was written.
   nonce_time_begin_ms_ = used                   ? *used
-                         : horizon != INT64_MIN ? horizon + params.settings.nonce_memory.count()
+                         : horizon != INT64_MIN ? horizon + params.settings->nonce_memory.count()
                                                 : params.clock->WallMillis();
 }
 
@@ -207,11 +202,11 @@ std::int64_t RegionCore::AssignTimestamp(const std::set<std::string>& rows, bool
   // its row, also if its unit has deletes of its own.
   std::int64_t least = params.info.IsMeta() ? greatest_timestamp_ + 1 : greatest_timestamp_;
   if (puts)
-    for (const std::string& row : rows) least = std::max(least, newest_delete_[SlotOf(row)] + 1);
+    for (const std::string& row : rows) least = std::max(least, NewestDelete(row) + 1);
   greatest_timestamp_ = std::max(now, least);
   shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
   if (deletes)
-    for (const std::string& row : rows) newest_delete_[SlotOf(row)] = greatest_timestamp_;
+    for (const std::string& row : rows) NoteDelete(row, greatest_timestamp_);
   return std::max(greatest_timestamp_, floor);
 }
 

@@ -73,10 +73,9 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   const OpenParams params;
   const std::string encoded_name;
   const KeyOrder order;
-  const std::map<std::string, FamilyRules, std::less<>> families;
-  const std::uint64_t max_cell_bytes;  // 0: no limit
-  // Families with REPLICATION_SCOPE 1; empty for a system table.
-  const std::set<std::string, std::less<>> shipped_families;
+  const std::map<std::string, FamilyRules, std::less<>>& families;  // in params
+  const std::uint64_t max_cell_bytes;                               // 0: no limit
+  const std::set<std::string, std::less<>>& shipped_families;       // in params
   // S113 (serial order of openings): the beginning and the end of an opening are recorded in the log and in the
   // manifest.
   [[nodiscard]] bool records_marks() const { return !shipped_families.empty() && !params.log_owner.empty(); }
@@ -122,8 +121,10 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   void Discharge();    // ends one mutation in flight
   Status NotServingLocked() const REQUIRES(state_mutex_);
   Status CheckRoomLocked() const REQUIRES(state_mutex_);
-  // Returns a timestamp >= `floor` for a unit that changes `rows` (S27).
   [[nodiscard]] static std::size_t SlotOf(std::string_view row);  // index in newest_delete_
+  [[nodiscard]] std::int64_t NewestDelete(std::string_view row) const REQUIRES(staging_);
+  void NoteDelete(std::string_view row, std::int64_t timestamp) REQUIRES(staging_);
+  // Returns a timestamp >= `floor` for a unit that changes `rows` (S27).
   std::int64_t AssignTimestamp(const std::set<std::string>& rows, bool puts, bool deletes, std::int64_t floor);
 
   // region_write.cc
@@ -183,8 +184,10 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   std::atomic<std::int64_t> shown_timestamp_{0};  // copy of greatest_timestamp_ for GetStatus
 
   // Newest server-assigned delete of the rows that share a slot. A later put of the same millisecond must not be hidden
-  // by it.
-  std::array<std::int64_t, 1024> newest_delete_ GUARDED_BY(staging_){};
+  // by it. Null before this opening's first delete: then every slot has the time of the opening.
+  using DeleteTimes = std::array<std::int64_t, 1024>;
+  std::unique_ptr<DeleteTimes> newest_delete_ GUARDED_BY(staging_);
+  std::int64_t deletes_before_ GUARDED_BY(staging_) = 0;  // no earlier opening has a later delete
 
   Mutex publishing_;  // an entry becomes readable as a whole, before or after a memstore switch
 

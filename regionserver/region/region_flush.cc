@@ -59,7 +59,7 @@ bool RegionCore::BeginFlush() {
   if (view_->flushing) return true;  // an earlier attempt failed: flush its memstore first
   if (view_->active->empty() && read_point_ == manifest_->state().flushed_sequence) return false;
   auto view = std::make_shared<StoreView>(*view_);
-  view->flushing = std::exchange(view->active, std::make_shared<Memstore>(order, params.settings.budget));
+  view->flushing = std::exchange(view->active, std::make_shared<Memstore>(order, params.settings->budget));
   view_ = std::move(view);
   flushing_sequence_ = read_point_;
   flushing_nonces_ = nonces.DrainUnsaved();
@@ -80,7 +80,7 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
   edit.families = new_families_;
   edit.nonces = flushing_nonces_;
   if (begin_mark_) edit.shipped_until = {*begin_mark_};
-  nonces.Forget(NonceNow() - params.settings.nonce_memory.count());
+  nonces.Forget(NonceNow() - params.settings->nonce_memory.count());
   edit.nonces_since_ms = nonces.horizon_ms();
   {
     MutexLock lock(staging_);
@@ -109,7 +109,7 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
   if (!RATCHET_MUTANT("region.file_before_room")) RATCHET_TRY(manifest_->MakeRoom(edit, key_bytes));
   RATCHET_ASSIGN(
       std::unique_ptr<StoreFiles::Writer> writer,
-      store_files_.Create(NewFileName(), CompressionFor(params.table, FileUse::kFlush), FilterFor(params.table)));
+      store_files_.Create(NewFileName(), CompressionFor(*params.table, FileUse::kFlush), FilterFor(*params.table)));
   const std::unique_ptr<CellCursor> cursor = memstore.NewCursor();
   const std::uint64_t seen_by_all = scans.SmallestReadPoint(kMaxSequence);
   std::string last;
@@ -181,7 +181,7 @@ void RegionCore::RemoveFiles(const std::vector<StoreFileInfo>& unnamed) const {
 // Called after the CHECK of everything that the new file will contain, and before anything else is appended.
 void RegionCore::KeepManifestSmall() {
   const std::uint64_t before = manifest_->bytes();
-  const Result<bool> rewritten = manifest_->RewriteIfLarge(params.settings.manifest_slack_bytes);
+  const Result<bool> rewritten = manifest_->RewriteIfLarge(params.settings->manifest_slack_bytes);
   if (!rewritten.ok()) {
     RATCHET_LOG(kWarn, "region {}: the manifest stays at {} bytes: {}", encoded_name, before,
                 rewritten.error().ToString());
@@ -257,7 +257,7 @@ Status RegionCore::Flush() {
 // S46 (source of a snapshot part). Holds the lock of the files, so that the files that the manifest names keep their
 // names.
 Result<CopyReport> RegionCore::CopyTo(bool flush, CopyTarget target) {
-  target.families = params.table.families;
+  target.families = params.table->families;
   MutexLock file_lock(file_work_);
   RATCHET_TRY(CheckReadable());
   if (flush && !RATCHET_MUTANT("copy.no_flush")) {

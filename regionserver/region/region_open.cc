@@ -54,7 +54,7 @@ Status RegionCore::OpenIt() {
   FamilyIds new_families;
   const auto examine = [this, &view, &new_families](const ManifestState& found,
                                                     const std::vector<std::string>& names) -> Status {
-    new_families = NewFamilies(params.table, found.families);
+    new_families = NewFamilies(*params.table, found.families);
     for (StoreFileInfo file : found.files) {
       for (const auto& [family, id] : new_families) file.dead.insert(family);
       RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
@@ -67,7 +67,7 @@ Status RegionCore::OpenIt() {
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
   const ManifestState& state = manifest_->state();
 
-  view->active = std::make_shared<Memstore>(order, params.settings.budget);
+  view->active = std::make_shared<Memstore>(order, params.settings->budget);
   if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Load(state.nonces, state.nonces_since_ms);
   {
     MutexLock lock(staging_);
@@ -99,7 +99,7 @@ Status RegionCore::OpenIt() {
     if (RATCHET_MUTANT("region.low_first_sequence")) next_sequence_ = 1;
     first_sequence = next_sequence_;
     shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
-    newest_delete_.fill(greatest_timestamp_);  // any row may have been deleted at that time
+    deletes_before_ = greatest_timestamp_;  // any row may have been deleted at that time
   }
   RATCHET_TRY(CheckOwnership());
   SayCovered();

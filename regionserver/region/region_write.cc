@@ -110,8 +110,8 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
 
  private:
   [[nodiscard]] bool IsReadOnly() const {
-    const auto found = core_->params.table.attributes.find("READONLY");
-    return found != core_->params.table.attributes.end() && (found->second == "true" || found->second == "TRUE");
+    const auto found = core_->params.table->attributes.find("READONLY");
+    return found != core_->params.table->attributes.end() && (found->second == "true" || found->second == "TRUE");
   }
 
   // Each wave is admitted separately, so that a large batch cannot bypass the limits. Returns false when the rest is
@@ -142,7 +142,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     }
     if (rows.empty()) return end;
     Result<std::shared_ptr<RowLocks::Held>> locks =
-        core_->row_locks->Acquire(std::move(rows), core_->params.settings.row_lock_wait);
+        core_->row_locks->Acquire(std::move(rows), core_->params.settings->row_lock_wait);
     LogEntry entry;
     entry.shipped.cluster_ids = std::move(cluster_ids);
     std::uint64_t entry_bytes = 0;
@@ -156,7 +156,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
         logged.push_back(i);
       else
         unlogged = true;
-      if (entry_bytes >= core_->params.settings.wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
+      if (entry_bytes >= core_->params.settings->wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
     }
     if (unlogged) CheckUnlogged(begin, end, logged);
     if (!logged.empty()) Log(std::move(entry), std::move(logged), std::move(locks).value(), end == units_.size());
@@ -276,7 +276,7 @@ void RegionCore::AddToMemstore(const LogEntry& entry) {
     nonces.Add(entry.nonces);
     MutexLock lock(state_mutex_);
     read_point_ = std::max(read_point_, entry.sequence);
-    ask_for_flush = !flush_asked_ && active->bytes() > params.settings.flush_bytes;
+    ask_for_flush = !flush_asked_ && active->bytes() > params.settings->flush_bytes;
     flush_asked_ = flush_asked_ || ask_for_flush;
   }
   if (ask_for_flush && params.wants_flush) params.wants_flush();

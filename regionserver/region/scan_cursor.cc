@@ -170,8 +170,8 @@ Result<ScanCursor::Reading> ScanCursor::ReadRow(const ScanLimits& limits, ScanSi
 Status ScanCursor::CheckRowSize(std::uint64_t more) {
   bytes_ += more;
   row_bytes_ += more;
-  if (row_bytes_ > core_->params.settings.max_row_bytes && !RATCHET_MUTANT("region.any_row_size"))
-    return RowTooBig(core_->params.settings.max_row_bytes);
+  if (row_bytes_ > core_->params.settings->max_row_bytes && !RATCHET_MUTANT("region.any_row_size"))
+    return RowTooBig(core_->params.settings->max_row_bytes);
   return Ok();
 }
 

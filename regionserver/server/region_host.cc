@@ -25,7 +25,7 @@ constexpr Millis kAskForSpaceAgain{200};
 
 RegionHost::RegionHost(io::Directory& root, Clock& clock, Lanes& lanes, HostOptions options,
                        std::function<void(int, const std::string&)> die)
-    : root_(root), clock_(clock), lanes_(lanes), options_(options), die_(std::move(die)) {}
+    : root_(root), clock_(clock), lanes_(lanes), options_(options), settings_(options.region), die_(std::move(die)) {}
 
 RegionHost::~RegionHost() = default;
 
@@ -125,6 +125,29 @@ OrderAnswer RegionHost::Open(const OpenOrder& order) {
   return answer;
 }
 
+// The callbacks share what they know of the region, because a server may have very many regions.
+void RegionHost::SetCallbacks(const OpenOrder& order, OpenParams& params) {
+  struct Opening {
+    std::string region;
+    std::string table_dir;
+    std::string table;
+    std::uint64_t number;
+  };
+  const auto opening = std::make_shared<const Opening>(
+      Opening{order.encoded_name, order.table_dir, params.info.table.ToString(), order.open_number});
+  params.wants_flush = [this, opening] { FlushSoon(opening->region); };
+  params.lost = [this, opening](const Error& error) {
+    RATCHET_LOG(kWarn, "Region {} is lost, opening {}: {}", opening->region, opening->number, error.ToString());
+    Drop(opening->region, opening->number);
+  };
+  params.refused = [this, opening](const Error& error) { unserved_.Note(opening->region, error, clock_.Now()); };
+  if (!options_.damaged) return;
+  params.damaged = [this, opening](const std::string& file, const Error& error) {
+    options_.damaged({fmt::format("data/{}/{}/{}", opening->table_dir, opening->region, file), opening->region,
+                      opening->table, error});
+  };
+}
+
 Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
   RATCHET_TRY(HitFault("regionserver.before_open", order.encoded_name));
   if (EndIfGivenUp(order.encoded_name, "open")) return Error(Code::kAborted, "this server ends");
@@ -141,7 +164,8 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
     RATCHET_TRY(CheckNextDescriptor("another region"));
     OpenParams params;
     RATCHET_ASSIGN(params.info, FromProto(order.region));
-    RATCHET_ASSIGN(params.table, FromProto(order.schema));
+    RATCHET_ASSIGN(TableDescriptor table, FromProto(order.schema));
+    params.table = tables_.Share(std::move(table));
     params.open_number = order.open_number;
     params.past = {order.opened_before, order.build_number, order.issued, order.served, order.flushed};
     params.schema_number = order.schema_number;
@@ -151,22 +175,8 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
     RATCHET_ASSIGN(params.log, LogFor(params.info.IsMeta()));
     params.log_owner = log_directory_ == nullptr ? "" : log_directory_->name();
     params.clock = &clock_;
-    params.settings = options_.region;
-    params.wants_flush = [this, name = order.encoded_name] { FlushSoon(name); };
-    params.lost = [this, name = order.encoded_name, open_number = order.open_number](const Error& error) {
-      RATCHET_LOG(kWarn, "Region {} is lost, opening {}: {}", name, open_number, error.ToString());
-      Drop(name, open_number);
-    };
-    params.refused = [this, name = order.encoded_name](const Error& error) {
-      unserved_.Note(name, error, clock_.Now());
-    };
-    if (options_.damaged) {
-      params.damaged = [this, place = fmt::format("data/{}/{}", order.table_dir, order.encoded_name),
-                        region = order.encoded_name,
-                        table = params.info.table.ToString()](const std::string& file, const Error& error) {
-        options_.damaged({fmt::format("{}/{}", place, file), region, table, error});
-      };
-    }
+    params.settings = settings_;
+    SetCallbacks(order, params);
     params.unsure = [this](const Error& error) { die_(exit_code::kOwnerUnknown, error.ToString()); };
     return Region::Open(std::move(params));
   }();

@@ -28,6 +28,7 @@
 #include "regionserver/server/moved_regions.h"
 #include "regionserver/server/put_off_compactions.h"
 #include "regionserver/server/region_report.h"
+#include "regionserver/server/shared_tables.h"
 #include "regionserver/server/unserved_regions.h"
 
 namespace ratchet::regionserver {
@@ -125,6 +126,7 @@ class RegionHost final : public OrderExecutor {
 
  private:
   [[nodiscard]] Result<std::shared_ptr<Region>> OpenRegion(const OpenOrder& order);
+  void SetCallbacks(const OpenOrder& order, OpenParams& params);
   [[nodiscard]] Result<ServerLog*> LogFor(bool meta);
   [[nodiscard]] Result<std::unique_ptr<ServerLog>> MakeLog(const std::string& prefix);
   [[nodiscard]] Result<std::unique_ptr<io::Directory>> RegionDirectory(const std::string& table_dir,
@@ -154,10 +156,12 @@ class RegionHost final : public OrderExecutor {
   Clock& clock_;
   Lanes& lanes_;
   const HostOptions options_;
+  const SharedSettings settings_;  // options_.region
   std::atomic<bool> making_room_{false};
   std::atomic<bool> compactions_on_{true};
   PutOffCompactions put_off_;
   UnservedRegions unserved_;
+  SharedTables tables_;
   static constexpr std::int64_t kDiskUnknown = -1;
   std::atomic<std::int64_t> disk_free_{kDiskUnknown};
   const std::function<void(int, const std::string&)> die_;

@@ -9,6 +9,7 @@
 #include <rocksdb/table_properties.h>
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -60,14 +61,13 @@ rocksdb::CompressionType TypeOf(FileCompression compression) {
   return rocksdb::kLZ4Compression;
 }
 
-rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
+rocksdb::Options TableOptions(RowOrder order) {
   static auto* const meta = new MetaComparator;
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = BlockCache::OfProcess().blocks();
   table.block_size = kBlockBytes;
   table.checksum = rocksdb::kXXH3;  // CRC32C is computed in software in Debian's build
   rocksdb::Options options;
-  options.env = env;
   options.statistics = BlockCache::OfProcess().counts();
   options.comparator =
       order == RowOrder::kMeta ? static_cast<const rocksdb::Comparator*>(meta) : rocksdb::BytewiseComparator();
@@ -77,20 +77,35 @@ rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
   return options;
 }
 
+// Everything but the environment, for the files of all regions of this order.
+const rocksdb::Options& SharedOptions(RowOrder order) {
+  static const auto* const plain = new rocksdb::Options(TableOptions(RowOrder::kPlain));
+  static const auto* const meta = new rocksdb::Options(TableOptions(RowOrder::kMeta));
+  return order == RowOrder::kMeta ? *meta : *plain;
+}
+
 }  // namespace
 
 struct StoreFiles::Shared {
   Shared(std::shared_ptr<io::Directory> the_directory, KeyOrder the_order, OnDamagedFile the_on_damaged)
-      : order(the_order),
-        on_damaged(std::move(the_on_damaged)),
-        directory(std::move(the_directory)),
-        env(MakeDirectoryEnv(directory)),
-        options(TableOptions(env.get(), the_order.rows)) {}
+      : order(the_order), on_damaged(std::move(the_on_damaged)), directory(std::move(the_directory)) {}
+  // Made for the first file, because most regions of a large cluster have none.
+  [[nodiscard]] rocksdb::Env& env() const {
+    std::call_once(env_once_, [this] { env_ = MakeDirectoryEnv(directory); });
+    return *env_;
+  }
+  [[nodiscard]] rocksdb::Options Options() const {
+    rocksdb::Options options = SharedOptions(order.rows);
+    options.env = &env();
+    return options;
+  }
   const KeyOrder order;
   const OnDamagedFile on_damaged;
   const std::shared_ptr<io::Directory> directory;
-  const std::shared_ptr<rocksdb::Env> env;
-  const rocksdb::Options options;
+
+ private:
+  mutable std::once_flag env_once_;
+  mutable std::shared_ptr<rocksdb::Env> env_;
 };
 
 namespace {
@@ -247,9 +262,9 @@ StoreFiles::StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order,
 StoreFiles::~StoreFiles() = default;
 
 Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const StoreFileInfo& info) const {
-  auto reader = std::make_shared<FileReader>(shared_, shared_->options, shared_->on_damaged, info);
+  auto reader = std::make_shared<FileReader>(shared_, shared_->Options(), shared_->on_damaged, info);
   std::uint64_t bytes = 0;
-  if (const rocksdb::Status sized = shared_->env->GetFileSize(info.name, &bytes); !sized.ok())
+  if (const rocksdb::Status sized = shared_->env().GetFileSize(info.name, &bytes); !sized.ok())
     return FromRocks(sized, info.name);
   if (bytes != info.bytes)
     return Error(Code::kCorruption,
@@ -267,7 +282,7 @@ Result<std::uint64_t> StoreFiles::FirstSequenceOf(const std::string& name) const
   StoreFileInfo info;
   info.name = name;
   static const OnDamagedFile kNobody;  // the file may be unfinished, so do not report damage
-  const auto reader = std::make_shared<FileReader>(shared_, shared_->options, kNobody, info);
+  const auto reader = std::make_shared<FileReader>(shared_, shared_->Options(), kNobody, info);
   if (const rocksdb::Status opened = reader->Open(); !opened.ok()) return FromRocks(opened, name);
   FileCursor cursor(reader);
   cursor.Seek({});
@@ -304,7 +319,7 @@ std::string_view CompressionName(FileCompression compression) {
 
 Result<std::unique_ptr<StoreFiles::Writer>> StoreFiles::Create(const std::string& name, FileCompression compression,
                                                                FileFilter filter) const {
-  rocksdb::Options options = shared_->options;
+  rocksdb::Options options = shared_->Options();
   options.compression = TypeOf(compression);
   // A filter's pieces are in the plain order of rows.
   if (filter == FileFilter::kRow && shared_->order.rows == RowOrder::kPlain)

@@ -181,8 +181,10 @@ TEST(RegionDescriptorsTest, AnOpenRegionHoldsNone) {
     params.info.start_key = fmt::format("{:06}", index);
     params.info.end_key = fmt::format("{:06}", index + 1);
     params.info.region_id = 1;
-    params.table.name = params.info.table;
-    params.table.families = {DefaultFamily("f")};
+    TableDescriptor table;
+    table.name = params.info.table;
+    table.families = {DefaultFamily("f")};
+    params.table = std::move(table);
     params.open_number = open_number;
     std::filesystem::create_directories(path / "data" / params.info.encoded_name());
     params.directory = io::OpenLightDirectory(*root, "data/" + params.info.encoded_name()).value();
