@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -265,6 +266,11 @@ Status Settings::Impl::ReadConfigFile(Given* given) {
     if (const char* from_environment = std::getenv("RATCHET_CONFIG")) config_file = from_environment;
   }
   if (config_file.empty()) return Ok();
+  std::error_code unknown;
+  if (std::filesystem::is_directory(config_file, unknown)) {  // opens like an empty file
+    return Error(Code::kInvalidArgument,
+                 fmt::format("setting config: '{}' is a directory; name a file with settings", config_file));
+  }
   std::ifstream file(config_file);
   if (!file) return Error(Code::kInvalidArgument, fmt::format("setting config: cannot read '{}'", config_file));
   std::string line;
@@ -280,6 +286,9 @@ Status Settings::Impl::ReadConfigFile(Given* given) {
     if (setting == nullptr)
       return Error(Code::kInvalidArgument, fmt::format("{}: {} has no setting '{}'", source, program, name));
     RATCHET_TRY(Take(*setting, {Trim(line.substr(equals + 1))}, source, given));
+  }
+  if (file.bad()) {
+    return Error(Code::kInvalidArgument, fmt::format("setting config: '{}' cannot be read to its end", config_file));
   }
   return Ok();
 }

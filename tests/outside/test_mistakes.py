@@ -248,6 +248,8 @@ PROGRAMS = [
     ("ratchet-master --config $dir/no-number", USAGE,
      "setting port from $dir/no-number:1: 'abc': expected a whole number (allowed: 1 to 65535)"),
     ("ratchet-master --config $dir/range", USAGE,
+    ("ratchet-master --config $dir/not-a-cluster", USAGE,
+     "setting config: '$dir/not-a-cluster' is a directory; name a file with settings"),
      "setting port from $dir/range:1: '70000': not in the range (allowed: 1 to 65535)"),
     ("ratchet-master --log-level loud", USAGE,
      "setting log-level from --log-level: 'loud': not in the range (allowed: debug | info | warn | error)"),

@@ -136,6 +136,15 @@ TEST_F(ConfigTest, UnknownNamesAreRefused) {
   EXPECT_THAT(Server().Refusal({"--config", WriteFile("just words\n")}), HasSubstr("expected 'name = value'"));
 }
 
+// A directory opens like a file, and its first read fails.
+TEST_F(ConfigTest, ADirectoryAsConfigFileIsRefused) {
+  const std::string directory = testing::TempDir();
+  EXPECT_THAT(Server().Refusal({"--root", "/r", "--config", directory.c_str()}),
+              testing::AllOf(HasSubstr("setting config"), HasSubstr(directory + "' is a directory")));
+  setenv("RATCHET_CONFIG", directory.c_str(), 1);
+  EXPECT_THAT(Server().Refusal({"--root", "/r"}), HasSubstr("is a directory"));
+}
+
 TEST_F(ConfigTest, ARequiredSettingMustComeFromSomewhere) {
   EXPECT_THAT(Server().Refusal({}), HasSubstr("setting root is required"));
 }
