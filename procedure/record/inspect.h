@@ -54,9 +54,9 @@ struct WaitingOn {
     kLimit
   };
   Kind kind = Kind::kNone;
-  std::string detail;              // event name, keys of the async work, lock, reason of parking
-  std::vector<ProcId> procedures;  // unfinished children, holders of the lock, procedures that use up the limit, or the
-                                   // one whose undo comes first
+  std::string detail;                 // event name, keys of the async work, lock, reason of parking
+  std::vector<ProcId> procedures;     // unfinished children, holders of the lock, procedures that use up the limit, the
+                                      // one whose undo comes first, or members whose steps must end before the undo
   std::optional<Millis> next_try_in;  // until a retry or a time-out
   bool own = false;                   // kAsync: its step stays in progress (StepContext::StayForAsync)
 };

@@ -41,6 +41,32 @@ std::vector<ProcId> RunningIn(ExecutorLock& held, const RunQueue* queue) {
   return pids;
 }
 
+namespace {
+
+// Describes the wait of a member of a failing tree whose undo has not begun, or is over: it waits for what keeps the
+// rollback from its next part.
+WaitingOn WaitOfFailingTree(ExecutorLock& held, const ProcNode& node) {
+  const ProcNode& root = *node.root;
+  WaitingOn on;
+  on.kind = WaitingOn::Kind::kSiblings;
+  for (const auto* list : {&held->running, &held->staying}) {
+    for (const ProcNode* member : *list) {
+      if (member->root == &root) on.procedures.push_back(member->id.pid);
+    }
+  }
+  std::sort(on.procedures.begin(), on.procedures.end());
+  if (!on.procedures.empty()) {
+    on.detail = "after the step in progress of";
+  } else if (root.tree.busy > 0) {
+    on.kind = WaitingOn::Kind::kCommit;  // of a member, or of the end of the tree
+  } else if (root.tree.incomplete > 0 && &root != &node) {
+    on.procedures.push_back(root.id.pid);  // parked: records of the tree are missing
+  }
+  return on;
+}
+
+}  // namespace
+
 const ProcNode* NextToBeUndone(const ProcNode& node) {
   const auto& tree = node.root->tree;
   if (!tree.failing || !tree.prepared || tree.undo.empty() || tree.undo.back().second == &node) return nullptr;
@@ -82,8 +108,10 @@ WaitingOn WaitingOf(ExecutorLock& held, const ProcNode& node) {
     if (const PauseInfo* pause = PausedBy(held, node)) on.detail = pause->ToString();
     return on;
   }
+  const ProcNode::Tree& tree = node.root->tree;
+  if (tree.failing && (!tree.prepared || tree.concluding)) return WaitOfFailingTree(held, node);
   on.next_try_in = NextTry(held, node);
-  if (IsWaiting(node) && node.root->tree.failing) {
+  if (IsWaiting(node) && tree.failing) {
     on.kind = Kind::kRetry;  // for an undo, also of a member that has succeeded
     return on;
   }

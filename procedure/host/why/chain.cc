@@ -91,7 +91,9 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
       link.set_waits_for(fmt::format("step {}: {}", info.step_name, PidList(info.waiting.procedures)));
       return FollowOneOf(info.waiting.procedures);
     case WaitKind::kSiblings:
-      link.set_waits_for(fmt::format("the undo of {}", PidList(info.waiting.procedures)));
+      link.set_waits_for(info.waiting.detail.empty() ? fmt::format("the undo of {}", PidList(info.waiting.procedures))
+                                                     : fmt::format("the undo of its tree, {} {}", info.waiting.detail,
+                                                                   PidList(info.waiting.procedures)));
       return FollowOneOf(info.waiting.procedures);
     case WaitKind::kLimit:
       link.set_waits_for(fmt::format("step {}: {}", info.step_name, info.waiting.detail));

@@ -103,6 +103,18 @@ TEST_F(WhyTest, WhatIsWrongWithTheServerOfAnOrder) {
   EXPECT_EQ(ChainOf(8).cause(), "SILENT_SERVER");
 }
 
+TEST_F(WhyTest, MembersOfAFailingTreeLeadToItsStepInProgress) {
+  WaitsFor(4, Kind::kSiblings, "after the step in progress of", {3});
+  auto& acts = Procedure(3, "CreateTable", Kind::kAsync);
+  acts.waiting.own = true;
+  acts.waiting.detail = "action on files of table t";
+  const auto chain = ChainOf(4);
+  EXPECT_EQ(Kinds(chain), "procedure procedure");
+  EXPECT_EQ(chain.link(0).waits_for(), "the undo of its tree, after the step in progress of pid 3");
+  EXPECT_EQ(chain.cause(), "OUTSIDE");
+  EXPECT_NE(chain.cause_text().find("action on files of table t"), std::string::npos) << chain.cause_text();
+}
+
 TEST_F(WhyTest, ADeadServerLeadsToItsRecovery) {
   Order(8, kServer);
   WhyServer& server = facts_.servers[kServer];

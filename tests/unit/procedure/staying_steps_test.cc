@@ -2,11 +2,15 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "common/base/mutant.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
 namespace {
+
+using ::ratchet::testing::pb::Script;
 
 class StayingStepsTest : public ExecutorTest {
  protected:
@@ -66,6 +70,38 @@ TEST_F(StayingStepsTest, AnAbortWaitsForTheWorkAndItsUndoComesLater) {
   EXPECT_EQ(journal_.Story().find("-a1"), std::string::npos) << "the undo of the second step has work too";
   EndWork();
   EXPECT_EQ(Outcome(pid).substr(0, 6), "failed");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+// The undo of a tree begins when no step of it is in progress. Until then each other member names that step's
+// procedure as what it waits for.
+TEST_F(StayingStepsTest, MembersOfAFailingTreeWaitForItsStepInProgress) {
+  const Script stays = ScriptOf("", {Op(Kind::STAY), Op(Kind::NEXT)});
+  const Script waits = ScriptOf("", {Op(Kind::AWAIT_EVENT, "never")});
+  const Script fails = ScriptOf("", {Op(Kind::AWAIT_EVENT, "go"), Op(Kind::FAIL, "x")});
+  const ProcId root = Submit(ScriptOf("p", {SpawnOp({stays, waits, fails}), Op(Kind::NEXT)}));
+  Run();
+  journal_.FirstTime("event:go");
+  executor().Wake({"go"});
+  Run();
+  ProcId acts;
+  for (const ProcedureInfo& info : executor().List()) {
+    if (info.waiting.own) acts = info.pid;
+  }
+  ASSERT_TRUE(acts.valid());
+  int others = 0;
+  for (const ProcedureInfo& info : executor().List()) {
+    EXPECT_TRUE(info.failing);
+    if (info.pid == acts) continue;
+    ++others;
+    EXPECT_EQ(ToText(info.waiting), fmt::format("undo of others after the step in progress of pid={}", acts))
+        << "pid " << info.pid.value() << " " << ProcStateName(info.state);
+    EXPECT_FALSE(info.waiting.next_try_in.has_value()) << "it is not retried";
+  }
+  EXPECT_EQ(others, 3) << "the root and two children";
+  EndWork();
+  EndWork();
+  EXPECT_EQ(Outcome(root).substr(0, 6), "failed");
   EXPECT_EQ(journal_.InForce(), "");
 }
 
