@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/base/part_lock.h"
 #include "master/env/master_env.h"
 #include "master/state/region_directory.h"
 #include "master/state/table_directory.h"
@@ -39,7 +40,7 @@ void MetaComparison::Run(std::function<void(Status)> done) {
   if (!env_.meta_loaded.load()) return done(Error(Code::kUnavailable, "hbase:meta is not loaded yet"));
   bool busy = false;
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     busy = std::exchange(running_, true);
   }
   if (busy) return done(Error(Code::kUnavailable, "a comparison with hbase:meta is already running"));
@@ -62,19 +63,19 @@ void MetaComparison::Run(std::function<void(Status)> done) {
 
 void MetaComparison::End(const Status& status, const std::function<void(Status)>& done) {
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     running_ = false;
   }
   done(status);
 }
 
 std::vector<std::string> MetaComparison::Problems() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return problems_;
 }
 
 std::map<std::string, std::string> MetaComparison::Inconsistencies() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return doubted_;
 }
 
@@ -189,7 +190,7 @@ void MetaComparison::ActOn(const master::Inconsistencies& inconsistencies) {
   std::map<std::string, std::string> before;
   std::vector<std::string> problems;
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     before.swap(doubted_);
     for (const auto& [key, inconsistency] : inconsistencies) {
       doubted_[key] = inconsistency.what;
@@ -203,7 +204,7 @@ void MetaComparison::ActOn(const master::Inconsistencies& inconsistencies) {
     const auto known = before.find(key);
     if (known == before.end() || known->second != inconsistency.what || !inconsistency.repair) continue;
     {
-      const MutexLock lock(mutex_);
+      const PartLock lock(mutex_);
       doubted_.erase(key);  // repaired; reported again if the inconsistency remains
     }
     const bool region = key.find(' ') == std::string::npos;

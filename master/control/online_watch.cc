@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
+#include "common/base/part_lock.h"
 #include "master/env/master_env.h"
 #include "master/state/server_directory.h"
 
@@ -93,14 +94,14 @@ void OnlineWatch::Strike(Watched& watched, const std::map<std::string, std::stri
 }
 
 std::unique_ptr<OnlineWatch::Watched> OnlineWatch::Detach(const ServerName& server) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto [found, fresh] = servers_.try_emplace(server);
   if (fresh) found->second = std::make_unique<Watched>();
   return std::move(found->second);
 }
 
 void OnlineWatch::PutBack(const ServerName& server, std::unique_ptr<Watched> watched) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto found = servers_.find(server);
   if (found != servers_.end()) found->second = std::move(watched);  // else the server has gone meanwhile
 }
@@ -131,7 +132,7 @@ bool OnlineWatch::AllHaveSaid(const RegionNode& node) {
   if (RATCHET_MUTANT("reconciler.assign_unplaced")) return true;
   const std::vector<ServerName> online = env_.servers.Online();
   if (env_.servers.AnyDead()) return false;
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   for (const ServerName& server : online) {
     const auto watched = servers_.find(server);
     if (watched == servers_.end() || watched->second == nullptr) return false;  // null: a check is in progress
@@ -142,7 +143,7 @@ bool OnlineWatch::AllHaveSaid(const RegionNode& node) {
 
 void OnlineWatch::ForgetGone() {
   const std::vector<ServerName> online = env_.servers.Online();
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::erase_if(servers_, [&online](const auto& each) {
     return std::find(online.begin(), online.end(), each.first) == online.end();
   });

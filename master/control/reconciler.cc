@@ -43,11 +43,11 @@ Reconciler::Reconciler(MasterEnv& env, ServerManager& manager, ReconcilerOptions
       watch_(env, options),
       comparison_(env, options.grace,
                   [this](const std::string& encoded, std::string what) {
-                    const MutexLock lock(mutex_);
+                    const PartLock lock(mutex_);
                     Note({}, encoded, std::move(what));
                   }),
       survey_(env, [this](const std::string& encoded, std::string what) {
-        const MutexLock lock(mutex_);
+        const PartLock lock(mutex_);
         Note({}, encoded, std::move(what));
       }) {}
 
@@ -67,7 +67,7 @@ void Reconciler::OnHeartbeat(const ServerName& server, std::vector<OnlineRegion>
 std::uint64_t Reconciler::OnHeartbeat(const ServerName& server, const RegionList& list) {
   OnlineWatch::Findings found = watch_.Look(server, list);
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     for (auto& [encoded, what] : found.notes) Note(server, encoded, std::move(what));
   }
   if (!found.expire.empty()) {
@@ -80,7 +80,7 @@ std::uint64_t Reconciler::OnHeartbeat(const ServerName& server, const RegionList
     if (!Send(node.encoded, TransitRegionState::Reopen(node.info))) continue;
     // marks the node as changed, so that it is not judged again for a while
     env_.regions.Update(node.encoded, [](RegionNode&) {});
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     Note(server, node.encoded, "is no longer open there: opened again");
   }
   return found.number;
@@ -92,12 +92,12 @@ void Reconciler::LookForKeptEdits() {
     RATCHET_LOG(kWarn, "Reconciler: cannot list quarantine/edits: {}", kept.error().ToString());
     return;
   }
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   kept_edits_ = std::move(kept).value();
 }
 
 std::map<std::string, std::size_t> Reconciler::KeptEdits() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return kept_edits_;
 }
 
@@ -141,7 +141,7 @@ void Reconciler::Sweep() {
 void Reconciler::RemoveGarbage() {
   const TimePoint now = env_.clock.Now();  // outside the mutex: in the simulation a process may stall here
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     if (now < next_garbage_) return;
     next_garbage_ = now + options_.janitor_interval.Get();
   }
@@ -213,18 +213,18 @@ std::vector<std::string> Reconciler::Problems() const {
 bool Reconciler::Send(const std::string& key, procedure::ProcedurePtr procedure) {
   std::optional<ProcId> before;
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     if (const auto sent = sent_.find(key); sent != sent_.end()) before = sent->second;
   }
   if (before && (!before->valid() || IsRunning(*before))) return false;
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     const auto [sent, fresh] = sent_.try_emplace(key);
     if (!fresh && (!before || sent->second != *before)) return false;  // another thread was faster
     sent->second = ProcId();
   }
   env_.executor->SubmitAsync(std::move(procedure), {"master", {}, {}}, [this, key](const Result<ProcId>& pid) {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     if (pid.ok()) {
       sent_[key] = *pid;
     } else {
@@ -240,12 +240,17 @@ bool Reconciler::IsRunning(ProcId pid) const {
 
 void Reconciler::ForgetSent() {
   std::map<std::string, ProcId> sent;
+  if (RATCHET_MUTANT("reconciler.ask_under_lock")) {
+    const PartLock lock(mutex_);
+    std::erase_if(sent_, [this](const auto& each) { return each.second.valid() && !IsRunning(each.second); });
+    return;
+  }
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     sent = sent_;
   }
   std::erase_if(sent, [this](const auto& each) { return !each.second.valid() || IsRunning(each.second); });
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   for (const auto& [key, ended] : sent) {
     const auto found = sent_.find(key);
     if (found != sent_.end() && found->second == ended) sent_.erase(found);
@@ -277,7 +282,7 @@ void Reconciler::DisownEnded() {
     env_.placement.Settled(encoded);  // release the placement reservation
     // A split or merge was ended before its commit: hbase:meta has no row of this region, and no rows depend on it.
     if (IsBeingMade(node.state)) env_.regions.Remove(encoded);
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     Note(node.location.value_or(ServerName{}), encoded,
          fmt::format("was {} under pid={}, which has ended: ownership released", RegionStateText(node.state),
                      node.owner));
@@ -307,7 +312,7 @@ void Reconciler::LookAfterMeta() {
   }
   const bool made = env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord));
   if (!Send(encoded, made ? TransitRegionState::Assign(MetaRegionInfo(), {}) : InitMeta::Make())) return;
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Note(meta ? meta->location.value_or(ServerName{}) : ServerName{}, encoded,
        made ? fmt::format("was {} and no procedure owned it: assigned",
                           meta ? RegionStateText(meta->state) : "not there")
@@ -334,7 +339,7 @@ void Reconciler::AssignIfLeftBehind(const RegionNode& node) {
   const auto table = env_.tables.Get(node.info.table);
   const bool disabled = table.has_value() && table->state == TableState::kDisabled;
   if (!Send(node.encoded, TransitRegionState::Assign(node.info, {}))) return;
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Note(node.location.value_or(ServerName{}), node.encoded,
        fmt::format("was {} and no procedure owned it: {}", RegionStateText(node.state),
                    disabled ? "closed, as its table is disabled" : "assigned"));
@@ -347,7 +352,7 @@ void Reconciler::FinishTables() {
     if (!Send("table " + table.name.ToString(), enable ? EnableTable::Make(table.name) : DisableTable::Make(table)))
       continue;
     const auto grant = env_.tables.LastLockGrant(table.name);
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     Note(
         {}, {},
         fmt::format("table {} was {} under {}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
@@ -366,7 +371,7 @@ void Reconciler::ExpireUnknownServers() {
   }
   for (const auto& [server, encoded] : nobody) {
     {
-      const MutexLock lock(mutex_);
+      const PartLock lock(mutex_);
       Note(server, encoded, "has the region, but the master does not know the server: server expired");
     }
     manager_.ExpireUnknown(server, "hbase:meta names it as the server of a region, and the master does not know it");
@@ -374,7 +379,7 @@ void Reconciler::ExpireUnknownServers() {
 }
 
 std::vector<ReconcilerFinding> Reconciler::Findings() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return findings_;
 }
 

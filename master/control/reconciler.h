@@ -16,6 +16,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/part_lock.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
 #include "master/control/meta_comparison.h"
@@ -93,11 +94,11 @@ class Reconciler {
   class SweepPosition {
    public:
     [[nodiscard]] std::string Get() const {
-      const MutexLock lock(mutex_);
+      const PartLock lock(mutex_);
       return at_;
     }
     void Set(std::string at) {
-      const MutexLock lock(mutex_);
+      const PartLock lock(mutex_);
       at_ = std::move(at);
     }
 

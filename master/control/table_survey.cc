@@ -7,6 +7,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/base/part_lock.h"
 #include "master/control/table_comparison.h"
 #include "master/env/cluster_files.h"
 #include "master/env/master_env.h"
@@ -38,7 +39,7 @@ std::vector<TableNode> TableSurvey::Tables() {
   std::erase_if(tables, [](const TableNode& table) { return table.name.IsMeta(); });
   std::set<TableName> names;
   for (const TableNode& table : tables) names.insert(table.name);
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::erase_if(before_, [&names](const auto& each) { return !names.contains(each.first); });
   std::erase_if(shown_, [&names](const auto& each) { return !names.contains(each.first); });
   return tables;
@@ -47,14 +48,14 @@ std::vector<TableNode> TableSurvey::Tables() {
 void TableSurvey::LookAtNext() {
   const TimePoint begun = env_.clock.Now();
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     if (begun < next_) return;
   }
   const std::vector<TableNode> tables = Tables();
   if (tables.empty()) return;
   std::size_t at = 0;
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     const TableName last = last_;
     const auto next =
         std::find_if(tables.begin(), tables.end(), [&last](const TableNode& table) { return last < table.name; });
@@ -62,7 +63,7 @@ void TableSurvey::LookAtNext() {
     last_ = tables[at].name;
   }
   Look(tables[at]);
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const TimePoint ended = env_.clock.Now();
   next_ = ended + kPause * (ended - begun);
 }
@@ -109,7 +110,7 @@ void TableSurvey::Look(const TableNode& table) {
   Found now = Judge(table);
   std::set<std::string> unknown;
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     Found& before = before_[table.name];
     unknown = InBoth(before.unknown, now.unknown);
     const std::set<std::string> problems = InBoth(before.problems, now.problems);
@@ -151,7 +152,7 @@ void TableSurvey::QuarantineUnknown(const TableNode& table, const std::set<std::
 }
 
 std::vector<std::string> TableSurvey::Problems() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<std::string> all;
   for (const auto& [table, problems] : shown_) {
     for (const std::string& problem : problems) {

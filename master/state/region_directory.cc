@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/mutant.h"
+#include "common/base/part_lock.h"
 
 namespace ratchet::master {
 
@@ -74,7 +75,7 @@ const RegionNode& RegionDirectory::CopyOf(const std::string& encoded) const {
 }
 
 std::optional<RegionNode> RegionDirectory::Get(std::string_view encoded) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(encoded);
   if (it == nodes_.end()) return std::nullopt;
   return it->second;
@@ -90,7 +91,7 @@ std::optional<RegionNode> RegionDirectory::Find(std::string_view name) const {
 std::vector<RegionNode> RegionDirectory::OfTable(const TableName& table) const {
   std::vector<RegionNode> found;
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     const auto it = by_table_.find(table);
     if (it == by_table_.end()) return found;
     for (const std::string& encoded : it->second.names) found.push_back(CopyOf(encoded));
@@ -101,7 +102,7 @@ std::vector<RegionNode> RegionDirectory::OfTable(const TableName& table) const {
 }
 
 std::vector<RegionNode> RegionDirectory::OnServer(const ServerName& server) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<RegionNode> found;
   const auto it = by_server_.find(server);
   if (it == by_server_.end()) return found;
@@ -111,7 +112,7 @@ std::vector<RegionNode> RegionDirectory::OnServer(const ServerName& server) cons
 }
 
 std::vector<RegionNode> RegionDirectory::InTransition() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Names names = owned_;
   for (const std::string& encoded : unsettled_) {
     if (!IsAtRest(nodes_.find(encoded)->second.state)) names.insert(encoded);
@@ -124,7 +125,7 @@ std::vector<RegionNode> RegionDirectory::InTransition() const {
 void RegionDirectory::Visit(const std::function<void(const RegionNode&)>& visit) const {
   std::string last;
   for (bool more = true; more;) {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     auto it = last.empty() ? nodes_.begin() : nodes_.upper_bound(last);
     for (std::size_t i = 0; i < kVisitedAtOnce && it != nodes_.end(); ++i, ++it) {
       visit(it->second);
@@ -139,7 +140,7 @@ std::vector<RegionNode> RegionDirectory::Select(const std::function<bool(const R
   Visit([&found, &wanted](const RegionNode& node) {
     if (wanted(node)) found.push_back(node);
   });
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   copied_ += found.size();
   return found;
 }
@@ -158,23 +159,23 @@ std::vector<RegionNode> RegionDirectory::Slice(const Names& names, std::string* 
 }
 
 std::vector<RegionNode> RegionDirectory::Owned(std::string* after, std::size_t most) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return Slice(owned_, after, most);
 }
 
 std::vector<RegionNode> RegionDirectory::Unsettled(std::string* after, std::size_t most) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return Slice(unsettled_, after, most);
 }
 
 std::vector<RegionNode> RegionDirectory::Remains(std::string* after, std::size_t most) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return Slice(remains_, after, most);
 }
 
 std::vector<std::string> RegionDirectory::NamesOnServer(const ServerName& server, const std::string& after,
                                                         std::size_t most) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<std::string> found;
   const auto it = by_server_.find(server);
   if (it == by_server_.end()) return found;
@@ -184,20 +185,20 @@ std::vector<std::string> RegionDirectory::NamesOnServer(const ServerName& server
 }
 
 std::vector<ServerName> RegionDirectory::Locations() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<ServerName> found;
   for (const auto& [server, names] : by_server_) found.push_back(server);
   return found;
 }
 
 std::size_t RegionDirectory::NotClosedOf(const TableName& table) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = by_table_.find(table);
   return it == by_table_.end() ? 0 : it->second.not_closed;
 }
 
 bool RegionDirectory::ChangedSince(std::uint64_t* version, std::vector<std::string>* changed) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const std::uint64_t since = std::exchange(*version, version_);
   const std::uint64_t oldest = version_ - changes_.size();  // older changes are forgotten
   if (since == 0 || since < oldest) return false;
@@ -206,17 +207,17 @@ bool RegionDirectory::ChangedSince(std::uint64_t* version, std::vector<std::stri
 }
 
 std::uint64_t RegionDirectory::copied() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return copied_;
 }
 
 std::size_t RegionDirectory::size() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return nodes_.size();
 }
 
 std::map<ServerName, std::size_t> RegionDirectory::CountByServer() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::map<ServerName, std::size_t> counts;
   for (const auto& [server, regions] : by_server_) counts[server] = regions.size();
   return counts;
@@ -230,7 +231,7 @@ std::optional<ServerName> RegionDirectory::MetaLocation() const {
 
 bool RegionDirectory::Own(std::string_view encoded, ProcId procedure, ProcId from) {
   const TimePoint now = clock_.Now();
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
   if (node == nullptr) return false;
   if (node->owner.valid() && node->owner != procedure && node->owner != from) return false;
@@ -240,7 +241,7 @@ bool RegionDirectory::Own(std::string_view encoded, ProcId procedure, ProcId fro
 
 void RegionDirectory::Disown(std::string_view encoded, ProcId procedure) {
   const TimePoint now = clock_.Now();
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
   if (node == nullptr || node->owner != procedure) return;
   SetOwner(*node, ProcId(), now);
@@ -259,7 +260,7 @@ void RegionDirectory::SetOwner(RegionNode& node, ProcId owner, TimePoint now) {
 
 bool RegionDirectory::Update(std::string_view encoded, const std::function<void(RegionNode&)>& change) {
   const TimePoint now = clock_.Now();
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const RegionNode* old = FindLocked(encoded);
   if (old == nullptr) return false;
   RegionNode changed = *old;
@@ -272,18 +273,18 @@ bool RegionDirectory::Update(std::string_view encoded, const std::function<void(
 }
 
 void RegionDirectory::RequestRelease(std::string_view encoded, ProcId procedure) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   if (FindLocked(encoded) != nullptr) wanted_[std::string(encoded)] = procedure;
 }
 
 ProcId RegionDirectory::ReleaseRequestedBy(std::string_view encoded) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = wanted_.find(encoded);
   return it == wanted_.end() ? ProcId() : it->second;
 }
 
 void RegionDirectory::Reserve(std::string_view encoded, std::uint64_t transition) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
   if (node != nullptr && !RATCHET_MUTANT("master.forget_reserved"))
     node->reserved = std::max(node->reserved, transition);
@@ -291,14 +292,14 @@ void RegionDirectory::Reserve(std::string_view encoded, std::uint64_t transition
 
 void RegionDirectory::Restore(RegionNode node) {
   node.last_update = clock_.Now();
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Put(std::move(node));
 }
 
 void RegionDirectory::Add(const RegionRow& row) {
   const TimePoint now = clock_.Now();
   std::string encoded = row.region.encoded_name();
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   if (RegionNode* known = FindLocked(encoded); known != nullptr && known->owner.valid()) {
     known->reserved = std::max(known->reserved, row.transition);
     if (!row.merged_from.empty()) {
@@ -336,7 +337,7 @@ void RegionDirectory::Add(const RegionRow& row) {
 
 bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, std::uint64_t open_number,
                             TimePoint now) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const RegionNode* known = FindLocked(encoded);
   if (known == nullptr || !known->unplaced || known->owner.valid()) return false;
   RegionNode node = *known;
@@ -353,7 +354,7 @@ bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, 
 }
 
 void RegionDirectory::Remove(std::string_view encoded) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(encoded);
   if (it == nodes_.end()) return;
   Changed(it->second.encoded);

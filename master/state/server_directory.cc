@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/base/part_lock.h"
 #include "common/base/state_moves.h"
 #include "master/state/errors.h"
 #include "master/state/split_workers.h"
@@ -71,19 +72,19 @@ std::uint64_t ServerDirectory::GreatestStartCode(const std::string& address) con
 bool ServerDirectory::IsOnline(const ServerName& server) const { return PhaseOf(server) == ServerPhase::kOnline; }
 
 std::optional<ServerPhase> ServerDirectory::PhaseOf(const ServerName& server) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(server);
   if (it == nodes_.end()) return std::nullopt;
   return it->second.phase;
 }
 
 bool ServerDirectory::IsKnown(const ServerName& server) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return nodes_.contains(server) || registering_.contains(server);
 }
 
 SettlementState ServerDirectory::SettlementOf(const ServerName& server, bool meta) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(server);
   if (it == nodes_.end()) return SettlementState::kSettled;
   const Node& node = it->second;
@@ -94,7 +95,7 @@ SettlementState ServerDirectory::SettlementOf(const ServerName& server, bool met
 }
 
 std::vector<ServerView> ServerDirectory::List() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<ServerView> all;
   for (const auto& [name, node] : nodes_) {
     all.push_back({name, node.phase, node.draining, node.version, node.last_heartbeat, node.crash_procedure});
@@ -103,7 +104,7 @@ std::vector<ServerView> ServerDirectory::List() const {
 }
 
 std::vector<ServerName> ServerDirectory::Online() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<ServerName> found;
   for (const auto& [name, node] : nodes_) {
     if (node.phase == ServerPhase::kOnline) found.push_back(name);
@@ -112,7 +113,7 @@ std::vector<ServerName> ServerDirectory::Online() const {
 }
 
 bool ServerDirectory::AnyDead() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   for (const auto& [name, node] : nodes_) {
     if (node.phase != ServerPhase::kOnline) return true;
   }
@@ -120,7 +121,7 @@ bool ServerDirectory::AnyDead() const {
 }
 
 bool ServerDirectory::WasLeaving(const ServerName& server) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(server);
   return it != nodes_.end() && it->second.leaving;
 }
@@ -129,7 +130,7 @@ bool ServerDirectory::WasLeaving(const ServerName& server) const {
 
 Status ServerDirectory::Heartbeat(const ServerName& server) {
   const TimePoint now = clock_.Now();
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(server);
   if (it == nodes_.end()) return YouAreDead(server, "is not registered here");
   if (it->second.phase != ServerPhase::kOnline) return YouAreDead(server, "was declared dead");
@@ -139,14 +140,14 @@ Status ServerDirectory::Heartbeat(const ServerName& server) {
 
 void ServerDirectory::SetDraining(const ServerName& server, bool draining) {
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.draining = draining;
   }
   if (!draining) Wake(ServerAddedEvent());
 }
 
 void ServerDirectory::SetLeaving(const ServerName& server) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(server);
   if (it == nodes_.end()) return;
   it->second.draining = true;
@@ -156,7 +157,7 @@ void ServerDirectory::SetLeaving(const ServerName& server) {
 void ServerDirectory::AddOnline(const ServerName& server, const std::string& version) {
   const TimePoint now = clock_.Now();
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     Node& node = nodes_[server];
     node.version = version;
     node.last_heartbeat = now;
@@ -167,7 +168,7 @@ void ServerDirectory::AddOnline(const ServerName& server, const std::string& ver
 }
 
 void ServerDirectory::AddCrashed(const ServerName& server, ProcId crash_procedure) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Node& node = nodes_[server];
   if (node.phase == ServerPhase::kOnline) MovePhase(node.phase, ServerPhase::kCrashed, server);
   node.crash_procedure = crash_procedure;
@@ -176,7 +177,7 @@ void ServerDirectory::AddCrashed(const ServerName& server, ProcId crash_procedur
 
 bool ServerDirectory::MarkCrashed(const ServerName& server, bool also_unknown) {
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     auto it = nodes_.find(server);
     if (it == nodes_.end()) {
       if (!also_unknown) return false;
@@ -192,7 +193,7 @@ bool ServerDirectory::MarkCrashed(const ServerName& server, bool also_unknown) {
 
 void ServerDirectory::SetMetaLogSplit(const ServerName& server) {
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.meta_log_split = true;
   }
   Wake(SettlementEvent(server));
@@ -200,7 +201,7 @@ void ServerDirectory::SetMetaLogSplit(const ServerName& server) {
 
 void ServerDirectory::SetLogsSplit(const ServerName& server) {
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     if (const auto it = nodes_.find(server); it != nodes_.end())
       MovePhase(it->second.phase, ServerPhase::kLogsSplit, server);
   }
@@ -209,7 +210,7 @@ void ServerDirectory::SetLogsSplit(const ServerName& server) {
 
 void ServerDirectory::Remove(const ServerName& server) {
   {
-    const MutexLock lock(mutex_);
+    const PartLock lock(mutex_);
     nodes_.erase(server);
   }
   Wake(SettlementEvent(server));
@@ -218,7 +219,7 @@ void ServerDirectory::Remove(const ServerName& server) {
 // ---- submissions of crash procedures ----
 
 std::optional<ProcId> ServerDirectory::BeginSubmission(const ServerName& server) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Node& node = nodes_[server];
   if (node.submitting || node.crash_procedure.valid()) return node.crash_procedure;
   node.submitting = true;
@@ -226,7 +227,7 @@ std::optional<ProcId> ServerDirectory::BeginSubmission(const ServerName& server)
 }
 
 void ServerDirectory::EndSubmission(const ServerName& server, ProcId crash_procedure) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(server);
   if (it == nodes_.end()) return;  // the procedure has already ended and removed the server
   it->second.submitting = false;
@@ -234,7 +235,7 @@ void ServerDirectory::EndSubmission(const ServerName& server, ProcId crash_proce
 }
 
 std::vector<std::pair<ServerName, ProcId>> ServerDirectory::Crashed() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<std::pair<ServerName, ProcId>> found;
   for (const auto& [name, node] : nodes_) {
     if (node.phase != ServerPhase::kOnline && !node.submitting) found.emplace_back(name, node.crash_procedure);
@@ -243,7 +244,7 @@ std::vector<std::pair<ServerName, ProcId>> ServerDirectory::Crashed() const {
 }
 
 bool ServerDirectory::ForgetCrashProcedure(const ServerName& server, ProcId crash_procedure) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = nodes_.find(server);
   if (it == nodes_.end() || it->second.crash_procedure != crash_procedure) return false;
   it->second.crash_procedure = ProcId();
@@ -253,7 +254,7 @@ bool ServerDirectory::ForgetCrashProcedure(const ServerName& server, ProcId cras
 // ---- registrations ----
 
 Result<Admission> ServerDirectory::Admit(const ServerName& server) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Admission admission;
   if (const auto it = nodes_.find(server); it != nodes_.end()) {
     if (it->second.phase != ServerPhase::kOnline) return YouAreDead(server, "is being recovered");
@@ -278,43 +279,43 @@ Result<Admission> ServerDirectory::Admit(const ServerName& server) {
 }
 
 void ServerDirectory::AddRegistering(const ServerName& server, ProcId procedure) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   registering_[server] = {procedure, false};
   Raise(server);
 }
 
 void ServerDirectory::SetRegistration(const ServerName& server, ProcId procedure) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   if (const auto it = registering_.find(server); it != registering_.end()) it->second.procedure = procedure;
 }
 
 std::optional<ProcId> ServerDirectory::RegistrationOf(const ServerName& server) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = registering_.find(server);
   if (it == registering_.end() || RATCHET_MUTANT("master.forget_registering")) return std::nullopt;
   return it->second.procedure;
 }
 
 std::vector<std::pair<ServerName, ProcId>> ServerDirectory::Registrations() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<std::pair<ServerName, ProcId>> found;
   for (const auto& [name, registration] : registering_) found.emplace_back(name, registration.procedure);
   return found;
 }
 
 void ServerDirectory::Abandon(const ServerName& server) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   if (const auto it = registering_.find(server); it != registering_.end()) it->second.abandoned = true;
 }
 
 std::uint64_t ServerDirectory::GreatestStartCode(const ServerName& server) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = start_codes_.find(AddressKey(server));
   return it == start_codes_.end() ? 0 : it->second;
 }
 
 std::string ServerDirectory::ClaimStartCode(const ServerName& server) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   if (RATCHET_MUTANT("master.record_late_registration")) return {};
   const std::uint64_t greatest = GreatestStartCode(AddressKey(server));
   if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) {
@@ -327,7 +328,7 @@ std::string ServerDirectory::ClaimStartCode(const ServerName& server) {
 }
 
 bool ServerDirectory::EndRegistration(const ServerName& server, const Status& recorded) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const bool mine = registering_.erase(server) > 0 || RATCHET_MUTANT("master.forget_registering");
   // An unrecorded server may register again with the same start code; a dead server may not.
   const auto greatest = start_codes_.find(AddressKey(server));
@@ -339,19 +340,19 @@ bool ServerDirectory::EndRegistration(const ServerName& server, const Status& re
 }
 
 void ServerDirectory::RaiseStartCode(const ServerName& server) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   Raise(server);
 }
 
 void ServerDirectory::RaiseStartCodeFloor(std::uint64_t floor) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   start_code_floor_ = std::max(start_code_floor_, floor);
 }
 
 ServerDirectory::ForgottenStartCodes ServerDirectory::ForgetStartCodes(const ServerName& server) {
   const auto now_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.WallMillis()));
   const auto age_ms = static_cast<std::uint64_t>(kStartCodeAge.count());
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   if (forgets_ == server) return forgotten_;
   if (forgets_ || !registering_.contains(server) || start_codes_.size() <= kStartCodesKept) return {};
   std::set<std::string> in_use;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/mutant.h"
+#include "common/base/part_lock.h"
 #include "master/env/cluster_files.h"
 
 namespace ratchet::master {
@@ -44,33 +45,33 @@ TableDirectory::TableDirectory() {
 }
 
 std::optional<TableNode> TableDirectory::Get(const TableName& table) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = tables_.find(table);
   if (it == tables_.end()) return std::nullopt;
   return it->second;
 }
 
 bool TableDirectory::Exists(const TableName& table) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return tables_.contains(table);
 }
 
 std::vector<TableNode> TableDirectory::List() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<TableNode> all;
   for (const auto& [name, node] : tables_) all.push_back(node);
   return all;
 }
 
 std::vector<TableNode> TableDirectory::Unsettled() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::vector<TableNode> found;
   for (const TableName& name : unsettled_) found.push_back(tables_.find(name)->second);
   return found;
 }
 
 std::vector<TableName> TableDirectory::Disabled() const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   return {disabled_.begin(), disabled_.end()};
 }
 
@@ -90,7 +91,7 @@ void TableDirectory::Index(const TableNode& node) {
 }
 
 void TableDirectory::Put(TableNode node) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto known = tables_.find(node.name);
   if (known != tables_.end() && IsOlder(node, known->second)) {
     node.schema = known->second.schema;
@@ -104,7 +105,7 @@ void TableDirectory::Put(TableNode node) {
 }
 
 void TableDirectory::Remove(const TableName& table) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   tables_.erase(table);
   lock_grants_.erase(table);
   drawn_.erase(table);
@@ -114,7 +115,7 @@ void TableDirectory::Remove(const TableName& table) {
 
 void TableDirectory::SetSchema(const TableName& table, const std::string& directory,
                                std::shared_ptr<const TableDescriptor> schema, std::uint64_t number) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = tables_.find(table);
   if (it == tables_.end() || it->second.directory != directory) return;
   if (it->second.schema != nullptr && number < it->second.schema_number && !RATCHET_MUTANT("master.schema_goes_back"))
@@ -127,7 +128,7 @@ void TableDirectory::SetSchema(const TableName& table, const std::string& direct
 }
 
 std::uint64_t TableDirectory::RecordLockGrant(const TableName& table, ProcId pid, bool deletes) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   // Earlier versions derived numbers from the pid; the new number exceeds those too.
   std::uint64_t first = std::max(greatest_ + 1, pid.value() * kTableChanges);
   if (RATCHET_MUTANT("master.numbers_by_submission")) first = pid.value() * kTableChanges;
@@ -137,14 +138,14 @@ std::uint64_t TableDirectory::RecordLockGrant(const TableName& table, ProcId pid
 }
 
 void TableDirectory::RestoreLockGrant(const TableName& table, const TableLockGrant& grant) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   greatest_ = std::max(greatest_, grant.transition + kTableChanges - 1);
   TableLockGrant& last = lock_grants_[table];
   if (!last.pid.valid() || last.transition < grant.transition) last = grant;
 }
 
 std::uint64_t TableDirectory::DrawDescriptor(const TableName& table) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = tables_.find(table);
   std::uint64_t& drawn = drawn_[table];
   drawn = std::max(drawn, it == tables_.end() ? 0 : it->second.schema_number) + 1;
@@ -152,13 +153,13 @@ std::uint64_t TableDirectory::DrawDescriptor(const TableName& table) {
 }
 
 void TableDirectory::RestoreDescriptor(const TableName& table, std::uint64_t number) {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   std::uint64_t& drawn = drawn_[table];
   drawn = std::max(drawn, number);
 }
 
 std::optional<TableLockGrant> TableDirectory::LastLockGrant(const TableName& table) const {
-  const MutexLock lock(mutex_);
+  const PartLock lock(mutex_);
   const auto it = lock_grants_.find(table);
   if (it == lock_grants_.end()) return std::nullopt;
   return it->second;

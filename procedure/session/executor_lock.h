@@ -21,6 +21,7 @@
 
 #include "common/base/adaptive_mutex.h"
 #include "common/base/mutex.h"
+#include "common/base/part_lock.h"
 #include "common/base/prng.h"
 #include "procedure/pure/activity_stream.h"
 #include "procedure/pure/lock_manager.h"
@@ -145,7 +146,10 @@ class Core : public std::enable_shared_from_this<Core> {
 // state() declares that to the analysis.
 class SCOPED_CAPABILITY ExecutorLock {
  public:
-  explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : core_(core) { core_.mutex_.Lock(); }
+  explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : core_(core) {
+    ExpectNoPartLock("the executor");
+    core_.mutex_.Lock();
+  }
   ~ExecutorLock() RELEASE() {
     Drain();
     if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_ && !notifies_) {

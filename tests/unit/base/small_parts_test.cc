@@ -1,4 +1,4 @@
-// SmallVector, UniqueFunction and AdaptiveMutex.
+// SmallVector, UniqueFunction, AdaptiveMutex and PartLock.
 #include <memory>
 #include <string>
 #include <thread>
@@ -8,6 +8,7 @@
 
 #include "common/base/adaptive_mutex.h"
 #include "common/base/json_quote.h"
+#include "common/base/part_lock.h"
 #include "common/base/small_vector.h"
 #include "common/base/unique_function.h"
 
@@ -90,6 +91,41 @@ TEST(JsonQuoteTest, Utf8StaysAndOtherBytesAreEscaped) {
   EXPECT_EQ(JsonQuote("\xc0\x80"), "\"\\u00c0\\u0080\"") << "overlong";
   EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"") << "a surrogate";
 }
+
+#if defined(RATCHET_MUTANTS)
+TEST(PartLockTest, OneAfterTheOtherIsLegalOnEachThread) {
+  const RecordedPartLocks recorded;
+  Mutex one;
+  Mutex other;
+  {
+    const PartLock lock(one);
+    std::thread([&other] { const PartLock theirs(other); }).join();
+  }
+  { const PartLock lock(other); }
+  ExpectNoPartLock("a part");
+  EXPECT_TRUE(recorded.violations().empty());
+}
+
+TEST(PartLockTest, ACallOfAnotherPartUnderALockIsNoticed) {
+  Mutex one;
+  Mutex other;
+  {
+    const RecordedPartLocks recorded;
+    const PartLock lock(one);
+    ExpectNoPartLock("the executor");
+    { const PartLock inner(other); }
+    ASSERT_EQ(recorded.violations().size(), 2U);
+    EXPECT_EQ(recorded.violations()[0].find("the executor is entered while the lock of small_parts_test.cc:"), 0U);
+    EXPECT_EQ(recorded.violations()[1].find("small_parts_test.cc:"), 0U);
+  }
+  EXPECT_DEATH(
+      {
+        const PartLock lock(one);
+        ExpectNoPartLock("the executor");
+      },
+      "the executor is entered while the lock of small_parts_test.cc");
+}
+#endif
 
 }  // namespace
 }  // namespace ratchet

@@ -2,6 +2,8 @@
 // alone.
 #include <functional>
 
+#include "common/base/part_lock.h"
+#include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -43,6 +45,7 @@ class ReconcilerTest : public MasterTest {
         .tables.at(cluster_.meta().tables().at(row.region.table).directory)
         .regions.insert(row.region.encoded_name());
   }
+  std::string CallUnderALock();
   RegionRow& Row(const std::string& encoded) { return cluster_.meta().mutable_regions().at(encoded); }
 };
 
@@ -375,6 +378,42 @@ TEST_F(ReconcilerTest, WorkInProgressIsNoDisagreement) {
   }
   EXPECT_TRUE(reconciler().Findings().empty());
 }
+
+#if defined(RATCHET_MUTANTS)
+// Returns the first call of another part that the reconciler, or a part of it, makes under its lock: heartbeats, sweeps
+// with repairs, comparisons and surveys.
+std::string ReconcilerTest::CallUnderALock() {
+  const RecordedPartLocks recorded;
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  const std::string encoded = Encoded("t");
+  (void)Unassign(encoded);
+  EXPECT_TRUE(cluster_.Settle());
+  master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
+  GraceEnds();
+  for (sim::SimServer* server : cluster_.Alive()) Beat(*server);
+  reconciler().Sweep();
+  ExpectFinding(encoded, "no procedure owned it");
+  reconciler().Sweep();  // while the repair runs
+  ExpectSettled();
+  reconciler().Sweep();  // the repair has ended
+  reconciler().Survey();
+  std::optional<Status> looked;
+  reconciler().CompareWithMeta([&](Status status) { looked = std::move(status); });
+  EXPECT_TRUE(cluster_.RunUntil([&] { return looked.has_value(); }));
+  (void)reconciler().RemoveGarbageNow();
+  (void)reconciler().Problems();
+  return recorded.violations().empty() ? "" : recorded.violations().front();
+}
+
+TEST_F(ReconcilerTest, NoLockIsHeldWhileAnotherPartIsCalled) { EXPECT_EQ(CallUnderALock(), ""); }
+
+TEST_F(ReconcilerTest, ACallUnderItsLockIsNoticed) {
+  ExpectKilled(
+      "reconciler.ask_under_lock", [this] { return CallUnderALock(); },
+      "the executor is entered while the lock of reconciler.cc");
+}
+#endif
 
 }  // namespace
 }  // namespace ratchet::master
