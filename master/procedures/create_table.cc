@@ -8,6 +8,7 @@
 #include "master/env/cluster_files.h"
 #include "master/procedures/new_table.h"
 #include "master/state/errors.h"
+#include "master/state/key_ranges.h"
 
 namespace ratchet::master {
 namespace {
@@ -43,7 +44,10 @@ Status CreateTable::CheckInitial() const {
                       key.size(), kMaxRowLength));
     }
     if (key.empty()) return IllegalRequest("an empty split key");
-    if (key <= last) return IllegalRequest("split keys must rise and be unique");
+    if (key == last) return IllegalRequest(fmt::format("split keys must be unique: '{}' is given twice", KeyText(key)));
+    if (key < last) {
+      return IllegalRequest(fmt::format("split keys must rise: '{}' follows '{}'", KeyText(key), KeyText(last)));
+    }
     last = key;
   }
   return Ok();

@@ -10,11 +10,6 @@
 namespace ratchet::master {
 namespace {
 
-std::string KeyText(const std::string& key) {
-  constexpr std::size_t kShown = 64;
-  return PrintableText(key.substr(0, kShown), "\\'") + (key.size() > kShown ? "..." : "");
-}
-
 bool Covers(const RegionNode& node) { return HasItsRows(node.state) && node.info.replica_id == 0; }
 
 std::vector<const RegionNode*> ByStart(const std::vector<RegionNode>& regions) {
@@ -33,6 +28,11 @@ bool EndsBefore(const std::string& end, const std::string& other) {
 }
 
 }  // namespace
+
+std::string KeyText(std::string_view key) {
+  constexpr std::size_t kShown = 64;
+  return PrintableText(key.substr(0, kShown), "\\'") + (key.size() > kShown ? "..." : "");
+}
 
 KeyRange RangeOf(const RegionInfo& region) { return {region.start_key, region.end_key}; }
 

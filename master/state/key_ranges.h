@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/model/region_info.h"
@@ -18,6 +19,8 @@ struct KeyRange {
 
 [[nodiscard]] KeyRange RangeOf(const RegionInfo& region);
 [[nodiscard]] bool Overlap(const KeyRange& a, const KeyRange& b);  // true if they have a key in common
+// The key for messages: unprintable bytes as \x00, a long key cut.
+[[nodiscard]] std::string KeyText(std::string_view key);
 // Text such as "from 'b' to 'c'"; unprintable bytes as \x00, long keys cut.
 [[nodiscard]] std::string RangeText(const KeyRange& range);
 

@@ -112,7 +112,8 @@ ASKED = [
     ("create hbase:x f", USAGE, "INVALID_ARGUMENT: table hbase:x: the namespace hbase is the system's"),
     ("create nons:x f", NOT_FOUND,
      "NOT_FOUND: namespace nons does not exist: create it first (ratchet create-namespace)"),
-    ("create x f --split-keys b,a", FAILED, "REFUSED: split keys must rise and be unique"),
+    ("create x f --split-keys b,a", FAILED, "REFUSED: split keys must rise: 'a' follows 'b'"),
+    ("create x f --split-keys a,b,b", FAILED, "REFUSED: split keys must be unique: 'b' is given twice"),
     ("create x f --regions 4 --split-keys a", USAGE,
      "INVALID_ARGUMENT: give either --split-keys or --regions, not both"),
     # families

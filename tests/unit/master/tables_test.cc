@@ -31,6 +31,20 @@ TEST_F(MasterTest, NamesAndKeysThatCannotBeKeptAreRefusedAtOnce) {
   EXPECT_EQ(Outcome(pid), "success");
 }
 
+TEST_F(MasterTest, TheErrorOfUnorderedSplitKeysNamesTheKey) {
+  cluster_.Boot(2);
+  const auto refusal = [this](std::vector<std::string> keys) {
+    const auto pid = master().Ask([&](Done done) {
+      admin().CreateTable(Descriptor("t"), std::move(keys), {"me", {}}, done);
+    });
+    return pid.ok() ? std::string("accepted") : pid.error().message();
+  };
+  EXPECT_EQ(refusal({"a", "c", "b", "d"}), "split keys must rise: 'b' follows 'c'");
+  EXPECT_EQ(refusal({"a", std::string("\x01", 1), "d"}), "split keys must rise: '\\x01' follows 'a'");
+  EXPECT_EQ(refusal({"a", "b", "b"}), "split keys must be unique: 'b' is given twice");
+  EXPECT_LT(refusal({std::string(20'000, 'b'), std::string(20'000, 'a')}).size(), 300u);
+}
+
 // An accepted setting is honoured, or is known to need no action here.
 TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
   cluster_.Boot(2);
