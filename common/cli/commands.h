@@ -29,6 +29,8 @@ int ReportOnTable(Session& session, const Error& error, const TableName& table);
 // An error only when the master reports that the table does not exist; a master that does not answer is not an
 // obstacle.
 [[nodiscard]] Status RequireTable(Session& session, const TableName& table);
+// Does what RequireTable does, for a namespace.
+[[nodiscard]] Status RequireNamespace(Session& session, const std::string& name);
 
 // cluster_commands.cc
 int ShowStatus(Session& session);

@@ -186,6 +186,8 @@ int HoldLock(Session& session, const LockFlags& flags) {
   hbase::pb::LockRequest request;
   request.set_lock_type(flags.shared ? hbase::pb::SHARED : hbase::pb::EXCLUSIVE);
   if (flags.is_namespace) {
+    if (const Status there = RequireNamespace(session, flags.target); !there.ok())
+      return Report(session, there.error());
     request.set_namespace_(flags.target);
   } else {
     auto table = TableName::Parse(flags.target);

@@ -10,6 +10,7 @@
 #include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
 #include "common/cli/suggest.h"
+#include "common/client/namespaces.h"
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
@@ -123,6 +124,13 @@ Status RequireTable(Session& session, const TableName& table) {
   client::Admin admin(session.connection, std::min(session.timeout, kAsideTimeout));
   const auto state = admin.State(table);
   if (!state.ok() && rpc::IsClass(state.error(), rpc::exception::kTableNotFound)) return state.error();
+  return Ok();
+}
+
+Status RequireNamespace(Session& session, const std::string& name) {
+  client::Admin admin(session.connection, std::min(session.timeout, kAsideTimeout));
+  const auto found = client::DescribeNamespace(admin, name);
+  if (!found.ok() && rpc::IsClass(found.error(), rpc::exception::kNamespaceNotFound)) return found.error();
   return Ok();
 }
 
