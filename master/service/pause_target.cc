@@ -9,6 +9,7 @@
 #include "master/control/master_logic.h"
 #include "master/procedures/register.h"
 #include "master/state/errors.h"
+#include "master/state/namespace_directory.h"
 #include "procedure/author/procedure_registry.h"
 #include "procedure/lock_procedure.h"
 
@@ -40,14 +41,8 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
       if (!logic.tables().Exists(*table)) return TableNotFound(*table);
       return Ok();
     }
-    case ResourceKind::kNamespace: {
-      const auto tables = logic.tables().List();
-      const auto in_it = [&](const auto& table) { return table.name.ns == key.name; };
-      if (key.name == kDefaultNamespace || key.name == kSystemNamespace ||
-          std::any_of(tables.begin(), tables.end(), in_it))
-        return Ok();
-      return rpc::RemoteError(rpc::exception::kNamespaceNotFound, fmt::format("namespace {} does not exist", key.name));
-    }
+    case ResourceKind::kNamespace:
+      return NamespaceExists(logic.env(), key.name) ? Ok() : Status(NamespaceNotFound(key.name));
     case ResourceKind::kRegion: {
       const auto slash = key.name.rfind('/');
       const auto region = logic.regions().Get(slash == std::string::npos ? key.name : key.name.substr(slash + 1));

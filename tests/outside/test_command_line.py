@@ -501,6 +501,10 @@ class InputTest(CommandLineTest):
     def test_pauses_of_what_is_not_there(self):
         self.fails(NOT_FOUND, "pause", "type", "CreateTabel", says="CreateTable")
         self.fails(NOT_FOUND, "pause", "namespace", "nosuch", says="nosuch does not exist")
+        self.json("create-namespace", "cli_empty")
+        self.json("pause", "namespace", "cli_empty")
+        self.json("resume", "namespace", "cli_empty")
+        self.json("drop-namespace", "cli_empty")
         self.fails(NOT_FOUND, "pause", "server", "nosuch,1,1", says="ratchet servers")
         self.fails(NOT_FOUND, "pause", "region", "zzzz", says="not known")
         self.fails(USAGE, "pause", "tabel", "t", says="did you mean 'table'?")

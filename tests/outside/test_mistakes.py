@@ -183,6 +183,8 @@ ASKED = [
     ("lock nosuch", NOT_FOUND, "NOT_FOUND: table nosuch does not exist (see: ratchet list)"),
     ("lock nosuch --namespace", NOT_FOUND,
      "NOT_FOUND: namespace nosuch does not exist: create it first (ratchet create-namespace)"),
+    ("pause namespace nosuch", NOT_FOUND,
+     "NOT_FOUND: namespace nosuch does not exist: create it first (ratchet create-namespace)"),
     ("why nosuch", NOT_FOUND,
      "NOT_FOUND: 'nosuch' is not a pid, table, region or server of this cluster (ratchet procedures, tables, regions, "
      "servers list them)"),
