@@ -21,7 +21,7 @@ namespace {
 
 struct Flags {
   std::string dir;
-  std::int64_t zookeepers = 0;  // 0, also below: not given
+  std::int64_t zookeepers = 0;  // 0, also below: not given; a request for 0 is refused
   std::int64_t masters = 0;
   std::int64_t servers = 0;
   std::string storage;  // for a new cluster
@@ -37,7 +37,19 @@ constexpr const char* kWords =
     "resume "
     "NAME";
 
+// Sizes of a new cluster for which the command line gives none.
+constexpr std::int64_t kZooKeepers = 1;
+constexpr std::int64_t kMasters = 2;
+constexpr std::int64_t kServers = 3;
+
 void Say(const std::string& line) { std::cout << line << std::endl; }
+
+// The setting of a size: `otherwise` is shown as its default, and `size` stays 0 if it is not given.
+SettingTarget<std::int64_t> SizeSetting(std::int64_t* size, std::int64_t otherwise) {
+  SettingTarget<std::int64_t> target(size);
+  target.get = [size, otherwise] { return *size == 0 ? otherwise : *size; };
+  return target;
+}
 
 std::string StateOf(const ProcessInfo& info) {
   if (info.id.pid == 0) return "down";
@@ -124,9 +136,9 @@ Status Up(const Flags& flags) {
   if (flags.zookeepers != 0) RATCHET_TRY(CheckZooKeeperMembers(flags.zookeepers));
   ClusterSpec spec;
   spec.dir = flags.dir;
-  spec.zookeepers = static_cast<int>(flags.zookeepers == 0 ? 1 : flags.zookeepers);
-  spec.masters = static_cast<int>(flags.masters == 0 ? 2 : flags.masters);
-  spec.servers = static_cast<int>(flags.servers == 0 ? 3 : flags.servers);
+  spec.zookeepers = static_cast<int>(flags.zookeepers == 0 ? kZooKeepers : flags.zookeepers);
+  spec.masters = static_cast<int>(flags.masters == 0 ? kMasters : flags.masters);
+  spec.servers = static_cast<int>(flags.servers == 0 ? kServers : flags.servers);
   if (!flags.storage.empty()) spec.storage = flags.storage;
   spec.session_timeout = flags.session;
   spec.detached = true;
@@ -208,9 +220,10 @@ int Main(int argc, char** argv) {
   Settings settings("ratchet-cluster",
                     fmt::format("A cluster of real processes in one directory.\nCommands: {}", kWords));
   settings.AddText({"dir", "directory of the cluster", {}}, &flags.dir, Presence::kRequired);
-  settings.AddInt({"zookeepers", "ZooKeeper members of a new cluster: 1, 3 or 5; 0: 1", {}}, &flags.zookeepers, {0, 5});
-  settings.AddInt({"masters", "masters of a new cluster; 0: 2", {}}, &flags.masters, {0, 9});
-  settings.AddInt({"servers", "region servers of a new cluster; 0: 3", {}}, &flags.servers, {0, 50});
+  settings.AddInt({"zookeepers", "ZooKeeper members of a new cluster: 1, 3 or 5", {}},
+                  SizeSetting(&flags.zookeepers, kZooKeepers), {1, 5});
+  settings.AddInt({"masters", "masters of a new cluster", {}}, SizeSetting(&flags.masters, kMasters), {1, 9});
+  settings.AddInt({"servers", "region servers of a new cluster", {}}, SizeSetting(&flags.servers, kServers), {1, 50});
   settings.AddText(
       {"storage", "storage of a new cluster's root: local, or ceph (a mini Ceph in DIR/ceph, scripts/ceph)", {}},
       &flags.storage, Presence::kOptional, {"", "local", "ceph"});

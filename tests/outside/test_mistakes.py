@@ -266,6 +266,12 @@ PROGRAMS = [
     ("ratchet-cluster status --dir $dir/none", FAILED, "$dir/none holds no cluster (no cluster.state)"),
     ("ratchet-cluster up --dir $dir/not-a-cluster", FAILED,
      "$dir/not-a-cluster is not empty and holds no cluster; choose another --dir"),
+    ("ratchet-cluster up --dir $dir/none --servers 0", USAGE,
+     "setting servers from --servers: '0': not in the range (allowed: 1 to 50)"),
+    ("ratchet-cluster up --dir $dir/none --masters 0", USAGE,
+     "setting masters from --masters: '0': not in the range (allowed: 1 to 9)"),
+    ("ratchet-cluster up --dir $dir/none --zookeepers 0", USAGE,
+     "setting zookeepers from --zookeepers: '0': not in the range (allowed: 1 to 5)"),
     ("ratchet-cluster up", USAGE, "setting dir is required: directory of the cluster"),
 ]
 
