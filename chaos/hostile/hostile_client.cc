@@ -7,25 +7,29 @@
 #include "chaos/hostile/catalog.h"
 #include "common/model/proto/common.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/member_identity.h"
 
 namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kAnswerWithin{2'000};
 
-rpc::ChannelPoolOptions PoolOptions(std::string cluster_key) {
+rpc::ChannelPoolOptions PoolOptions(const std::string& cluster_key) {
   rpc::ChannelPoolOptions options;
   options.name = "hostile";
   options.user = "hostile";
-  options.cluster_key = std::move(cluster_key);
+  if (cluster_key.empty()) return options;
+  const auto member = std::make_shared<rpc::MemberIdentity>(rpc::MemberRole::kMaster, std::vector{cluster_key});
+  member->SetName({"hostile", 1, 1});
+  options.member = member;
   return options;
 }
 
 }  // namespace
 
 HostileClient::HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names,
-                             std::string cluster_key)
-    : endpoint_(std::move(endpoint)), maker_(seed, std::move(names)), pool_(PoolOptions(std::move(cluster_key))) {}
+                             const std::string& cluster_key)
+    : endpoint_(std::move(endpoint)), maker_(seed, std::move(names)), pool_(PoolOptions(cluster_key)) {}
 
 HostileClient::~HostileClient() { pool_.Stop(); }
 

@@ -27,7 +27,7 @@ class HostileClient {
   // member (S77: members only), and its values reach code where a lying member may do any harm: for tests of decoders,
   // not for clusters.
   HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names,
-                std::string cluster_key = {});
+                const std::string& cluster_key = {});
   ~HostileClient();
 
   // Sends the next request of the seed's sequence. Returns after its answer, or after the timeout of a call.

@@ -1,14 +1,16 @@
 // The cluster's key, <root>/cluster.key, distinguishes the cluster's own processes from their clients, S77 (members
 // only).
 //
-// Written once, by the first master whose root belongs to its place in ZooKeeper, and never changed. Only the user that
-// runs the cluster may read it (mode 0600). A process shows it in the header of each connection that it opens. Requests
-// that only masters and region servers may send are accepted only from such connections. The key proves only that the
-// peer can read the cluster's storage as that user: it keeps out mistakes and clients, not a reader of the root or of
-// the network.
+// The first master whose root belongs to its place in ZooKeeper writes it; afterwards only an operator replaces it
+// (docs/security.md). Only the user that runs the cluster may read it (mode 0600). A process proves to each process
+// that it connects to that it has the key, and the key itself is not sent (common/rpc/member_proof.h). Requests that
+// only masters and region servers may send are accepted only on such connections. The proof shows only that the peer
+// can read the cluster's storage as that user: it keeps out mistakes and clients, not a reader of the root.
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/io/disk.h"
@@ -16,17 +18,22 @@
 namespace ratchet::io {
 
 inline constexpr const char* kClusterKeyFile = "cluster.key";
+// Keys of version 0.3 and later begin so; a process that proves its key by itself never sends such a key in clear.
+inline constexpr std::string_view kProofKeyPrefix = "proof-";
 
-// A new key: 32 hexadecimal digits from the operating system's entropy.
+// The keys of the file, one or two: the first one makes proofs, and proofs by each of them are accepted.
+using ClusterKeys = std::vector<std::string>;
+
+// A new key: kProofKeyPrefix and 64 hexadecimal digits from the operating system's entropy.
 [[nodiscard]] std::string NewClusterKey();
 
-// kNotFound: no master has written it yet. kCorruption: the text is not a key (16 to 256 printable characters on one
-// line).
-[[nodiscard]] Result<std::string> ReadClusterKey(Directory& root);
+// kNotFound: no master has written it yet. kCorruption: the text is not one or two keys (16 to 256 printable characters
+// each, one on a line).
+[[nodiscard]] Result<ClusterKeys> ReadClusterKeys(Directory& root);
 
-// Reads the key; writes `fresh`, durably, when there is none. Several processes may do so at the same time: all return
-// the same.
-[[nodiscard]] Result<std::string> EnsureClusterKey(Directory& root, const std::string& fresh);
+// Reads the keys; writes `fresh`, durably, when there are none. Several processes may do so at the same time: all
+// return the same. `fresh`: one or two keys.
+[[nodiscard]] Result<ClusterKeys> EnsureClusterKeys(Directory& root, const ClusterKeys& fresh);
 
 // Create(), with mode 0600 where `directory` is one of the operating system's. (posix_disk.cc)
 [[nodiscard]] Result<std::unique_ptr<WritableFile>> CreatePrivate(Directory& directory, const std::string& name);

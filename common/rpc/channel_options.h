@@ -3,12 +3,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "common/rpc/channel.h"
 
 namespace ratchet::rpc {
+
+class MemberIdentity;  // member_identity.h
 
 // A test's change to one message. Requested on the I/O thread for every request that is about to be written and every
 // answer that has been read.
@@ -27,8 +30,8 @@ using TransportHook = std::function<TransportAction(const TransportEvent&)>;
 struct ChannelPoolOptions {
   std::string name = "rpc-client";  // prefix of thread names
   std::string user = "ratchet";     // effective user in the connection header
-  // shown to servers by the cluster's own processes; empty: a client (S77: members only)
-  std::string cluster_key{};
+  // Proven to servers by the cluster's own processes; null: a client (S77: members only).
+  std::shared_ptr<const MemberIdentity> member{};
   int io_threads = 1;       // at least 1
   bool cell_blocks = true;  // name KeyValueCodec in the connection header
   Millis connect_timeout{5'000};

@@ -19,6 +19,7 @@
 #include "common/rpc/channel_options.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/io_threads.h"
+#include "common/rpc/member_proof.h"
 
 namespace ratchet::rpc {
 
@@ -49,7 +50,9 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
     bool sent = false;
     bool lost = false;  // by the hook, which acts as the network
   };
-  enum class State : std::uint8_t { kIdle, kConnecting, kConnected, kStopped };
+  // kProving: connected; this process and the server prove to each other that they are members
+  // (client_channel_proof.cc).
+  enum class State : std::uint8_t { kIdle, kConnecting, kProving, kConnected, kStopped };
 
   void DrainInbox();
   void Begin(std::shared_ptr<PendingCall> call);
@@ -58,6 +61,13 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   void OnResolved(std::uint64_t attempt, const Result<NameResolver::Addresses>& found);
   void OnConnected(std::uint64_t attempt, ErrorCode error);
   void NotConnected(const std::string& why);
+  void Ready();
+  void BeginProof();
+  void ConsumeProof();
+  void OnServerUnit(const std::string& unit);
+  void OnServerFrame();
+  void NotProven(const std::string& why);
+  void ShowKeyInClear();
   void Write();
   void Read();
   void ConsumeFrames();
@@ -108,6 +118,9 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   std::set<std::pair<TimePoint, std::uint32_t>> deadlines_;
   std::vector<std::shared_ptr<PendingCall>> outbox_;  // to be written
   std::string outbox_hello_;                          // introduction of a new connection, before everything else
+  std::optional<MemberClientProof> proof_;            // while proving
+  bool proof_sent_ = false;                           // the server has proven itself, and this process too
+  std::string key_in_clear_;                          // to be shown by the next attempt; empty: none
   std::vector<std::string> writing_;                  // in use while a write runs
 };
 

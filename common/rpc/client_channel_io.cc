@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kMaxGather = 64;
+constexpr char kNoProofInTime[] = "no proof within the connect time-out";
 
 }  // namespace
 
@@ -59,26 +60,35 @@ void ClientChannel::NotConnected(const std::string& why) {
 }
 
 void ClientChannel::OnConnected(std::uint64_t attempt, ErrorCode error) {
-  if (connection_ != attempt || state_ != State::kConnecting) return;
+  if (connection_ != attempt) return;
+  if (state_ == State::kProving) return NotConnected(kNoProofInTime);
+  if (state_ != State::kConnecting) return;
   if (error) return NotConnected(error.message());
+  ErrorCode ignored;  // only costs latency
+  socket_->set_option(Tcp::no_delay(true), ignored);
+  const std::string shown = std::exchange(key_in_clear_, {});
+  if (options_.member != nullptr && shown.empty()) return BeginProof();
+  outbox_hello_ = ClientHello(options_.user, service_, options_.cell_blocks, shown);
+  Ready();
+  Read();
+}
+
+void ClientChannel::Ready() {
   connect_timer_.cancel();
   failures_ = 0;
   state_ = State::kConnected;
   last_received_ = SystemClock().Now();
   answered_ = false;
-  ErrorCode ignored;  // only costs latency
-  socket_->set_option(Tcp::no_delay(true), ignored);
-  outbox_hello_ = ClientHello(options_.user, service_, options_.cell_blocks, options_.cluster_key);
-  Read();
   Write();
 }
 
 void ClientChannel::Write() {
-  if (state_ != State::kConnected || !writing_.empty()) return;
+  const bool connected = state_ == State::kConnected;
+  if ((!connected && state_ != State::kProving) || !writing_.empty()) return;
   if (!outbox_hello_.empty()) writing_.push_back(std::exchange(outbox_hello_, {}));
   const TimePoint now = SystemClock().Now();
   std::size_t taken = 0;
-  for (; taken < outbox_.size() && writing_.size() < kMaxGather; ++taken) {
+  for (; connected && taken < outbox_.size() && writing_.size() < kMaxGather; ++taken) {
     PendingCall& call = *outbox_[taken];
     if (call.sent) continue;  // it has ended meanwhile
     call.sent = true;
@@ -112,8 +122,9 @@ void ClientChannel::Read() {
                              const std::string_view bytes(self->read_buffer_.data(), count);
                              self->capture_.ToClient(bytes);
                              self->input_->Append(bytes);
+                             if (self->state_ == State::kProving) self->ConsumeProof();
                              self->ConsumeFrames();
-                             if (self->connection_ == number && self->state_ == State::kConnected) self->Read();
+                             if (self->connection_ == number && self->socket_.has_value()) self->Read();
                            });
 }
 
@@ -151,6 +162,8 @@ void ClientChannel::CloseSocket() {
   socket_.reset();
   input_.emplace(options_.max_frame_bytes);
   outbox_hello_.clear();
+  proof_.reset();
+  proof_sent_ = false;
   writing_.clear();
   outbox_.clear();
 }

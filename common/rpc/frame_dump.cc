@@ -25,6 +25,7 @@
 #include "common/model/proto/snapshot.pb.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/handshake.h"
+#include "common/rpc/member_proof.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -88,7 +89,8 @@ class Dumper {
     Line("-> preamble {}{}", Escaped(bytes.substr(0, kPreambleBytes)),
          preamble.ok() ? "" : "   INVALID: " + preamble.error().message());
     bytes.remove_prefix(kPreambleBytes);
-    if (!preamble.ok() || *preamble != Preamble::kHBase) return;
+    if (!preamble.ok() || (*preamble != Preamble::kHBase && *preamble != Preamble::kMember)) return;
+    if (*preamble == Preamble::kMember && !ProofToServer(bytes)) return;
     if (bytes.size() < 4 || bytes.size() - 4 < ReadBig32(bytes)) return Line("-> connection header cut");
     const std::string_view header = bytes.substr(4, ReadBig32(bytes));
     Line("-> connection header {}", Text<hbase::pb::ConnectionHeader>(header));
@@ -100,6 +102,7 @@ class Dumper {
   }
 
   void ToClient(std::string_view bytes) {
+    if (member_) ProofToClient(bytes);
     Frames(bytes, [&](std::string_view frame) { Answer(frame); });
   }
 
@@ -134,6 +137,33 @@ class Dumper {
     const std::unique_ptr<Message> message(MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
     if (!message->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()))) return type + " UNREADABLE";
     return type + " " + Print(*message) + (message->IsInitialized() ? "" : "   MISSING: " + MissingFields(*message));
+  }
+
+  // Cuts the units of the member proof; false if they are not complete.
+  bool ProofToServer(std::string_view& bytes) {
+    member_ = true;
+    for (int unit = 0; unit < kProofUnits; ++unit) {
+      if (bytes.size() < 4 || bytes.size() - 4 < ReadBig32(bytes)) {
+        Line("-> member proof cut");
+        return false;
+      }
+      const std::size_t size = ReadBig32(bytes);
+      const auto hello = ReadMemberHello(bytes.substr(4, size));
+      Line("-> member proof, {} bytes{}", size,
+           unit == 0 && hello.ok() ? fmt::format(", {} {}", MemberRoleName(hello->role), hello->name.ToString()) : "");
+      bytes.remove_prefix(4 + size);
+    }
+    return true;
+  }
+
+  void ProofToClient(std::string_view& bytes) {
+    for (int unit = 0; unit < kProofUnits; ++unit) {
+      const ServerItem item = ReadServerItem(bytes);
+      if (item.kind == ServerItem::Kind::kRefusal) Line("<- member proof REFUSED {} {}", item.error_class, item.text);
+      if (item.kind == ServerItem::Kind::kUnit) Line("<- member proof, {} bytes", item.text.size());
+      bytes.remove_prefix(item.size);
+      if (item.kind != ServerItem::Kind::kUnit) return;
+    }
   }
 
   template <class Each>
@@ -203,7 +233,10 @@ class Dumper {
 
   static constexpr std::size_t kMostCells = 256u << 20;  // of one block, decompressed
 
+  static constexpr int kProofUnits = 2;  // in each direction
+
   const DumpOptions options_;
+  bool member_ = false;                                   // the connection began with the member proof
   CellCompression compression_ = CellCompression::kNone;  // from the connection's header
   std::string out_;
   std::map<std::uint32_t, std::string> methods_;

@@ -7,6 +7,7 @@
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/frame.h"
+#include "common/rpc/member_proof.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -26,6 +27,7 @@ Result<Preamble> ReadPreamble(std::string_view bytes) {
   const int version = static_cast<unsigned char>(bytes[4]);
   const int auth = static_cast<unsigned char>(bytes[5]);
   if (version != 0) return RemoteError(exception::kWrongVersion, fmt::format("version {}; expected 0", version));
+  if (auth == kAuthMember) return Preamble::kMember;
   if (auth != kAuthSimple) {
     return RemoteError(exception::kBadAuth,
                        fmt::format("authentication {}; only SIMPLE ({}) is offered", auth, kAuthSimple));
@@ -77,8 +79,15 @@ std::string ClusterIdFrame(const std::string& cluster_id) {
   return EncodeResponse(header, &response, {});
 }
 
-std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks,
-                        const std::string& cluster_key) {
+std::string MemberPreamble() {
+  std::string preamble(kMagic);
+  preamble += '\0';
+  preamble += kAuthMember;
+  return preamble;
+}
+
+std::string ConnectionHeaderUnit(const std::string& user, const std::string& service, bool cell_blocks,
+                                 const std::string& cluster_key) {
   hbase::pb::ConnectionHeader header;
   header.mutable_user_info()->set_effective_user(user);
   header.set_service_name(service);
@@ -89,11 +98,17 @@ std::string ClientHello(const std::string& user, const std::string& service, boo
     attribute.set_value(cluster_key);
   }
   const std::string body = header.SerializeAsString();
+  std::string unit;
+  AppendBig32(static_cast<std::uint32_t>(body.size()), unit);
+  return unit + body;
+}
+
+std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks,
+                        const std::string& cluster_key) {
   std::string hello(kMagic);
   hello += '\0';
   hello += kAuthSimple;
-  AppendBig32(static_cast<std::uint32_t>(body.size()), hello);
-  return hello + body;
+  return hello + ConnectionHeaderUnit(user, service, cell_blocks, cluster_key);
 }
 
 }  // namespace ratchet::rpc

@@ -24,14 +24,16 @@ struct ConnectionFacts {
 };
 
 inline constexpr std::size_t kPreambleBytes = 6;
-inline constexpr std::size_t kMaxConnectionHeaderBytes = 1u << 20;
-// Attribute of the connection header in which the cluster's own processes show its key (S77: members only).
+inline constexpr std::size_t kMaxConnectionHeaderBytes = 64u << 10;
+// Attribute of the connection header in which versions before 0.3 of the cluster's own processes show its key (S77:
+// members only).
 inline constexpr std::string_view kClusterKeyAttribute = "ratchet.cluster.key";
 // SIMPLE authentication.
 inline constexpr char kAuthSimple = 80;
 
 enum class Preamble : std::uint8_t {
   kHBase,     // "HBas", version 0, simple authentication: the connection header follows
+  kMember,    // "HBas", version 0, the proof of a member (member_proof.h); after it the connection header
   kRegistry,  // "Regist": asks for the cluster's id
   kSecurity,  // "Securi": asks for a Kerberos principal
 };
@@ -44,7 +46,12 @@ enum class Preamble : std::uint8_t {
 // Frames about the connection itself (call id -1).
 [[nodiscard]] std::string ConnectionExceptionFrame(const Error& error);
 [[nodiscard]] std::string ClusterIdFrame(const std::string& cluster_id);
-// The introduction of our own clients: preamble, length and header. `cluster_key`: empty for clients.
+// The preamble of a member, after which it proves itself.
+[[nodiscard]] std::string MemberPreamble();
+// Length and header, which follow the preamble or the proof.
+[[nodiscard]] std::string ConnectionHeaderUnit(const std::string& user, const std::string& service, bool cell_blocks,
+                                               const std::string& cluster_key = {});
+// The introduction of our own clients: preamble, length and header. `cluster_key`: shown in clear; empty for clients.
 [[nodiscard]] std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks,
                                       const std::string& cluster_key = {});
 

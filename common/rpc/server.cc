@@ -124,11 +124,11 @@ void RpcServer::Impl::OnAccepted(Door& door, ErrorCode error, Tcp::socket socket
   Accept(door);
 }
 
-// Beyond the limit a connection stays only if it shows the cluster's key at once, S87 (reserved connections for
-// members). If all places are taken, the connection that has not shown it for the longest time is closed: a member
-// needs only a moment, and idle clients lose theirs.
+// Beyond the limit a connection stays only if it proves at once that it has the cluster's key, S87 (reserved
+// connections for members). If all places are taken, the connection that has not shown it for the longest time is
+// closed: a member needs only a moment, and idle clients lose theirs.
 bool RpcServer::Impl::RoomForMember() {
-  if (shared.options.cluster_key.empty() || RATCHET_MUTANT("rpc.no_room_for_members")) return false;
+  if (shared.options.member == nullptr || RATCHET_MUTANT("rpc.no_room_for_members")) return false;
   std::erase_if(unproven, [](const std::weak_ptr<ServerConnection>& weak) {
     const auto connection = weak.lock();
     return connection == nullptr || !connection->unproven();

@@ -9,6 +9,7 @@
 #include "common/model/message_limits.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/member_identity.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -80,6 +81,7 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
 ServerConnection::~ServerConnection() {
   shared_.connections.Remove(this);
   if (!counted_version_.empty()) shared_.versions.Remove(counted_version_);
+  if (member_.has_value()) shared_.options.member->Left(id_);
   ForgetInput();
   MutexLock lock(mutex_);
   EndSending();
@@ -169,6 +171,7 @@ void ServerConnection::Consume() {
   for (bool more = true; more;) {
     switch (phase_) {
       case Phase::kPreamble: more = ConsumePreamble(); break;
+      case Phase::kProof: more = ConsumeProof(); break;
       case Phase::kHeader: more = ConsumeHeader(); break;
       case Phase::kRequests: more = ConsumeRequest(); break;
       case Phase::kTooBig:
@@ -192,6 +195,7 @@ bool ServerConnection::ConsumePreamble() {
   }
   switch (*preamble) {
     case Preamble::kHBase: phase_ = Phase::kHeader; return true;
+    case Preamble::kMember: BeginProof(); return true;
     case Preamble::kSecurity:
       Send({ConnectionExceptionFrame(RemoteError(exception::kSecurityNotEnabled, "security is not enabled")), {}});
       return true;  // the client continues with "HBas"
@@ -284,6 +288,7 @@ void ServerConnection::HandleFrame(std::string frame) {
       !header.has_call_id()) {
     return Refuse(RemoteError(exception::kFatalConnection, "cannot parse a request header"));
   }
+  if (member_.has_value() && !IsMember()) return Close();  // its key was removed; a member connects again
   counters_->calls_received.fetch_add(1, std::memory_order_relaxed);
   const Service::Entry* method = service_->Find(header.method_name());
   if (method == nullptr) {
@@ -295,8 +300,8 @@ void ServerConnection::HandleFrame(std::string frame) {
     return Answer(
         header.call_id(),
         RemoteError(exception::kAccessDenied,
-                    fmt::format("{} is for masters and region servers of this cluster only: the connection does not "
-                                "show the key in cluster.key below --root",
+                    fmt::format("{} is for masters and region servers of this cluster only: the client has not "
+                                "proven that it has the key in cluster.key below --root",
                                 header.method_name())));
   }
   std::string_view parameter;
@@ -342,11 +347,6 @@ void ServerConnection::Admit(std::shared_ptr<CallState> call, const Service::Ent
   if (shared_.pool.Submit(queue, call)) return;
   counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
   call->Fail(RemoteError(exception::kCallQueueTooBig, "the queue of this server is full; try again later"));
-}
-
-bool ServerConnection::IsMember() const {
-  if (RATCHET_MUTANT("rpc.anybody_is_member")) return true;
-  return shared_.options.cluster_key.empty() || facts_.cluster_key == shared_.options.cluster_key;
 }
 
 void ServerConnection::Answer(std::uint32_t call_id, const Error& error) {

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "common/rpc/frame.h"
 #include "common/rpc/handler_pool.h"
 #include "common/rpc/handshake.h"
+#include "common/rpc/member_proof.h"
 
 namespace ratchet::rpc {
 
@@ -43,7 +45,7 @@ class AnswerGate {
 class ServerConnection;
 
 // Beyond the limit of connections there is room for members of the cluster only, S87 (reserved connections for
-// members): the number of places, and the time to show the key.
+// members): the number of places, and the time to prove membership.
 inline constexpr std::size_t kMemberConnections = 64;
 inline constexpr Millis kProveWithin{2'000};
 
@@ -100,7 +102,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
 
   [[nodiscard]] Tcp::socket::executor_type executor() { return socket_.get_executor(); }
   void Start();  // on its I/O thread
-  // For a connection beyond the limit: it has not shown the cluster's key yet. From any thread.
+  // For a connection beyond the limit: it is not known as a member's yet. From any thread.
   [[nodiscard]] bool unproven() const { return beyond_ && !proven_.load(); }
   // On its I/O thread: closes the connection if it is still unproven.
   void CloseUnproven();
@@ -121,12 +123,15 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   }
 
  private:
-  enum class Phase : std::uint8_t { kPreamble, kHeader, kRequests, kTooBig, kLinger, kClosed };
+  enum class Phase : std::uint8_t { kPreamble, kProof, kHeader, kRequests, kTooBig, kLinger, kClosed };
 
   void WaitReadable();
   void OnReadable();
   void Consume();
   [[nodiscard]] bool ConsumePreamble();
+  void BeginProof();
+  [[nodiscard]] bool ConsumeProof();
+  void RefuseProof(const Error& error);
   [[nodiscard]] bool ConsumeHeader();
   [[nodiscard]] bool ConsumeRequest();
   void RefuseTooBig();
@@ -165,7 +170,9 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   std::string peer_;
   Phase phase_ = Phase::kPreamble;
   FrameBuffer input_;
-  std::size_t accounted_input_ = 0;  // the part of it in the server's sum
+  std::size_t accounted_input_ = 0;         // the part of it in the server's sum
+  std::optional<MemberServerProof> proof_;  // until it is complete
+  std::optional<MemberPeer> member_;        // proven
   ConnectionFacts facts_;
   std::string counted_version_;  // in ServerShared::versions; empty: not counted yet
   std::shared_ptr<const Service> service_;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,6 +14,8 @@
 #include "common/rpc/service.h"
 
 namespace ratchet::rpc {
+
+class MemberIdentity;  // member_identity.h
 
 // In the order of QueueClass: for names of threads and metrics.
 inline constexpr std::array<const char*, kQueueClasses> kQueueClassNames{"data", "admin", "transition", "meta",
@@ -45,11 +48,11 @@ struct ServerOptions {
   // Answers of all connections; above it the connection that holds the most is closed.
   std::size_t max_unsent_total_bytes = 1u << 30;
   std::size_t max_connections = 20'000;  // one more is closed at once
-  Millis setup_timeout{60'000};          // from the first byte to the whole connection header
+  Millis setup_timeout{10'000};          // from the first byte to the whole connection header
   CallWatch watch{};                     // reports slow and large calls
-  // The key that members of the cluster show (S77: members only). Empty: every connection counts as one of a cluster
-  // member.
-  std::string cluster_key{};
+  // This process's identity, to which members prove theirs (S77: members only; S123: only a proof makes a member).
+  // Null: no connection counts as one of a cluster member.
+  std::shared_ptr<const MemberIdentity> member{};
   // Called when a connection has ended; its number is the one of CallContext. Called on an I/O thread: must not wait.
   std::function<void(std::uint64_t connection)> connection_ended{};
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.

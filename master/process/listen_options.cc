@@ -1,10 +1,12 @@
 #include "master/process/listen_options.h"
 
 #include <cstddef>
+#include <utility>
 
 namespace ratchet::master {
 
-rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port, const std::string& cluster_key) {
+rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
+                                 std::shared_ptr<const rpc::MemberIdentity> member) {
   constexpr int kMetaThreads = 2;  // for the location of hbase:meta; never block
   rpc::ServerOptions options;
   options.name = "master-rpc";
@@ -20,7 +22,7 @@ rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
   queue(rpc::QueueClass::kMeta, kMetaThreads);
   queue(rpc::QueueClass::kMemberMeta, 1);
   options.max_request_messages = static_cast<std::size_t>(config.max_request_messages);
-  options.cluster_key = cluster_key;
+  options.member = std::move(member);
   return options;
 }
 

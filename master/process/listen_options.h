@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
 
 #include "common/rpc/server_options.h"
 #include "master/process/master_config.h"
@@ -11,6 +11,6 @@ namespace ratchet::master {
 
 // `port`: the port in this master's name.
 [[nodiscard]] rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
-                                               const std::string& cluster_key);
+                                               std::shared_ptr<const rpc::MemberIdentity> member);
 
 }  // namespace ratchet::master

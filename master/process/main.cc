@@ -57,6 +57,9 @@ int Run(int argc, char* const* argv) {
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   bound.Finish();
   settings.OnReload("log-level", [&config] { SetLogLevel(LogLevelOf(config.log_level)); });
+  const auto set_proof_policy = [&config] { config.proof_policy.Set(rpc::ProofPolicyOf(config.member_proof)); };
+  set_proof_policy();
+  settings.OnReload("member-proof", set_proof_policy);
   config.settings = [&settings] { return settings.Dump(); };
   config.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (config.list_steps) {

@@ -67,6 +67,12 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     "whose clients cache names), always, never.",
                     {}},
                    &config.storage_proof, Presence::kOptional, {"detect", "always", "never"});
+  settings.AddText(
+      {"member-proof",
+       "Whether processes of versions before 0.3, which send the key of cluster.key in clear, are members: accept; "
+       "required (never); auto (only if that key was made by such a version).",
+       {}},
+      &config.member_proof, Presence::kOptional, {"auto", "accept", "required"});
   settings.AddBool({"start-again",
                     "Restart automatically, as a new master, after a lost session, a fence or hanging storage; false "
                     "if a supervisor restarts it.",

@@ -7,6 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/config.h"
+#include "common/rpc/proof_policy.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/remote/dispatch_options.h"
@@ -36,6 +37,8 @@ struct MasterConfig {
   std::string fence_command;
   Millis fence_command_timeout{30'000};
   std::string storage_proof = "detect";
+  std::string member_proof = "auto";
+  Live<rpc::ProofPolicy> proof_policy{rpc::ProofPolicy::kByKey};  // as member_proof says
   bool start_again = true;
   bool allow_fault_points = false;
   bool publish_client_znodes = false;

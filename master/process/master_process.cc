@@ -3,7 +3,7 @@
 #include <atomic>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
@@ -20,6 +20,7 @@
 #include "common/rpc/await_listening.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/member_key_file.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/server.h"
@@ -81,7 +82,8 @@ struct MasterProcess::Impl {
   ServerName self;
   OwnRoot root;
   std::string cluster_id;
-  std::string cluster_key;
+  std::shared_ptr<rpc::MemberIdentity> member;
+  std::unique_ptr<rpc::MemberKeyFile> key_file;
   std::unique_ptr<MasterGate> gate;
   LoadBook loads;
   std::unique_ptr<ServiceEnv> service_env;
@@ -167,10 +169,15 @@ struct MasterProcess::Impl {
   }
 
   // S77 (members only): call only after ClaimPlace. `fresh`: the key to write if there is none yet.
-  bool EnsureKey(const std::string& fresh) {
-    auto key = io::EnsureClusterKey(*root.directory, fresh);
-    if (!key.ok()) return FailRoot(key.error());
-    cluster_key = std::move(*key);
+  bool EnsureKeys(const io::ClusterKeys& fresh) {
+    const auto keys = io::EnsureClusterKeys(*root.directory, fresh);
+    if (!keys.ok()) return FailRoot(keys.error());
+    if (member != nullptr) {
+      if (member->texts() != *keys) member->SetKeys(*keys);
+      return true;
+    }
+    member = std::make_shared<rpc::MemberIdentity>(rpc::MemberRole::kMaster, *keys, config.proof_policy);
+    key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] { return io::ReadClusterKeys(*root.directory); });
     return true;
   }
 
@@ -178,7 +185,7 @@ struct MasterProcess::Impl {
     rpc::ChannelPoolOptions pool;
     pool.name = "master-out";
     pool.user = "master";
-    pool.cluster_key = cluster_key;
+    pool.member = member;
     channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
     return true;
   }
@@ -191,6 +198,7 @@ struct MasterProcess::Impl {
       End(exit_code::kUsage, host.error().Annotate("--host").ToString());
       return false;
     }
+    member->SetName(self);
     gate = std::make_unique<MasterGate>(self, cluster_id, fmt::format("ratchet {}", life.version), clock);
     service_env.reset(new ServiceEnv{*gate, loads, config.root, [this] { return Backups(); },
                                      [this](const std::string& why) { End(exit_code::kOk, why); },
@@ -205,9 +213,10 @@ struct MasterProcess::Impl {
     };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
     service_env->clock_limits = config.clocks;
+    service_env->proven_name = [this](std::uint64_t connection) { return member->PeerOn(connection); };
     service_env->reload = config.reload;
     service_env->oldest_server_version = config.oldest_server_version;
-    rpc::ServerOptions options = ListenOptions(config, self.port, cluster_key);
+    rpc::ServerOptions options = ListenOptions(config, self.port, member);
     if (config.early_detection) WatchForDeaths(options);
     options.cluster_id = [this] { return std::optional<std::string>(cluster_id); };
     server = std::make_unique<rpc::RpcServer>(std::move(options));
@@ -385,6 +394,11 @@ struct MasterProcess::Impl {
     if (const auto problem = RefusalProblem(*session, paths)) gate->SetProblem(OwnProblem::kRefusedStart, *problem);
   }
 
+  // S123 (only a proof makes a member): the status and the page show processes at addresses of members that are none.
+  void ShowUnproven() {
+    gate->SetProblem(OwnProblem::kMembers, fmt::format("{}", fmt::join(member->Problems(), "; ")));
+  }
+
   // Blocks until elected (returns true) or asked to end.
   bool AwaitElection() {
     MutexLock lock(mutex);
@@ -398,6 +412,7 @@ struct MasterProcess::Impl {
     session->Post([this] {
       if (gate->role() != MasterRole::kStandby) return;
       LookForRefusal();
+      ShowUnproven();
       IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/false), "looked at again in a second");
     });
     timers->After(kStandbyPoll, [this] { KeepPlaceAsStandby(); });
@@ -415,22 +430,15 @@ struct MasterProcess::Impl {
     return false;
   }
 
-  // A standby may have waited for years. Region servers that were started meanwhile have the current key of the file; a
-  // lost file is rewritten with the key of the running processes.
-  bool StillTheKey() {
-    const std::string mine = cluster_key;
-    if (!EnsureKey(mine)) return false;
-    if (cluster_key == mine) return true;
-    End(exit_code::kRootUnusable, fmt::format("{}/{} has changed since this master started; restart this master",
-                                              config.root, io::kClusterKeyFile));
-    return false;
-  }
+  // A standby may have waited for years. A lost file is rewritten with the keys of the running processes; keys that
+  // were replaced meanwhile are used, because the region servers use them.
+  bool TakeKeys() { return EnsureKeys(member->texts()); }
 
   void Activate() {
     gate->Elected();
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
     NotifyServiceManager("STATUS=elected, starts up as the active master");
-    if (!StillMyPlace() || !StillTheKey()) return;
+    if (!StillMyPlace() || !TakeKeys()) return;
     if (!config.trace_file.empty())
       trace = std::make_unique<TraceFile>(config.trace_file, cluster_id, config.trace_file_bytes);
     active = std::make_unique<ActiveMaster>(
@@ -493,6 +501,7 @@ struct MasterProcess::Impl {
         backups = *read;
       }
       LookForRefusal();
+      ShowUnproven();
       const bool is_active = gate->role() == MasterRole::kActive;
       if (is_active)
         IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/true), "looked at again in a second");
@@ -546,7 +555,7 @@ void MasterProcess::LeaveZooKeeper() {
 
 ExitReason MasterProcess::Run() {
   Impl& impl = *impl_;
-  if (impl.OpenRoot() && impl.ConnectZooKeeper() && impl.ClaimPlace() && impl.EnsureKey(io::NewClusterKey()) &&
+  if (impl.OpenRoot() && impl.ConnectZooKeeper() && impl.ClaimPlace() && impl.EnsureKeys({io::NewClusterKey()}) &&
       impl.OpenChannels() && impl.StartServer()) {
     impl.StandForElection();
     impl.KeepPlaceAsStandby();

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,9 @@ struct ServiceEnv {
   std::function<void(const ServerName& server, std::function<void(Status)> done)> reach{};
   // A heartbeat of `server` came on this connection (CallContext::connection). May be empty.
   std::function<void(const ServerName& server, std::uint64_t connection)> heard_from{};
+  // The name that the member on this connection (CallContext::connection) has proven, S123 (only a proof makes a
+  // member); nullopt: a process of a version that makes no proof. May be empty.
+  std::function<std::optional<ServerName>(std::uint64_t connection)> proven_name{};
   std::function<Status()> reload{};  // reloads settings; empty: UpdateConfiguration is refused
 };
 

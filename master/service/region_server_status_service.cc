@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/version.h"
 #include "common/model/codec.h"
+#include "common/model/name_rules.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/region_server_status_service.h"
@@ -33,6 +34,17 @@ constexpr Millis kOldestReported{86'400'000};      // larger values in a report 
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
 std::string PeerHost(const std::string& peer) { return SplitHostPort(peer).value_or(HostPort{}).host; }
+
+// A member speaks for itself only.
+Status CheckOwnName(const ServiceEnv& env, const rpc::CallContext& call, const ServerName& named) {
+  const auto proven = env.proven_name ? env.proven_name(call.connection) : std::nullopt;
+  if (!proven.has_value()) return Ok();
+  if (LowerCaseHost(named.host) == proven->host && named.port == proven->port && named.start_code == proven->start_code)
+    return Ok();
+  return rpc::RemoteError(
+      rpc::exception::kAccessDenied,
+      fmt::format("{} has proven that it is a member, and cannot report for {}", proven->ToString(), named.ToString()));
+}
 
 void AddEntry(pb::RegionServerStartupResponse& response, const char* name, const std::string& value) {
   auto& entry = *response.add_map_entries();
@@ -71,12 +83,6 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
         rpc::RemoteError(rpc::exception::kDoNotRetryIo,
                          fmt::format("this cluster is {}, not {}", env.gate.cluster_id(), request.cluster_id())));
   }
-  if (!call.member) {
-    return FailChecked(parts, responder,
-                       rpc::RemoteError(rpc::exception::kAccessDenied,
-                                        "the connection does not present this cluster's key (cluster.key below "
-                                        "--root), which region servers must present"));
-  }
   const std::string host =
       request.has_use_this_hostname_instead() ? request.use_this_hostname_instead() : PeerHost(call.peer);
   if (request.port() == 0 || request.port() > UINT16_MAX) {
@@ -85,6 +91,7 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
     return;
   }
   const ServerName server{host, static_cast<std::uint16_t>(request.port()), request.server_start_code()};
+  if (const Status own = CheckOwnName(env, call, server); !own.ok()) return FailChecked(parts, responder, own.error());
   const std::int64_t skew = ClockSkewMs(request.server_current_time(), env.gate.clock().WallMillis());
   if (const Status clock = CheckClock(server, skew, env.clock_limits.refused); !clock.ok()) {
     RATCHET_LOG(kWarn, "Region server {} is refused: {}", server.ToString(), clock.error().message());
@@ -211,6 +218,7 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
                                                  const rpc::CallContext& call,
                                                  const pb::RegionServerReportRequest& request) {
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
+  RATCHET_TRY(CheckOwnName(env, call, server));
   RATCHET_TRY(CheckNumbers(parts, server, request));
   RATCHET_TRY(parts.logic->servers().Heartbeat(server));
   if (env.heard_from) env.heard_from(server, call.connection);
@@ -301,7 +309,7 @@ class TransitionAnswer {
   pb::ReportRegionStateTransitionResponse response_;  // after the last Take no other thread touches it
 };
 
-void ReportTransitions(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+void ReportTransitions(const ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& call,
                        const pb::ReportRegionStateTransitionRequest& request,
                        const rpc::Responder<pb::ReportRegionStateTransitionResponse>& responder) {
   const auto server = FromProto(request.server());
@@ -309,6 +317,7 @@ void ReportTransitions(const ActiveParts& parts, const rpc::CallContext& /*call*
     responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report must name its server and a transition"));
     return;
   }
+  if (const Status own = CheckOwnName(env, call, *server); !own.ok()) return FailChecked(parts, responder, own.error());
   IgnoreResult(HitFault("master.before_report", server->ToString()), "only for pausing and dying here");
   const auto answer = std::make_shared<TransitionAnswer>(parts, responder, request.transition_size());
   for (const auto& transition : request.transition()) {
@@ -395,19 +404,19 @@ void AddReports(rpc::Service& service, ServiceEnv& env) {
       [&env](const ActiveParts& parts, const rpc::CallContext& call, const auto& request, const auto& responder) {
         Startup(env, parts, call, request, responder);
       },
-      rpc::MethodOptions{});
-  // The handler, not the classification, refuses a server of another cluster, so that the server gets the reason; its
-  // request is queued with those of clients.
-  service.ClassifyBy(methods::kRegionServerStartup, [](const rpc::CallContext& call, const auto&) {
-    return call.member ? rpc::QueueClass::kTransition : rpc::QueueClass::kAdmin;
-  });
+      kReports);
   Answer(
       service, env.gate, Need::kWorkers, methods::kRegionServerReport,
       [&env](const ActiveParts& parts, const rpc::CallContext& call, const auto& request) {
         return Heartbeat(env, parts, call, request);
       },
       kReports);
-  AnswerLater(service, env.gate, Need::kWorkers, methods::kReportRegionStateTransition, ReportTransitions, kReports);
+  AnswerLater(
+      service, env.gate, Need::kWorkers, methods::kReportRegionStateTransition,
+      [&env](const ActiveParts& parts, const rpc::CallContext& call, const auto& request, const auto& responder) {
+        ReportTransitions(env, parts, call, request, responder);
+      },
+      kReports);
   AnswerLater(service, env.gate, Need::kWorkers, methods::kReportProcedureDone, ReportDone, kReports);
 }
 
@@ -431,7 +440,7 @@ std::shared_ptr<rpc::Service> MakeRegionServerStatusService(ServiceEnv& env) {
         return LastFlushed(env, request);
       },
       kReports);
-  Answer(*service, env.gate, Need::kWorkers, methods::kGetLiveRegionServers, SomeLiveServers);
+  Answer(*service, env.gate, Need::kWorkers, methods::kGetLiveRegionServers, SomeLiveServers, kReports);
   return service;
 }
 

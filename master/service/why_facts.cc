@@ -136,6 +136,9 @@ host::WhyFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
       facts.refused_start = text;
       if (gate.role() != MasterRole::kStandby)
         facts.problems.push_back({"MASTER_REFUSED", text, "start that master again", std::nullopt});
+    } else if (kind == OwnProblem::kMembers) {
+      facts.problems.push_back(
+          {"NOT_A_MEMBER", text, "end the program at that address, or correct cluster.key", std::nullopt});
     } else {
       facts.problems.push_back({"DAMAGED_FILE", text, "restore cluster.id below --root", std::nullopt});
     }

@@ -10,10 +10,9 @@ namespace ratchet::regionserver {
 
 namespace {
 
-using Read = Result<std::string> (*)(io::Directory& root);
-
-Result<std::string> Await(Read read, const char* file, io::Directory& root, Clock& clock, Millis limit,
-                          const std::function<bool(Millis pause)>& wait) {
+template <class T>
+Result<T> Await(Result<T> (*read)(io::Directory& root), const char* file, io::Directory& root, Clock& clock,
+                Millis limit, const std::function<bool(Millis pause)>& wait) {
   const TimePoint deadline = clock.Now() + limit;
   bool told = false;
   while (true) {
@@ -36,9 +35,9 @@ Result<std::string> AwaitClusterId(io::Directory& root, Clock& clock, Millis lim
   return Await(io::ReadClusterId, io::kClusterIdFile, root, clock, limit, wait);
 }
 
-Result<std::string> AwaitClusterKey(io::Directory& root, Clock& clock, Millis limit,
-                                    const std::function<bool(Millis pause)>& wait) {
-  return Await(io::ReadClusterKey, io::kClusterKeyFile, root, clock, limit, wait);
+Result<io::ClusterKeys> AwaitClusterKeys(io::Directory& root, Clock& clock, Millis limit,
+                                         const std::function<bool(Millis pause)>& wait) {
+  return Await(io::ReadClusterKeys, io::kClusterKeyFile, root, clock, limit, wait);
 }
 
 }  // namespace ratchet::regionserver

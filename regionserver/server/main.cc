@@ -61,6 +61,9 @@ int Run(int argc, char* const* argv) {
   BindOptions(settings, options);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   settings.OnReload("log-level", [&options] { SetLogLevel(LogLevelOf(options.log_level)); });
+  const auto set_proof_policy = [&options] { options.proof_policy.Set(rpc::ProofPolicyOf(options.member_proof)); };
+  set_proof_policy();
+  settings.OnReload("member-proof", set_proof_policy);
   options.settings = [&settings] { return settings.Dump(); };
   options.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (const Status opened = OpenLog({LogLevelOf(options.log_level), options.log_file}); !opened.ok()) {

@@ -56,6 +56,12 @@ void BindPlace(Settings& settings, ServerOptions& options) {
        "clients cache names), always, never.",
        {}},
       &options.storage_proof, Presence::kOptional, {"detect", "always", "never"});
+  settings.AddText(
+      {"member-proof",
+       "Whether processes of versions before 0.3, which send the key of cluster.key in clear, are members: accept; "
+       "required (never); auto (only if that key was made by such a version).",
+       {}},
+      &options.member_proof, Presence::kOptional, {"auto", "accept", "required"});
   settings.AddBool(
       {"start-again",
        "Restart automatically, as a new server, after a lost session, a fence or hanging storage; false if a "

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/config.h"
 #include "common/base/live.h"
+#include "common/rpc/proof_policy.h"
 #include "regionserver/store/block_cache.h"
 
 namespace ratchet::regionserver {
@@ -31,6 +32,8 @@ struct ServerOptions {
   std::string log_level = "info";
   std::string storage_client;  // empty: no client that could be evicted
   std::string storage_proof = "detect";
+  std::string member_proof = "auto";
+  Live<rpc::ProofPolicy> proof_policy{rpc::ProofPolicy::kByKey};  // as member_proof says
   bool start_again = true;
   bool allow_fault_points = false;
 

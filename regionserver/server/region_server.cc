@@ -139,7 +139,7 @@ Status RegionServer::ComparePlace() {
     const auto place = zk::ReadPlace(*parts_->session, paths);
     if (place.ok()) {
       const Status belongs = zk::ComparePlace({parts_->cluster_id, root_has_history_}, *place, paths.ClusterId());
-      if (belongs.ok()) return ReadClusterKey();
+      if (belongs.ok()) return ReadClusterKeys();
       // A running master writes a removed id again.
       const auto returns = zk::IdMayReturn(*parts_->session, paths);
       const bool waits = parts_->clock.Now() < deadline && returns.ok() && *returns;
@@ -153,11 +153,11 @@ Status RegionServer::ComparePlace() {
   }
 }
 
-Status RegionServer::ReadClusterKey() {
-  auto key = AwaitClusterKey(*parts_->root, parts_->clock, options_.start_timeout,
-                             [this](Millis pause) { return exit_.WaitFor(pause); });
-  if (!key.ok()) return Failed(exit_code::kRootUnusable, key.error());
-  parts_->cluster_key = std::move(*key);
+Status RegionServer::ReadClusterKeys() {
+  const auto keys = AwaitClusterKeys(*parts_->root, parts_->clock, options_.start_timeout,
+                                     [this](Millis pause) { return exit_.WaitFor(pause); });
+  if (!keys.ok()) return Failed(exit_code::kRootUnusable, keys.error());
+  parts_->member = std::make_shared<rpc::MemberIdentity>(rpc::MemberRole::kRegionServer, *keys, options_.proof_policy);
   return Ok();
 }
 
@@ -181,6 +181,7 @@ Status RegionServer::MakeLogDirectory() {
     auto made = io::FencedDirectory::Make(*parts_->wals, parts_->self.ToString());
     if (made.ok()) {
       RATCHET_LOG(kInfo, "Start: this server is {}", parts_->self.ToString());
+      parts_->member->SetName(parts_->self);
       if (!options_.storage_client.empty()) {
         // Notes the client before the registration, so that no master can miss it (S102: evict before fencing).
         const io::StorageClient client{options_.storage_client, io::ClientIdAt(options_.root)};

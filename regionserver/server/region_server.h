@@ -47,7 +47,7 @@ class RegionServer {
   [[nodiscard]] Status OpenStorage();
   [[nodiscard]] Status ConnectZooKeeper();
   [[nodiscard]] Status ComparePlace();
-  [[nodiscard]] Status ReadClusterKey();
+  [[nodiscard]] Status ReadClusterKeys();
   [[nodiscard]] Status BuildParts();
   [[nodiscard]] Status MakeLogDirectory();
   [[nodiscard]] Status Register();

@@ -9,6 +9,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/io/cluster_key.h"
 #include "common/model/codec.h"
 #include "common/rpc/await_listening.h"
 #include "common/rpc/exceptions.h"
@@ -32,7 +33,7 @@ constexpr Millis kShipPatience{10'000};    // time limit of one call to a peer, 
 constexpr std::int64_t kOrderThreads = 2;  // these threads only accept orders; lanes execute them
 
 rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id,
-                                 const std::string& cluster_key) {
+                                 std::shared_ptr<const rpc::MemberIdentity> member) {
   rpc::ServerOptions listen;
   listen.name = "rpc";
   listen.host = options.bind.empty() ? options.host : options.bind;
@@ -47,7 +48,7 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
                    queue(options.meta_handlers), queue(options.meta_handlers)};
   listen.watch.slow = options.slow_call;
   listen.watch.large = options.large_answer_bytes;
-  listen.cluster_key = cluster_key;
+  listen.member = std::move(member);
   listen.cluster_id = [cluster_id] { return std::optional<std::string>(cluster_id); };
   return listen;
 }
@@ -112,9 +113,10 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
   channels = std::make_unique<rpc::ChannelPool>([this] {
     rpc::ChannelPoolOptions pool;
     pool.name = "rpc-master";
-    pool.cluster_key = cluster_key;
+    pool.member = member;
     return pool;
   }());
+  key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] { return io::ReadClusterKeys(*root); });
   auto last_master = std::make_shared<std::optional<ServerName>>();  // only the session's thread touches it
   tracker = std::make_unique<MasterTracker>(
       *session, paths, *timers, [this, last_master](const std::optional<ServerName>& master) {
@@ -167,7 +169,7 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
                      }});
   WatchStorage(options, exit);
   slow_log = std::make_shared<SlowLog>(static_cast<std::size_t>(options.slow_log_calls));
-  rpc::ServerOptions listen = ListenOptions(options, cluster_id, cluster_key);
+  rpc::ServerOptions listen = ListenOptions(options, cluster_id, member);
   listen.connection_ended = [this](std::uint64_t connection) { scanners->ConnectionEnded(connection); };
   if (options.slow_log_calls > 0)
     listen.watch.told = [log = slow_log](const rpc::FinishedCall& call) {
@@ -294,6 +296,7 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) {
   const DescriptorUse descriptors = DescriptorsInUse();
   request.set_descriptors_used(descriptors.used);
   request.set_descriptor_limit(descriptors.limit);
+  for (std::string& text : member->Problems()) request.add_trouble(std::move(text));
   for (std::string& text : troubles.List()) request.add_trouble(std::move(text));
   if (page != nullptr && page->shown_port() != 0) request.set_info_port(page->shown_port());
   if (life.history.count == 0) return;

@@ -13,6 +13,7 @@
 #include "common/model/server_name.h"
 #include "common/page/info_page.h"
 #include "common/rpc/channel_pool.h"
+#include "common/rpc/member_key_file.h"
 #include "common/rpc/server.h"
 #include "common/zk/session_closer.h"
 #include "common/zk/zk_paths.h"
@@ -65,7 +66,7 @@ struct ServerParts {
   std::unique_ptr<io::Directory> root;
   std::unique_ptr<io::Directory> wals;
   std::string cluster_id;
-  std::string cluster_key;
+  std::shared_ptr<rpc::MemberIdentity> member;
   ServerName self;  // final once `serving`
   ProcessLife life;
   std::atomic<bool> serving{false};
@@ -96,6 +97,7 @@ struct ServerParts {
   std::unique_ptr<Heartbeat> heartbeat;
   std::unique_ptr<StorageHealth> storage;
   std::unique_ptr<Replicator> replicator;  // set once there is a log directory
+  std::unique_ptr<rpc::MemberKeyFile> key_file;
 };
 
 }  // namespace ratchet::regionserver

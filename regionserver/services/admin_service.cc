@@ -275,9 +275,11 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   if (calls->reloads())
     AnswerLater(*service, methods::kUpdateConfiguration, calls, [calls](const auto&) { return calls->Reload(); });
   Answer(*service, methods::kOpenRegion,
-         [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder(methods::kOpenRegion.name)); });
+         [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder(methods::kOpenRegion.name)); },
+         {queue, /*members_only=*/true});
   Answer(*service, methods::kCloseRegion,
-         [](const auto&) { return Result<pb::CloseRegionResponse>(LegacyOrder(methods::kCloseRegion.name)); });
+         [](const auto&) { return Result<pb::CloseRegionResponse>(LegacyOrder(methods::kCloseRegion.name)); },
+         {queue, /*members_only=*/true});
   return service;
 }
 

@@ -8,6 +8,7 @@
 #include "common/io/cluster_key.h"
 #include "common/io/disk.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/member_identity.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "master/meta/rpc_meta_table.h"
 
@@ -18,7 +19,10 @@ Status ChangeRowBehind(client::Admin admin, const std::filesystem::path& root, c
   RATCHET_ASSIGN(const auto status, admin.Call(methods::kGetStatus, pb::GetStatusRequest()));
   RATCHET_ASSIGN(const auto directory, io::PosixDisk().Open(root));
   rpc::ChannelPoolOptions member;
-  RATCHET_ASSIGN(member.cluster_key, io::ReadClusterKey(*directory));
+  RATCHET_ASSIGN(const auto keys, io::ReadClusterKeys(*directory));
+  const auto identity = std::make_shared<rpc::MemberIdentity>(rpc::MemberRole::kMaster, keys);
+  identity->SetName({"meta-behind", 1, 1});
+  member.member = identity;
   rpc::ChannelPool pool(std::move(member));
   master::RpcMetaTable table(pool, {});
   const auto& at = status.meta_server();

@@ -57,7 +57,7 @@ TEST_F(HugeFileTest, IdsAndKeys) {
   MakeHole(kClusterIdFile, kHuge);
   MakeHole(kClusterKeyFile, kHuge);
   EXPECT_EQ(ReadClusterId(*root_).error().code(), Code::kCorruption);
-  EXPECT_EQ(ReadClusterKey(*root_).error().code(), Code::kCorruption);
+  EXPECT_EQ(ReadClusterKeys(*root_).error().code(), Code::kCorruption);
 }
 
 // If it were opened like any file, a pipe without a writer would block its reader without end, and one without a reader
@@ -70,7 +70,7 @@ TEST_F(HugeFileTest, APipeKeepsNoThread) {
   EXPECT_FALSE(root_->OpenForWrite("pipe").ok());
   EXPECT_FALSE(root_->Cut("pipe", 0).ok());
   EXPECT_EQ(ReadClusterId(*root_).error().code(), Code::kCorruption);
-  EXPECT_EQ(ReadClusterKey(*root_).error().code(), Code::kCorruption);
+  EXPECT_EQ(ReadClusterKeys(*root_).error().code(), Code::kCorruption);
 }
 
 TEST_F(HugeFileTest, ADirectoryIsNoFile) {

@@ -12,6 +12,7 @@
 #include "common/rpc/methods/region_server_status_service.h"
 #include "common/rpc/server.h"
 #include "master/service/master_services.h"
+#include "tests/support/members.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -19,15 +20,9 @@ namespace {
 
 namespace rpb = ::ratchet::pb;
 
-rpc::ServerOptions ServerOfViews() {
+rpc::ServerOptions ServerOfViews(std::shared_ptr<const rpc::MemberIdentity> member) {
   rpc::ServerOptions options;
-  options.cluster_key = "key";
-  return options;
-}
-
-rpc::ChannelPoolOptions MemberOfViews() {
-  rpc::ChannelPoolOptions options;
-  options.cluster_key = "key";
+  options.member = std::move(member);
   return options;
 }
 
@@ -46,6 +41,7 @@ class ViewsTest : public MasterTest {
     server_.Add(MakeMasterService(env_));
     server_.Add(MakeRegionServerStatusService(env_));
     ASSERT_TRUE(server_.Start().ok());
+    NameMember(*member_, server_);
   }
   ~ViewsTest() override {
     pool_.Stop();
@@ -74,8 +70,9 @@ class ViewsTest : public MasterTest {
                   [] { return std::vector<ServerName>{}; },
                   [](const std::string&) {},
                   [](const std::string&) {}};
-  rpc::RpcServer server_{ServerOfViews()};
-  rpc::ChannelPool pool_{MemberOfViews()};
+  const std::shared_ptr<rpc::MemberIdentity> member_ = MakeMember({"key"});
+  rpc::RpcServer server_{ServerOfViews(member_)};
+  rpc::ChannelPool pool_{MemberPool("key")};
 };
 
 TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
@@ -101,6 +98,38 @@ TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
   report.set_descriptors_used(700);
   Call(methods::kRegionServerReport, report);
   EXPECT_TRUE(Has(GetStatus(), server.ToString() + ": 700 of 1000 descriptors"));
+}
+
+// S123 (only a proof makes a member).
+TEST_F(ViewsTest, AMemberReportsForItselfOnly) {
+  Given(2);
+  const ServerName server = cluster_.Alive().front()->name();
+  ServerName proven = server;
+  env_.proven_name = [&proven](std::uint64_t) { return std::optional(proven); };
+  hbase::pb::RegionServerReportRequest report;
+  ToProto(server, *report.mutable_server());
+  hbase::pb::ReportRegionStateTransitionRequest transition;
+  ToProto(server, *transition.mutable_server());
+  transition.add_transition()->set_transition_code(hbase::pb::RegionStateTransition::CLOSED);
+  hbase::pb::RegionServerStartupRequest startup;
+  startup.set_port(server.port);
+  startup.set_server_start_code(server.start_code);
+  startup.set_use_this_hostname_instead(server.host);
+  startup.set_server_current_time(1);
+  const auto denied = [&](const auto& method, const auto& request) {
+    const auto answer = pool_.CallSync(method, {"127.0.0.1", server_.port()}, request);
+    return !answer.ok() && rpc::IsClass(answer.error(), rpc::exception::kAccessDenied);
+  };
+  EXPECT_FALSE(denied(methods::kRegionServerReport, report));
+  for (const ServerName& other :
+       {ServerName{server.host, server.port, server.start_code + 1},
+        ServerName{server.host, static_cast<std::uint16_t>(server.port + 1), server.start_code},
+        ServerName{"other", server.port, server.start_code}}) {
+    proven = other;
+    EXPECT_TRUE(denied(methods::kRegionServerReport, report)) << other.ToString();
+    EXPECT_TRUE(denied(methods::kReportRegionStateTransition, transition)) << other.ToString();
+    EXPECT_TRUE(denied(methods::kRegionServerStartup, startup)) << other.ToString();
+  }
 }
 
 // S114 (no start without the past): the master does not declare such a server dead; it ends with the cause.

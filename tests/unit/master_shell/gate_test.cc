@@ -17,6 +17,8 @@
 #include "master/process/step_list.h"
 #include "master/service/master_services.h"
 #include "procedure/store/memory_store.h"
+#include "tests/support/member_methods.h"
+#include "tests/support/members.h"
 
 namespace ratchet::master {
 namespace {
@@ -112,7 +114,7 @@ TEST_F(GateTest, StandbyShowsItselfAndRefusesOtherCalls) {
   startup.set_server_current_time(7);
   const auto answer = pool.CallSync(methods::kRegionServerStartup, here, startup);
   ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
+  EXPECT_EQ(answer.error().remote_class(), rpc::exception::kAccessDenied) << "of a client, in every role";
   // Not supported: refused by name, and the connection stays open.
   constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kUnserved{methods::kMasterService,
                                                                                        "OfflineRegion"};
@@ -128,14 +130,14 @@ TEST_F(GateTest, StandbyShowsItselfAndRefusesOtherCalls) {
 // elsewhere.
 TEST_F(GateTest, StrangersReportNothing) {
   rpc::ServerOptions options;
-  options.cluster_key = "the key";
+  const auto own = MakeMember({"the key"});
+  options.member = own;
   rpc::RpcServer server{std::move(options)};
   server.Add(MakeRegionServerStatusService(env_));
   ASSERT_TRUE(server.Start().ok());
+  NameMember(*own, server);
   const rpc::Endpoint here{"127.0.0.1", server.port()};
-  rpc::ChannelPoolOptions member;
-  member.cluster_key = "the key";
-  rpc::ChannelPool members{std::move(member)};
+  rpc::ChannelPool members{MemberPool("the key")};
   rpc::ChannelPool strangers{rpc::ChannelPoolOptions{}};
   pb::RegionServerReportRequest heartbeat;
   heartbeat.mutable_server()->set_host_name("h");
@@ -157,6 +159,17 @@ TEST_F(GateTest, StrangersReportNothing) {
   members.Stop();
   strangers.Stop();
   server.Stop();
+}
+
+TEST_F(GateTest, EveryMethodForMembersIsRefusedWithoutTheProof) {
+  const std::vector<std::shared_ptr<const rpc::Service>> services{
+      MakeMasterService(env_),     MakeRegionServerStatusService(env_),
+      MakeClientMetaService(env_), MakeHbckService(env_),
+      MakeLockService(env_),       MakeRatchetService(env_),
+      MakeMasterAdminService(env_)};
+  const auto& reports = services[1];
+  EXPECT_EQ(MemberMethodsOf({reports}).size(), reports->MethodNames().size()) << "the whole service is for members";
+  EXPECT_GE(ExpectMembersOnly(services), reports->MethodNames().size());
 }
 
 // S44 (own name for each file): the errors of a storage that does not support hard links.

@@ -10,6 +10,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
 #include "regionserver/services/admin_service.h"
+#include "tests/support/member_methods.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -19,7 +20,10 @@ class AdminServiceTest : public ServiceFixture {
   void SetUp() override {
     ServiceFixture::SetUp();
     ASSERT_EQ(OpenRegion(region_).outcome, OrderOutcome::kOpened);
-    admin_server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
+    const auto own = MakeMember({"the key"});
+    rpc::ServerOptions listen;
+    listen.member = own;
+    admin_server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
     AdminServiceParts parts;
     parts.self = [] { return ServerName{"host", 1, 100}; };
     parts.admit = [] { return Ok(); };
@@ -41,6 +45,7 @@ class AdminServiceTest : public ServiceFixture {
     };
     admin_server_->Add(MakeAdminService(parts));
     ASSERT_TRUE(admin_server_->Start().ok());
+    NameMember(*own, *admin_server_);
     channel_ = blocks_->Get(methods::kAdminService, {"127.0.0.1", admin_server_->port()});
   }
   void TearDown() override {
@@ -95,6 +100,15 @@ TEST_F(AdminServiceTest, AnotherServerIsProbedForTheMaster) {
   EXPECT_EQ(verdict(), pb::ProbeServerResponse::ALIVE);
   finding_ = rpc::ProbeFinding::kUnclear;
   EXPECT_EQ(verdict(), pb::ProbeServerResponse::NO_FINDING);
+}
+
+TEST_F(AdminServiceTest, EveryMethodForMembersIsRefusedWithoutTheProof) {
+  AdminServiceParts parts;
+  const auto service = MakeAdminService(parts);
+  EXPECT_EQ(ExpectMembersOnly({service}), 4u);
+  for (const std::string_view name : {methods::kExecuteProcedures.name, methods::kProbeServer.name,
+                                      methods::kOpenRegion.name, methods::kCloseRegion.name})
+    EXPECT_TRUE(service->Find(name)->options.members_only) << name;
 }
 
 TEST_F(AdminServiceTest, UpdateConfigurationReloadsTheSettingsOrSaysWhyNot) {

@@ -11,6 +11,7 @@
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/region_server_status_service.h"
 #include "common/zk/znode_codec.h"
+#include "tests/support/members.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -19,14 +20,17 @@ constexpr Millis kMasterPatience{20'000};
 
 }  // namespace
 
-FakeMaster::FakeMaster(const std::string& zookeeper, zk::ZkPaths paths, std::uint64_t epoch, std::string cluster_id)
+FakeMaster::FakeMaster(const std::string& zookeeper, zk::ZkPaths paths, std::uint64_t epoch, std::string cluster_id,
+                       const std::string& key)
     : epoch_(epoch), cluster_id_(std::move(cluster_id)) {
-  server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
+  const auto own = MakeMember({key});
+  rpc::ServerOptions listen;
+  listen.member = own;
+  server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
   AddService();
   EXPECT_TRUE(server_->Start().ok());
-  rpc::ChannelPoolOptions member;
-  member.cluster_key = kFakeMastersKey;
-  channels_ = std::make_unique<rpc::ChannelPool>(std::move(member));
+  NameMember(*own, *server_);
+  channels_ = std::make_unique<rpc::ChannelPool>(MemberPool(key));
   session_ = *zk::ZkSession::Open({zookeeper, Millis(6000)});
   EXPECT_TRUE(session_->WaitConnected(kMasterPatience).ok());
   EXPECT_TRUE(session_->EnsurePath(paths.RegionServers()).ok());
@@ -161,6 +165,11 @@ bool FakeMaster::WaitHeartbeats(int count) {
 std::size_t FakeMaster::transitions_waiting() const {
   MutexLock lock(mutex_);
   return transitions_.size();
+}
+
+bool FakeMaster::registered_any() const {
+  const MutexLock lock(mutex_);
+  return !registered_.empty();
 }
 
 pb::RegionServerReportRequest FakeMaster::last_heartbeat() const {

@@ -23,7 +23,7 @@ namespace ratchet::regionserver {
 
 namespace pb = ::hbase::pb;
 
-// The key that it presents. Region servers obey it only if they find this key below their root.
+// The key that it proves. Region servers obey it only if they find this key below their root.
 inline constexpr const char* kFakeMastersKey = "00112233445566778899aabbccddeeff";
 
 class FakeMaster {
@@ -33,7 +33,8 @@ class FakeMaster {
   using OnReport = std::function<Result<pb::ReportRegionStateTransitionResponse>(const Transition&)>;
 
   // Registers under `paths` in the ZooKeeper at `zookeeper`.
-  FakeMaster(const std::string& zookeeper, zk::ZkPaths paths, std::uint64_t epoch, std::string cluster_id);
+  FakeMaster(const std::string& zookeeper, zk::ZkPaths paths, std::uint64_t epoch, std::string cluster_id,
+             const std::string& key = kFakeMastersKey);
   ~FakeMaster();
 
   void AnswerReportsWith(OnReport on_report);
@@ -55,6 +56,10 @@ class FakeMaster {
   [[nodiscard]] std::size_t transitions_waiting() const;
   // The newest heartbeat.
   [[nodiscard]] pb::RegionServerReportRequest last_heartbeat() const;
+
+  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
+  // True if a server has registered that no test has waited for.
+  [[nodiscard]] bool registered_any() const;
 
   // Sends orders; retried while the server is starting.
   [[nodiscard]] Status Execute(const ServerName& server, pb::ExecuteProceduresRequest request);

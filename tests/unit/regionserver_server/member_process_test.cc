@@ -1,6 +1,7 @@
 // The process ratchet-regionserver and requests that do not come from its masters: clients that give orders, S77
 // (members only), and clients that occupy every thread that clients can occupy (S78: members' own queues).
 #include "common/base/exit_codes.h"
+#include "common/base/host_port.h"
 #include "common/model/attributes.h"
 #include "common/model/meta_row.h"
 #include "common/model/proto/registry.pb.h"
@@ -8,6 +9,7 @@
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/client_meta_service.h"
 #include "common/rpc/methods/client_service.h"
+#include "tests/support/members.h"
 #include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/process_fixture.h"
 
@@ -58,6 +60,36 @@ TEST_F(MemberProcessTest, AServerWaitsForTheFirstMastersKey) {
   std::ofstream(root_ / "draft") << kFakeMastersKey << "\n";
   fs::rename(root_ / "draft", root_ / "cluster.key");
   EXPECT_TRUE(master_->WaitRegistered().has_value());
+}
+
+// S123 (only a proof makes a member). A node of ZooKeeper names a process without the key.
+TEST_F(MemberProcessTest, AFalseMasterIsNamedInTheLogAndTheTrueOneIsTaken) {
+  master_ = std::make_unique<FakeMaster>(zookeeper_->address(), paths_, 1, kClusterId, "proof-another cluster's key");
+  Launch({"--member-proof", "required"});
+  const std::string address = JoinHostPort("127.0.0.1", master_->port());
+  ASSERT_TRUE(chaos::WaitUntil("the line", Millis(10'000), [&] {
+                return Log().find(address + " is not a member of this cluster: wrong proof") != std::string::npos;
+              }).ok());
+  EXPECT_FALSE(master_->registered_any());
+  master_.reset();
+  StartMaster(2);
+  EXPECT_TRUE(master_->WaitRegistered().has_value());
+}
+
+// The key is replaced while the process runs.
+TEST_F(MemberProcessTest, AReplacedKeyIsUsedWithoutARestart) {
+  const ServerName server = Serving();
+  const std::string next = "proof-the key after the first";
+  std::ofstream(root_ / "draft") << next << "\n";
+  fs::rename(root_ / "draft", root_ / "cluster.key");
+  rpc::ChannelPool members{MemberPool(next)};
+  ASSERT_TRUE(chaos::WaitUntil("the new key", kPatience, [&] {
+                return members.CallSync(methods::kGetServerInfo, {server.host, server.port}, {}).ok();
+              }).ok());
+  EXPECT_NE(Log().find("cluster.key has changed"), std::string::npos);
+  rpc::ChannelPool late{MemberPool(kFakeMastersKey)};
+  const auto refused = late.CallSync(methods::kGetServerInfo, {server.host, server.port}, {});
+  EXPECT_FALSE(refused.ok());
 }
 
 TEST_F(MemberProcessTest, AKeyThatNeverComesAndOneThatIsNoneEndTheStart) {

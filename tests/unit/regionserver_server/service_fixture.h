@@ -21,6 +21,7 @@
 #include "regionserver/services/data_service.h"
 #include "regionserver/services/read_ahead.h"
 #include "regionserver/services/throttles.h"
+#include "tests/support/members.h"
 
 namespace ratchet::regionserver {
 
@@ -52,7 +53,8 @@ class ServiceFixture : public testing::Test {
     ASSERT_TRUE(host_->UseLogDirectory(*log_directory_).ok());
     scanners_ = std::make_unique<ScannerTable>(clock_, *timers_, 5, ScannerTableOptions{Millis(60'000), 100, 100});
     rpc::ServerOptions listen;
-    listen.cluster_key = "the key";
+    const auto own = MakeMember({"the key"});
+    listen.member = own;
     server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
     DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
                            *scanners_, clock_};
@@ -64,11 +66,10 @@ class ServiceFixture : public testing::Test {
     };
     server_->Add(MakeDataService(parts));
     ASSERT_TRUE(server_->Start().ok());
+    NameMember(*own, *server_);
     rpc::ChannelPoolOptions plain;
     plain.cell_blocks = false;  // and a client's; `blocks_` is a master's
-    rpc::ChannelPoolOptions member;
-    member.cluster_key = "the key";
-    blocks_ = std::make_unique<rpc::ChannelPool>(std::move(member));
+    blocks_ = std::make_unique<rpc::ChannelPool>(MemberPool("the key"));
     plain_ = std::make_unique<rpc::ChannelPool>(plain);
   }
   void TearDown() override {

@@ -7,6 +7,7 @@
 #include "common/base/mutant.h"
 #include "common/rpc/methods/client_service.h"
 #include "common/rpc/server_connection.h"
+#include "tests/support/members.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
@@ -20,7 +21,8 @@ class MemberRoomTest : public testing::Test {
 
   void SetUp() override {
     ServerOptions options;
-    options.cluster_key = "the key";
+    const auto own = MakeMember({"the key"});
+    options.member = own;
     options.max_connections = kLimit;
     server_ = std::make_unique<RpcServer>(std::move(options));
     auto service = std::make_shared<Service>(methods::kClientService);
@@ -28,14 +30,13 @@ class MemberRoomTest : public testing::Test {
                                   const Responder<GetResponse>& responder) { responder.Reply({}); });
     server_->Add(service);
     ASSERT_TRUE(server_->Start().ok());
+    NameMember(*own, *server_);
     for (std::size_t i = 0; i < kLimit; ++i) clients_.emplace_back(server_->port());
     ASSERT_TRUE(Eventually([&] { return server_->stats().connections_open == kLimit; }));
   }
   void TearDown() override { server_->Stop(); }
   bool Answered(const std::string& key) {
-    ChannelPoolOptions options;
-    options.cluster_key = key;
-    ChannelPool pool(std::move(options));
+    ChannelPool pool(key.empty() ? ChannelPoolOptions() : MemberPool(key));
     return pool.CallSync(methods::kGet, {"127.0.0.1", server_->port()}, MakeGet("r")).ok();
   }
 

@@ -57,7 +57,6 @@ class RequestMemoryTest : public RpcTest {
   void SetUp() override { Restart(Options()); }
   static ServerOptions Options() {
     ServerOptions options;
-    options.cluster_key = "key";  // so that the test's client is not a member
     return options;
   }
   ParsedAnswer AnswerTo(const std::string& frame) {
