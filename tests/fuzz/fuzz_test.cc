@@ -45,7 +45,8 @@ TEST_P(FuzzTest, AnyBytesAreSurvived) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest,
-                         testing::Values(&kFrames, &kRecords, &kPayloads, &kSplits, &kManifests, &kOrders, &kMetaRows),
+                         testing::Values(&kFrames, &kMembers, &kRecords, &kPayloads, &kSplits, &kManifests, &kOrders,
+                                         &kMetaRows),
                          [](const auto& target) { return std::string(target.param->name); });
 
 }  // namespace

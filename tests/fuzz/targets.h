@@ -16,6 +16,8 @@ struct Target {
 
 // A client's bytes in segments of any size, split into frames with headers.
 extern const Target kFrames;
+// The units by which members prove that they are ones, in both directions.
+extern const Target kMembers;
 // A log file of any kind: records, damage, seals; and the record contents of procedure store, server log and recovered
 // edits.
 extern const Target kRecords;
