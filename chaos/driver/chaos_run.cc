@@ -135,6 +135,8 @@ Status ChaosRun::Boot() {
     if (HoldsPhases(plan_)) spec.environment = ArmedWith(HoldPhases(kPhaseHeldMs));
     // HBase's clients look for hbase:meta in ZooKeeper.
     if (NeedsZnodes(options_.workloads)) spec.environment["RATCHET_PUBLISH_CLIENT_ZNODES"] = "true";
+    // Processes of a version before 0.3 show the key in clear, which a new cluster does not take.
+    if (!options_.released.empty()) spec.environment["RATCHET_MEMBER_PROOF"] = "accept";
     LocalTargetOptions local;
     local.disk_bytes = options_.storage == "local" ? options_.disk_bytes : 0;
     local.seed = record_.seed;
