@@ -1,5 +1,6 @@
 // A client sends requests that are reserved for masters and region servers to a real cluster: they are refused, and the
 // cluster keeps working (S77: members only).
+#include <algorithm>
 #include <filesystem>
 
 #include "common/model/attributes.h"
@@ -7,11 +8,14 @@
 #include "common/model/meta_row.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/client.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/client_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/methods/region_server_status_service.h"
+#include "common/rpc/server.h"
 #include "tests/cluster/cluster_fixture.h"
 #include "tests/support/meta_put.h"
 
@@ -116,6 +120,32 @@ TEST_F(StrangersTest, AreRefusedAndTheClusterGoesOn) {
     ASSERT_OK(cluster().Start(process));
   }
   WaitForWrites(20);
+}
+
+// S123 (only a proof makes a member): another program listens at the address of a region server. It gets no request.
+TEST_F(StrangersTest, AProgramAtTheAddressOfAMemberIsNamedInTheStatus) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  ASSERT_OK(cluster().Kill9("rs-2"));
+  rpc::ServerOptions options;
+  options.port = cluster().Info("rs-2").port;
+  rpc::RpcServer program(std::move(options));
+  ASSERT_OK(ProcessCluster::WaitUntil("the port", kPatience, [&] { return program.Start().ok(); }));
+  const auto own = PickFreePort();
+  ASSERT_OK(own);
+  ASSERT_OK(cluster().Start("rs-2", {}, {"--listen-port", std::to_string(*own)}));
+  const std::string expected = fmt::format("127.0.0.1:{} is not a member of this cluster", program.port());
+  ASSERT_OK(ProcessCluster::WaitUntil("the problem", Millis(20'000), [&] {
+    const auto status = admin().Call(methods::kGetStatus, ratchet::pb::GetStatusRequest());
+    return status.ok() && std::any_of(status->problem().begin(), status->problem().end(), [&](const std::string& text) {
+             return text.find(expected) != std::string::npos;
+           });
+  }));
+  EXPECT_EQ(program.stats().calls_received, 0u);
+  program.Stop();
+  ASSERT_OK(cluster().Kill9("rs-2"));
+  ASSERT_OK(cluster().Start("rs-2"));
+  MakeTable("t", 4);
 }
 
 // The file is gone, and no living master has its content.

@@ -79,7 +79,7 @@ TEST_F(MemberProcessTest, AFalseMasterIsNamedInTheLogAndTheTrueOneIsTaken) {
 // The key is replaced while the process runs.
 TEST_F(MemberProcessTest, AReplacedKeyIsUsedWithoutARestart) {
   const ServerName server = Serving();
-  const std::string next = "proof-the key after the first";
+  const std::string next = "proof-the-key-after-the-first";
   std::ofstream(root_ / "draft") << next << "\n";
   fs::rename(root_ / "draft", root_ / "cluster.key");
   rpc::ChannelPool members{MemberPool(next)};
