@@ -112,9 +112,10 @@ Status DataCalls::GuardWrite(const rpc::CallContext& call, const Region& region,
   RATCHET_TRY(RefuseReturned(mutation));
   if (!region.info().IsMeta()) return Ok();
   if (!call.member) {
-    return rpc::RemoteError(rpc::exception::kAccessDenied,
-                            "only masters of this cluster write to hbase:meta: the connection does not show the key in "
-                            "cluster.key below --root");
+    return rpc::RemoteError(
+        rpc::exception::kAccessDenied,
+        "only masters of this cluster write to hbase:meta: the client has not proven that it has the "
+        "key in cluster.key below --root");
   }
   RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
   if (!epoch.has_value()) {
