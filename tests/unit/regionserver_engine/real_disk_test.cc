@@ -133,7 +133,8 @@ TEST_F(RealDiskTest, ARegionWithoutDataNeedsLessThanFourKilobytes) {
   const struct mallinfo2 after = mallinfo2();
   const auto bytes = static_cast<std::int64_t>(after.uordblks) - static_cast<std::int64_t>(before.uordblks);
   fmt::print("{} bytes for each region\n", bytes / kRegions);
-  EXPECT_LT(bytes / kRegions, 4'000);
+  // Each region has some copies of its directory's path, which is long on some machines.
+  EXPECT_LT(bytes / kRegions, 4'000 + 8 * static_cast<std::int64_t>(root_.string().size()));
   first.front()->Abandon();
 }
 
