@@ -21,11 +21,11 @@ Recorder& TheRecorder() {
 }
 
 // Places where this thread took the locks that it holds: more than one only after a recorded violation.
-thread_local std::vector<std::source_location> held;
+thread_local std::vector<CodeLine> held;
 
-std::string Place(const std::source_location& at) {
-  const char* slash = std::strrchr(at.file_name(), '/');
-  return fmt::format("{}:{}", slash == nullptr ? at.file_name() : slash + 1, at.line());
+std::string Place(CodeLine at) {
+  const char* slash = std::strrchr(at.file, '/');
+  return fmt::format("{}:{}", slash == nullptr ? at.file : slash + 1, at.line);
 }
 
 void Violated(const std::string& part) {
@@ -38,7 +38,7 @@ void Violated(const std::string& part) {
 
 }  // namespace
 
-void EnterPart(const std::source_location& at) {
+void EnterPart(CodeLine at) {
   if (!held.empty()) Violated(Place(at));
   held.push_back(at);
 }

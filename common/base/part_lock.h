@@ -8,18 +8,20 @@
 #include <string>
 #include <vector>
 
-#if defined(RATCHET_MUTANTS)
-#include <source_location>
-#endif
-
 #include "common/base/mutex.h"
 
 namespace ratchet {
 
 #if defined(RATCHET_MUTANTS)
 
+// A line of the code. (clang 14 lacks std::source_location.)
+struct CodeLine {
+  const char* file = "";
+  int line = 0;
+};
+
 // Called before the thread takes the lock of a part (`at`), and when it has released the lock.
-void EnterPart(const std::source_location& at);
+void EnterPart(CodeLine at);
 void LeavePart();
 // Called where a part is entered that has another kind of lock; `part` names it.
 void ExpectNoPartLock(const char* part);
@@ -37,9 +39,9 @@ class RecordedPartLocks {
 
 class SCOPED_CAPABILITY PartLock {
  public:
-  explicit PartLock(Mutex& mutex, const std::source_location& at = std::source_location::current()) ACQUIRE(mutex)
+  explicit PartLock(Mutex& mutex, const char* file = __builtin_FILE(), int line = __builtin_LINE()) ACQUIRE(mutex)
       : mutex_(mutex) {
-    EnterPart(at);
+    EnterPart({file, line});
     mutex_.Lock();
   }
   ~PartLock() RELEASE() {
