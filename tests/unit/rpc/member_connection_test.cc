@@ -80,7 +80,7 @@ std::string OldServersRefusal() {
   return ConnectionExceptionFrame(RemoteError(exception::kBadAuth, "only SIMPLE (80)"));
 }
 
-class MemberConnectionTest : public testing::Test {
+class MemberConnectionTest : public ::testing::Test {
  protected:
   // A server with members-only methods, whose keys a test may change.
   void Serve(std::vector<std::string> keys, ProofPolicy policy = ProofPolicy::kRequired,

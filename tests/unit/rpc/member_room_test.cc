@@ -15,7 +15,7 @@ namespace {
 
 using hbase::pb::GetResponse;
 
-class MemberRoomTest : public testing::Test {
+class MemberRoomTest : public ::testing::Test {
  protected:
   static constexpr std::size_t kLimit = 3;
 
@@ -63,7 +63,7 @@ TEST_F(MemberRoomTest, ClientsThatFillThatRoomGiveWay) {
 }
 
 TEST_F(MemberRoomTest, ReachingTheLimitIsSaid) {
-  const std::string log = testing::TempDir() + "member_room_test.log";
+  const std::string log = ::testing::TempDir() + "member_room_test.log";
   ASSERT_TRUE(OpenLog({LogLevel::kInfo, log}).ok());
   EXPECT_TRUE(Answered("the key"));
   FlushLog();

@@ -16,7 +16,7 @@ using MemberMethod = Method<hbase::pb::GetRequest, GetResponse>;
 constexpr MemberMethod kOrder{methods::kClientService, "Order"};
 constexpr MemberMethod kKeepMeta{methods::kClientService, "KeepMeta"};
 
-class MemberTest : public testing::Test {
+class MemberTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ServerOptions options;
