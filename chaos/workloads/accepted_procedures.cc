@@ -35,7 +35,9 @@ std::string CheckEndedOnce(DdlOutcome outcome, const pb::ProcedureInfo& procedur
   const auto ends =
       std::count_if(history.begin(), history.end(), [](const auto& step) { return step.outcome() == "done"; });
   if (ends > 1) return fmt::format("ended {} times", ends);
-  if (!failed && !history.empty() && ends == 0) return "is recorded as a success without a last step";
+  // An operator's bypass ends a procedure between two steps.
+  if (!failed && !procedure.bypassed() && !history.empty() && ends == 0)
+    return "is recorded as a success without a last step";
   return {};
 }
 

@@ -63,6 +63,15 @@ TEST(CheckEndedOnceTest, AcceptsWhatEndedOnceAsItsClientSaw) {
   EXPECT_EQ(CheckEndedOnce(DdlOutcome::kUnfinished, Ended({"next", "done"}, false)), "");
 }
 
+TEST(CheckEndedOnceTest, ABypassedProcedureHasNoLastStep) {
+  pb::ProcedureInfo bypassed = Ended({"next"}, false);
+  bypassed.set_bypassed(true);
+  EXPECT_EQ(CheckEndedOnce(DdlOutcome::kUnfinished, bypassed), "");
+  bypassed = Ended({"done", "done"}, false);
+  bypassed.set_bypassed(true);
+  EXPECT_THAT(CheckEndedOnce(DdlOutcome::kUnfinished, bypassed), HasSubstr("ended 2 times"));
+}
+
 TEST(CheckEndedOnceTest, NamesWhatIsWrong) {
   EXPECT_THAT(CheckEndedOnce(DdlOutcome::kSucceeded, Ended({"done", "done"}, false)), HasSubstr("ended 2 times"));
   EXPECT_THAT(CheckEndedOnce(DdlOutcome::kSucceeded, Ended({"fail"}, true)), HasSubstr("recorded as a failure"));
