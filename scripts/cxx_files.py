@@ -17,6 +17,18 @@ def lines(*command):
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+def configure(build, *arguments):
+    """Runs cmake with the arguments, and makes the generated headers. Returns the failed step's output, or None."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    ran = subprocess.run(["cmake", *arguments, "-B", build], cwd=ROOT, capture_output=True, text=True)
+    if ran.returncode:
+        return ran.stdout[-3000:] + ran.stderr[-3000:]
+    targets = lines("ninja", "-C", build, "-t", "targets", "all")
+    generated = [found[1] for found in (re.match(r"(generated/.*\.pb\.h):", line) for line in targets) if found]
+    ran = subprocess.run(["ninja", "-C", build, "ratchet_version_stamp", *generated], cwd=ROOT, capture_output=True, text=True)
+    return ran.stdout[-3000:] if ran.returncode else None
+
+
 def tracked():
     found = lines("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.cc", "*.h")
     return [name for name in found if name.split("/")[0] in FOLDERS and (ROOT / name).exists()]

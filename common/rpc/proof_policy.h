@@ -1,4 +1,4 @@
-// Whether processes of versions before 0.3, which send the cluster's key in clear, are members of the cluster.
+// Decides whether processes of versions before 0.3, which send the key of the cluster in clear, are its members.
 #pragma once
 
 #include <cstdint>

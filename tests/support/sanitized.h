@@ -1,5 +1,5 @@
-// Whether this build has a sanitizer. A test then takes about five times as long and several times the memory, so
-// sweeps and simulations do less: the build without a sanitizer runs the same ones in full.
+// Tells tests whether this build has a sanitizer. A test then takes about five times as long and several times the
+// memory, so sweeps and simulations do less: the build without a sanitizer runs the same ones in full.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class SimMetaRows {
   std::map<TableName, master::TableRow> tables_;
 };
 
-// What the masters have sent so far, for tests that count it.
+// Counts what the masters have sent, for tests.
 struct SimSent {
   std::uint64_t meta_writes = 0;  // requests that write to hbase:meta
   std::uint64_t meta_rows = 0;    // rows in these requests

@@ -280,7 +280,7 @@ TEST_F(MemberConnectionTest, KeysAreReplacedWithoutARefusal) {
   EXPECT_TRUE(works());
   client->SetKeys({kNewKey});
   EXPECT_TRUE(works());
-  EXPECT_FALSE(OrderWith(kOldKey).ok()) << "the old key makes no member any more";
+  EXPECT_FALSE(OrderWith(kOldKey).ok()) << "a member may no longer use the old key";
   EXPECT_TRUE(OrderWith(kNewKey).ok());
 }
 
