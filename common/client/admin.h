@@ -83,7 +83,8 @@ class Admin {
   // One region replaces two or more neighbours.
   [[nodiscard]] Result<std::uint64_t> MergeRegions(const std::vector<std::string>& encoded_regions);
 
-  // See TableAdmin (master/control/table_admin.h); they return the pid. The procedure's result describes what was done.
+  // See TableAdmin (master/requests/table_admin.h); they return the pid. The procedure's result describes what was
+  // done.
   [[nodiscard]] Result<std::uint64_t> GiveUpRegion(const std::string& encoded_region);
   [[nodiscard]] Result<std::uint64_t> PutBackEdits(const std::string& encoded_region);
   [[nodiscard]] Result<std::uint64_t> FillHoles(const TableName& table);

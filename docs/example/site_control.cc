@@ -4,7 +4,7 @@
 //   site_control DIR go-on                   takes up what an earlier run has left, and waits for its end
 #include <iostream>
 
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 #include "procedure/store/wal_store.h"
 #include "site.h"
 

@@ -9,8 +9,8 @@
 //   ratchet --master 127.0.0.1:PORT procedures      and status, why, pause, abort, ... ; the page is at INFO_PORT
 #include <iostream>
 
-#include "procedure/executor.h"
-#include "procedure/host/endpoint.h"
+#include "procedure/api/executor.h"
+#include "procedure/ops/endpoint.h"
 #include "procedure/store/wal_store.h"
 #include "site.h"
 

@@ -1,7 +1,7 @@
 // FileActions: where actions on files run for steps (S122: actions on files end with their step).
 //
 // Owner: the master's shell has threads for it; simulations run the actions one by one. A step uses it through
-// procedures/act_on_files.h. Thread-safe.
+// procedures/core/act_on_files.h. Thread-safe.
 #pragma once
 
 #include <functional>

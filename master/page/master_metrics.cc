@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "common/metrics/process_sample.h"
-#include "common/page/shared_metrics.h"
-#include "master/control/master_logic.h"
+#include "common/ops/page/shared_metrics.h"
+#include "master/cluster/transition_counts.h"
+#include "master/dispatch/remote_dispatcher.h"
 #include "master/history/history_book.h"
-#include "master/remote/remote_dispatcher.h"
-#include "master/service/problems.h"
-#include "master/state/transition_counts.h"
-#include "procedure/executor.h"
-#include "procedure/host/service/procedure_metrics.h"
-#include "procedure/store/procedure_store.h"
+#include "master/rpc/problems.h"
+#include "master/startup/master_logic.h"
+#include "procedure/api/executor.h"
+#include "procedure/api/store.h"
+#include "procedure/ops/procedure_metrics.h"
 
 namespace ratchet::master {
 namespace {

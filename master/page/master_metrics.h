@@ -12,7 +12,7 @@
 #include "common/rpc/server.h"
 #include "common/zk/zk_session.h"
 #include "master/page/recovery_book.h"
-#include "master/service/master_services.h"
+#include "master/rpc/master_services.h"
 
 namespace ratchet::master {
 

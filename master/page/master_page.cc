@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "common/metrics/exposition.h"
-#include "common/page/static_files.h"
+#include "common/ops/page/static_files.h"
 #include "master/page/master_metrics.h"
-#include "master/procedures/server_crash.h"
-#include "master/service/marks.h"
-#include "procedure/executor.h"
+#include "master/procedures/crash/server_crash.h"
+#include "master/rpc/marks.h"
+#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 namespace {

@@ -8,13 +8,13 @@
 #include <memory>
 #include <string>
 
-#include "common/api/api_views.h"
-#include "common/page/info_page.h"
+#include "common/ops/api/api_views.h"
+#include "common/ops/page/info_page.h"
 #include "common/rpc/server.h"
 #include "common/zk/zk_session.h"
 #include "master/page/recovery_book.h"
-#include "master/service/master_services.h"
-#include "procedure/session/procedure_listener.h"
+#include "master/rpc/master_services.h"
+#include "procedure/api/procedure_listener.h"
 
 namespace ratchet::master {
 

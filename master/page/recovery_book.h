@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/base/latency.h"
-#include "procedure/record/inspect.h"
-#include "procedure/session/procedure_listener.h"
+#include "procedure/api/procedure_listener.h"
+#include "procedure/api/views.h"
 
 namespace ratchet::master {
 

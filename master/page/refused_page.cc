@@ -4,7 +4,7 @@
 
 #include "common/base/json_quote.h"
 #include "common/base/log.h"
-#include "common/page/static_files.h"
+#include "common/ops/page/static_files.h"
 
 namespace ratchet::master {
 

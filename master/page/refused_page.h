@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/exit_latch.h"
-#include "common/page/info_page.h"
+#include "common/ops/page/info_page.h"
 
 namespace ratchet::master {
 

@@ -17,11 +17,11 @@
 #include "common/rpc/channel_pool.h"
 #include "common/zk/zk_paths.h"
 #include "common/zk/zk_session.h"
-#include "master/control/activation.h"
 #include "master/process/master_config.h"
 #include "master/process/owner_note.h"
-#include "master/service/master_gate.h"
-#include "procedure/session/procedure_listener.h"
+#include "master/rpc/master_gate.h"
+#include "master/startup/activation.h"
+#include "procedure/api/procedure_listener.h"
 
 namespace ratchet::master {
 

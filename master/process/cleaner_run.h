@@ -2,9 +2,9 @@
 // file. Visiting all regions and removing a large tree take long, so do not call it on a timer thread.
 #pragma once
 
-#include "master/files/archive_cleaner.h"
-#include "master/files/file_retirer.h"
-#include "master/files/stray_logs.h"
+#include "master/storage/archive_cleaner.h"
+#include "master/storage/file_retirer.h"
+#include "master/storage/stray_logs.h"
 
 namespace ratchet::master {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "master/service/ratchet_views.h"
-#include "procedure/executor.h"
+#include "master/rpc/ratchet_views.h"
+#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 

@@ -8,7 +8,7 @@
 #include "common/base/strong_id.h"
 #include "master/history/history_book.h"
 #include "master/process/trace_file.h"
-#include "procedure/session/procedure_listener.h"
+#include "procedure/api/procedure_listener.h"
 
 namespace ratchet::procedure {
 class Executor;

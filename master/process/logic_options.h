@@ -2,8 +2,8 @@
 #pragma once
 
 #include "common/base/result.h"
+#include "master/procedures/core/master_options.h"
 #include "master/process/master_config.h"
-#include "master/state/master_options.h"
 
 namespace ratchet::master {
 

@@ -22,12 +22,12 @@
 #include "common/base/version.h"
 #include "common/io/dead_mount.h"
 #include "common/io/storage_proof.h"
+#include "master/cluster/server_version.h"
 #include "master/process/master_config.h"
 #include "master/process/master_process.h"
 #include "master/process/root_check.h"
 #include "master/process/step_list.h"
 #include "master/process/store_replay.h"
-#include "master/state/server_version.h"
 
 namespace ratchet::master {
 namespace {

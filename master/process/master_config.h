@@ -8,11 +8,11 @@
 #include "common/base/clock.h"
 #include "common/base/config.h"
 #include "common/rpc/proof_policy.h"
+#include "master/dispatch/dispatch_options.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
-#include "master/remote/dispatch_options.h"
-#include "master/service/clock_book.h"
-#include "master/state/master_options.h"
+#include "master/procedures/core/master_options.h"
+#include "master/telemetry/clock_book.h"
 
 namespace ratchet::master {
 

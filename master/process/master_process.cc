@@ -32,8 +32,6 @@
 #include "common/zk/session_closer.h"
 #include "common/zk/session_start.h"
 #include "common/zk/zk_session.h"
-#include "master/control/master_logic.h"
-#include "master/files/directory_tools.h"
 #include "master/page/master_page.h"
 #include "master/page/refused_page.h"
 #include "master/process/active_master.h"
@@ -47,8 +45,10 @@
 #include "master/process/send_stop.h"
 #include "master/process/step_list.h"
 #include "master/process/trace_file.h"
-#include "master/service/load_book.h"
-#include "master/service/master_services.h"
+#include "master/rpc/master_services.h"
+#include "master/startup/master_logic.h"
+#include "master/storage/directory_tools.h"
+#include "master/telemetry/load_book.h"
 
 namespace ratchet::master {
 namespace {

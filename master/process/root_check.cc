@@ -6,10 +6,10 @@
 #include <fmt/core.h>
 
 #include "common/io/disk.h"
+#include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/files/directory_tools.h"
-#include "master/files/posix_cluster_files.h"
-#include "master/state/table_directory.h"
+#include "master/storage/directory_tools.h"
+#include "master/storage/posix_cluster_files.h"
 #include "procedure/store/store_reader.h"
 
 namespace ratchet::master {

@@ -9,7 +9,7 @@
 #include "common/io/cluster_id.h"
 #include "common/io/fatal.h"
 #include "common/io/root_history.h"
-#include "common/io/storage_check/trials.h"
+#include "common/tools/storage_check/trials.h"
 
 namespace ratchet::master {
 namespace {

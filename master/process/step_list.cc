@@ -3,8 +3,8 @@
 #include <fmt/core.h>
 
 #include "master/procedures/register.h"
-#include "procedure/author/procedure_registry.h"
-#include "procedure/host/service/step_tables.h"
+#include "procedure/api/procedure_registry.h"
+#include "procedure/ops/step_tables.h"
 
 namespace ratchet::master {
 

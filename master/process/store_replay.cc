@@ -6,8 +6,8 @@
 
 #include "common/base/json_quote.h"
 #include "master/procedures/register.h"
-#include "procedure/author/procedure_registry.h"
-#include "procedure/lock_procedure.h"
+#include "procedure/api/lock_procedure.h"
+#include "procedure/api/procedure_registry.h"
 #include "procedure/store/store_directory.h"
 #include "procedure/store/store_reader.h"
 

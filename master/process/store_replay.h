@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "procedure/record_replay.h"
+#include "procedure/engine/record_replay.h"
 
 namespace ratchet::master {
 

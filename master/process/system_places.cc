@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "master/state/region_directory.h"
+#include "master/cluster/region_directory.h"
 
 namespace ratchet::master {
 

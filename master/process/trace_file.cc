@@ -5,7 +5,7 @@
 
 #include "common/base/log.h"
 #include "common/base/thread_name.h"
-#include "common/trace/otlp.h"
+#include "common/ops/trace/otlp.h"
 
 namespace ratchet::master {
 

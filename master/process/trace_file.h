@@ -1,4 +1,4 @@
-// --trace-file: writes a line of OTLP/JSON for each procedure that ends (common/trace/otlp.h).
+// --trace-file: writes a line of OTLP/JSON for each procedure that ends (common/ops/trace/otlp.h).
 //
 // Bounded: at `bytes` the file is renamed to <path>.1, replacing an older one, and a new file is begun, so both
 // together have at most twice this size. The queue for the disk is bounded too; further entries are dropped and this is

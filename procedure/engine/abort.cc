@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "procedure/api/requests.h"
+#include "procedure/engine/answers.h"
+#include "procedure/engine/node_commit.h"
+#include "procedure/engine/queueing.h"
 #include "procedure/engine/rollback.h"
-#include "procedure/session/answers.h"
-#include "procedure/session/node_commit.h"
-#include "procedure/session/queueing.h"
-#include "procedure/session/requests.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/author/author_call.h"
-#include "procedure/author/proc_state.h"
+#include "procedure/api/proc_state.h"
+#include "procedure/core/author_call.h"
+#include "procedure/core/identity.h"
+#include "procedure/engine/notifications.h"
 #include "procedure/engine/pause.h"
-#include "procedure/record/identity.h"
-#include "procedure/session/queueing.h"
-#include "procedure/views/notifications.h"
+#include "procedure/engine/queueing.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

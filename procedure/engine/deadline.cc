@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "procedure/author/proc_state.h"
+#include "procedure/api/proc_state.h"
 #include "procedure/engine/abort.h"
 
 namespace ratchet::procedure {

@@ -1,7 +1,7 @@
 // The deadline of a tree: a time after which its root fails, if it can still be undone.
 #pragma once
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "procedure/session/queueing.h"
-#include "procedure/views/views.h"
+#include "procedure/engine/observe.h"
+#include "procedure/engine/queueing.h"
 
 namespace ratchet::procedure {
 namespace {

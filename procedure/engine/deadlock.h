@@ -7,7 +7,7 @@
 // cycle. The check runs only while some tree keeps locks of succeeded children.
 #pragma once
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

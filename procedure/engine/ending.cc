@@ -1,7 +1,7 @@
 #include "procedure/engine/ending.h"
 
-#include "procedure/session/queueing.h"
-#include "procedure/views/notifications.h"
+#include "procedure/engine/notifications.h"
+#include "procedure/engine/queueing.h"
 
 namespace ratchet::procedure {
 

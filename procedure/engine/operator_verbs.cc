@@ -7,17 +7,17 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "procedure/api/rerun_policy.h"
+#include "procedure/core/identity.h"
+#include "procedure/engine/activity.h"
+#include "procedure/engine/answers.h"
 #include "procedure/engine/ending.h"
+#include "procedure/engine/log_lines.h"
+#include "procedure/engine/node_commit.h"
+#include "procedure/engine/queueing.h"
 #include "procedure/engine/recovery.h"
-#include "procedure/engine/rerun_policy.h"
 #include "procedure/engine/rollback.h"
-#include "procedure/record/identity.h"
-#include "procedure/session/answers.h"
-#include "procedure/session/node_commit.h"
-#include "procedure/session/queueing.h"
-#include "procedure/session/waiting.h"
-#include "procedure/views/activity.h"
-#include "procedure/views/log_lines.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {

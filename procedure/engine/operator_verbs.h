@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "procedure/record/identity.h"
-#include "procedure/session/queueing.h"
-#include "procedure/views/activity.h"
+#include "procedure/core/identity.h"
+#include "procedure/engine/activity.h"
+#include "procedure/engine/queueing.h"
 
 namespace ratchet::procedure {
 namespace {

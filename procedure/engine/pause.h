@@ -9,8 +9,8 @@
 
 #include <cstddef>
 
-#include "procedure/session/executor_lock.h"
-#include "procedure/session/pause_cover.h"
+#include "procedure/engine/executor_lock.h"
+#include "procedure/engine/pause_cover.h"
 
 namespace ratchet::procedure {
 

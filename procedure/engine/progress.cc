@@ -8,16 +8,16 @@
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "procedure/engine/abort.h"
+#include "procedure/engine/answers.h"
 #include "procedure/engine/deadline.h"
 #include "procedure/engine/deadlock.h"
+#include "procedure/engine/node_commit.h"
 #include "procedure/engine/operator_verbs.h"
 #include "procedure/engine/pause.h"
+#include "procedure/engine/queueing.h"
 #include "procedure/engine/report_handler.h"
 #include "procedure/engine/rollback.h"
-#include "procedure/session/answers.h"
-#include "procedure/session/node_commit.h"
-#include "procedure/session/queueing.h"
-#include "procedure/session/waiting.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -5,7 +5,7 @@
 // recursion: a procedure that becomes free is added to the list.
 #pragma once
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -9,13 +9,13 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "procedure/author/author_call.h"
+#include "procedure/core/author_call.h"
+#include "procedure/core/usable_record.h"
 #include "procedure/engine/deadline.h"
+#include "procedure/engine/notifications.h"
 #include "procedure/engine/pause.h"
+#include "procedure/engine/queueing.h"
 #include "procedure/engine/rollback.h"
-#include "procedure/pure/usable_record.h"
-#include "procedure/session/queueing.h"
-#include "procedure/views/notifications.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -1,7 +1,7 @@
 // Rebuilds trees, locks, nonces and queued work from the store's records. Runs no step.
 #pragma once
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/record/identity.h"
-#include "procedure/session/answers.h"
-#include "procedure/session/node_commit.h"
-#include "procedure/session/waiting.h"
+#include "procedure/core/identity.h"
+#include "procedure/engine/answers.h"
+#include "procedure/engine/node_commit.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -1,7 +1,7 @@
 // Results of finished procedures: how long they stay.
 #pragma once
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -8,8 +8,8 @@
 
 #include <string>
 
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/step_run.h"
-#include "procedure/session/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "procedure/author/author_call.h"
+#include "procedure/core/author_call.h"
+#include "procedure/engine/log_lines.h"
 #include "procedure/engine/pause.h"
-#include "procedure/session/waiting.h"
-#include "procedure/views/log_lines.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "procedure/author/step_context.h"
-#include "procedure/session/executor_lock.h"
+#include "procedure/api/step_context.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -10,15 +10,15 @@
 
 #include "common/base/check.h"
 #include "common/base/mutant.h"
+#include "procedure/engine/activity.h"
 #include "procedure/engine/children.h"
 #include "procedure/engine/deadlock.h"
 #include "procedure/engine/ending.h"
+#include "procedure/engine/log_lines.h"
+#include "procedure/engine/node_commit.h"
+#include "procedure/engine/queueing.h"
 #include "procedure/engine/rollback.h"
 #include "procedure/engine/step_run.h"
-#include "procedure/session/node_commit.h"
-#include "procedure/session/queueing.h"
-#include "procedure/views/activity.h"
-#include "procedure/views/log_lines.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -1,8 +1,8 @@
 // The loop of a worker: takes a procedure, runs one step or undo, hands the outcome to the store, and takes the next.
 #pragma once
 
-#include "procedure/session/executor_lock.h"
-#include "procedure/workers/worker_pool.h"
+#include "procedure/api/worker_pool.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

@@ -1,7 +1,7 @@
 #include "procedure/engine/stuck_monitor.h"
 
 #include "common/base/log.h"
-#include "procedure/views/log_lines.h"
+#include "procedure/engine/log_lines.h"
 
 namespace ratchet::procedure {
 

@@ -1,8 +1,8 @@
 // Watches for workers that are held up by slow steps and adds workers meanwhile.
 #pragma once
 
-#include "procedure/record/inspect.h"
-#include "procedure/session/executor_lock.h"
+#include "procedure/api/views.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

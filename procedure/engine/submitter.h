@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "procedure/session/executor_lock.h"
+#include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
 

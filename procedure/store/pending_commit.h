@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "common/base/result.h"
-#include "procedure/store/procedure_store.h"
+#include "procedure/api/store.h"
 
 namespace ratchet::procedure {
 

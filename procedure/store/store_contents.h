@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "procedure/api/store.h"
 #include "procedure/store/frame.h"
 #include "procedure/store/pid_table.h"
-#include "procedure/store/procedure_store.h"
 #include "procedure/store/segment_file.h"
 
 namespace ratchet::procedure {

@@ -14,9 +14,9 @@
 #include <roaring/roaring64map.hh>
 
 #include "common/base/result.h"
+#include "procedure/api/store.h"
 #include "procedure/store/frame.h"
 #include "procedure/store/pid_table.h"
-#include "procedure/store/procedure_store.h"
 #include "procedure/store/store_reader.h"
 
 namespace ratchet::procedure {

@@ -19,9 +19,9 @@
 #include "common/base/mutex.h"
 #include "common/io/disk.h"
 #include "common/io/storage_proof.h"
+#include "procedure/api/store.h"
 #include "procedure/store/commit_waits.h"
 #include "procedure/store/pending_commit.h"
-#include "procedure/store/procedure_store.h"
 #include "procedure/store/root_guard.h"
 #include "procedure/store/segment_name.h"
 

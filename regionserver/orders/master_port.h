@@ -1,5 +1,5 @@
 // Sends a region server's answers to the master's orders to the active master. The implementation
-// (server/master_link.h) follows ZooKeeper's master node; tests use a double.
+// (process/master_link.h) follows ZooKeeper's master node; tests use a double.
 #pragma once
 
 #include <functional>

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "regionserver/log/log_entry.h"
 #include "regionserver/region/requests.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 

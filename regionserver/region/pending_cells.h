@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "regionserver/log/log_entry.h"
 #include "regionserver/store/cell_cursor.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 

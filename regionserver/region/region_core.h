@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "regionserver/log/server_log.h"
 #include "regionserver/region/copy_region.h"
 #include "regionserver/region/nonce_table.h"
 #include "regionserver/region/open_params.h"
@@ -25,6 +24,7 @@
 #include "regionserver/store/row_range.h"
 #include "regionserver/store/row_selector.h"
 #include "regionserver/store/store_file.h"
+#include "regionserver/wal/server_log.h"
 
 namespace ratchet::regionserver {
 

@@ -8,11 +8,11 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "regionserver/log/log_splitter.h"
 #include "regionserver/region/region_core.h"
 #include "regionserver/store/ownership.h"
 #include "regionserver/store/recovered_edits.h"
 #include "regionserver/store/unneeded.h"
+#include "regionserver/wal/log_splitter.h"
 
 namespace ratchet::regionserver {
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "regionserver/log/log_entry.h"
 #include "regionserver/region/pending_cells.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/region/store_view.h"
 #include "regionserver/region/view_cursor.h"
 #include "regionserver/store/row_selector.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 

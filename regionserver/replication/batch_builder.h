@@ -15,7 +15,7 @@
 #include "common/client/operations.h"
 #include "common/model/proto/replication.pb.h"
 #include "common/model/table_name.h"
-#include "regionserver/log/log_entry.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 

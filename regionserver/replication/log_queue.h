@@ -10,7 +10,7 @@
 
 #include "common/base/result.h"
 #include "common/io/disk.h"
-#include "regionserver/log/log_entry.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 

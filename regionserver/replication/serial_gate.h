@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "regionserver/log/log_entry.h"
 #include "regionserver/replication/log_queue.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 

@@ -6,7 +6,7 @@
 
 #include "common/model/cell_codec.h"
 #include "common/model/cell_tags.h"
-#include "regionserver/log/byte_codec.h"
+#include "regionserver/wal/byte_codec.h"
 
 namespace ratchet::regionserver {
 namespace {

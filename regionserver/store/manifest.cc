@@ -12,8 +12,8 @@
 #include "common/io/light_directory.h"
 #include "common/io/torn_write.h"
 #include "common/io/unneeded_files.h"
-#include "regionserver/log/byte_codec.h"
 #include "regionserver/store/ownership.h"
+#include "regionserver/wal/byte_codec.h"
 
 namespace ratchet::regionserver {
 namespace {

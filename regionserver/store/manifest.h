@@ -26,10 +26,10 @@
 #include "common/base/result.h"
 #include "common/io/disk.h"
 #include "common/io/record_log.h"
-#include "regionserver/log/log_entry.h"
-#include "regionserver/log/space_reserve.h"
 #include "regionserver/store/region_past.h"
 #include "regionserver/store/store_file.h"
+#include "regionserver/wal/log_entry.h"
+#include "regionserver/wal/space_reserve.h"
 
 namespace ratchet::regionserver {
 

@@ -7,7 +7,7 @@
 
 #include "common/base/mutant.h"
 #include "common/io/record_log.h"
-#include "regionserver/log/log_splitter.h"
+#include "regionserver/wal/log_splitter.h"
 
 namespace ratchet::regionserver {
 

@@ -9,8 +9,8 @@
 
 #include "common/base/result.h"
 #include "common/io/disk.h"
-#include "regionserver/log/log_entry.h"
 #include "regionserver/store/manifest.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 

@@ -9,8 +9,8 @@
 
 #include "common/base/mutant.h"
 #include "common/model/cell.h"
-#include "regionserver/log/byte_codec.h"
 #include "regionserver/store/cell_key.h"
+#include "regionserver/wal/byte_codec.h"
 
 namespace ratchet::regionserver {
 namespace {

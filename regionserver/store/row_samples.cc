@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "regionserver/log/byte_codec.h"
 #include "regionserver/store/cell_key.h"
+#include "regionserver/wal/byte_codec.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/base/mutant.h"
-#include "regionserver/log/log_splitter.h"
 #include "regionserver/store/ownership.h"
+#include "regionserver/wal/log_splitter.h"
 
 namespace ratchet::regionserver {
 namespace {

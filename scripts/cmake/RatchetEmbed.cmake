@@ -1,6 +1,6 @@
 # Writes a source with the contents of files: cmake -DOUT=page_files.cc -DFOLDER=... -DNAMES=a,b -P RatchetEmbed.cmake
 string(REPLACE "," ";" names "${NAMES}")
-set(text "// Made by scripts/cmake/RatchetEmbed.cmake from the files in common/page/files.\n#include \"common/page/static_files.h\"\n\n")
+set(text "// Made by scripts/cmake/RatchetEmbed.cmake from the files in common/ops/page/files.\n#include \"common/ops/page/static_files.h\"\n\n")
 string(APPEND text "namespace ratchet::page {\n\nconst std::vector<StaticFile>& StaticFiles() {\n  static const std::vector<StaticFile> files = {\n")
 foreach(name IN LISTS names)
   file(READ "${FOLDER}/${name}" content)

@@ -3,14 +3,13 @@
 # Ratchet::host, the endpoint for operators: find_package(Ratchet COMPONENTS host).
 include(CMakePackageConfigHelpers)
 
-set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_store ratchet_procedure_proto ratchet_procedure_author
-    ratchet_procedure_record ratchet_procedure_pure ratchet_procedure_workers ratchet_procedure_session
-    ratchet_procedure_views ratchet_procedure_engine ratchet_procedure)
+set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_proto ratchet_procedure_api ratchet_procedure_store ratchet_procedure_core
+    ratchet_procedure)
 add_library(Ratchet::procedure ALIAS ratchet_procedure)
 set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
 if(ratchet_with_host)
   set(ratchet_endpoint ratchet_protos ratchet_model ratchet_metrics ratchet_trace ratchet_http ratchet_sql ratchet_rpc ratchet_zk ratchet_page
-      ratchet_client ratchet_cli ratchet_api ratchet_host_why ratchet_host_service ratchet_host)
+      ratchet_client ratchet_cli ratchet_api ratchet_procedure_why ratchet_procedure_ops ratchet_host)
   add_library(Ratchet::host ALIAS ratchet_host)
   set_target_properties(ratchet_host PROPERTIES EXPORT_NAME host)
 endif()
@@ -24,7 +23,7 @@ if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION include/ratchet/${folder} COMPONENT framework EXCLUDE_FROM_ALL
             FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
   endforeach()
-  install(FILES "${PROJECT_BINARY_DIR}/generated/procedure/record/record.pb.h" DESTINATION include/ratchet/procedure/record
+  install(FILES "${PROJECT_BINARY_DIR}/generated/procedure/api/record.pb.h" DESTINATION include/ratchet/procedure/api
           COMPONENT framework EXCLUDE_FROM_ALL)
   file(STRINGS "${PROJECT_SOURCE_DIR}/common/base/version.h" ratchet_version_line REGEX "kVersionNumber = ")
   string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" ratchet_framework_version "${ratchet_version_line}")
@@ -41,7 +40,7 @@ if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
     install(FILES "${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetHostLibraries.cmake" DESTINATION ${ratchet_cmake_folder} COMPONENT host
             EXCLUDE_FROM_ALL)
     # What the endpoint's own headers include.
-    install(FILES "${PROJECT_SOURCE_DIR}/procedure/host/endpoint.h" DESTINATION include/ratchet/procedure/host COMPONENT host EXCLUDE_FROM_ALL)
+    install(FILES "${PROJECT_SOURCE_DIR}/procedure/ops/endpoint.h" DESTINATION include/ratchet/procedure/ops COMPONENT host EXCLUDE_FROM_ALL)
     install(FILES "${PROJECT_SOURCE_DIR}/common/metrics/exposition.h" DESTINATION include/ratchet/common/metrics COMPONENT host
             EXCLUDE_FROM_ALL)
   endif()

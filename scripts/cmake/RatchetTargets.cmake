@@ -46,7 +46,7 @@ function(ratchet_test name)
     set(ARG_LABELS unit)
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ratchet_flags ${ARG_LIBS} GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ratchet_flags ${ARG_LIBS} ratchet_test_doubles GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${ratchet_BINARY_DIR}/tests")
   # Without this, half of a build's time goes into optimizing gtest's macros. Tested libraries keep their own optimization.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)

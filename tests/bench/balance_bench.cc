@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "common/base/prng.h"
-#include "master/state/stochastic_plan.h"
+#include "master/policy/stochastic_plan.h"
 
 namespace ratchet::master {
 namespace {

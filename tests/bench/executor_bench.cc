@@ -28,8 +28,8 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/io/disk.h"
-#include "procedure/author/state_machine_procedure.h"
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
+#include "procedure/api/state_machine_procedure.h"
 #include "procedure/store/wal_store.h"
 
 namespace {

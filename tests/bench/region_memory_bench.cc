@@ -18,7 +18,7 @@
 #include "common/io/fenced_directory.h"
 #include "common/model/codec.h"
 #include "common/model/table_descriptor.h"
-#include "regionserver/server/region_host.h"
+#include "regionserver/host/region_host.h"
 
 namespace ratchet::regionserver {
 namespace {

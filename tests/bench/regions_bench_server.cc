@@ -4,12 +4,12 @@
 #include "common/base/check.h"
 #include "common/base/mutex.h"
 #include "common/io/fenced_directory.h"
-#include "common/io/sim_disk.h"
 #include "common/model/codec.h"
 #include "common/model/proto/region_server_status.pb.h"
-#include "regionserver/server/region_host.h"
-#include "regionserver/server/region_report.h"
+#include "regionserver/host/region_host.h"
+#include "regionserver/host/region_report.h"
 #include "tests/bench/regions_bench.h"
+#include "tests/support/sim_disk.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::bench {

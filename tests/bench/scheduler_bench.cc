@@ -26,14 +26,14 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
-#include "procedure/author/procedure_registry.h"
-#include "procedure/author/scheduling_class.h"
-#include "procedure/author/state_machine_procedure.h"
+#include "procedure/api/executor.h"
+#include "procedure/api/procedure_registry.h"
+#include "procedure/api/state_machine_procedure.h"
+#include "procedure/api/worker_pool.h"
+#include "procedure/core/scheduling_class.h"
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/progress.h"
-#include "procedure/executor.h"
-#include "procedure/session/executor_lock.h"
-#include "procedure/store/memory_store.h"
-#include "procedure/workers/worker_pool.h"
+#include "tests/support/memory_store.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "common/cli/exit_status.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "common/tools/cli/exit_status.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "master/control/server_admin.h"
-#include "master/state/server_directory.h"
+#include "master/cluster/server_directory.h"
+#include "master/requests/server_admin.h"
 #include "tests/crash/scenarios.h"
 
 namespace ratchet::crash {

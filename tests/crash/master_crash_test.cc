@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "master/control/reconciler.h"
-#include "master/control/server_manager.h"
+#include "master/cluster/region_directory.h"
 #include "master/procedures/register.h"
-#include "master/state/region_directory.h"
-#include "procedure/author/procedure_registry.h"
+#include "master/repair/reconciler.h"
+#include "master/requests/server_manager.h"
+#include "procedure/api/procedure_registry.h"
 #include "tests/crash/scenarios.h"
 
 namespace ratchet::crash {
@@ -308,7 +308,7 @@ TEST(MasterCrash, FillHoles) {
          nullptr, nullptr});
 }
 
-// DISPATCH of an order runs the other steps itself (master/procedures/region_order.h).
+// DISPATCH of an order runs the other steps itself (master/procedures/assignment/region_order.h).
 bool OnlyStoredByEarlierVersions(const procedure::ProcedureRegistry::Type& type, const procedure::StepRow& row) {
   const bool order = type.name == "OpenRegion" || type.name == "CloseRegion" || type.name == "SplitWalRemote";
   return order && row.name != "DISPATCH";

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/fault_point.h"
-#include "master/state/region_directory.h"
+#include "master/cluster/region_directory.h"
 #include "tests/support/sanitized.h"
 
 namespace ratchet::crash {

@@ -1,9 +1,9 @@
 // The crash sweep of namespaces and of the cluster's switches.
 #include <gtest/gtest.h>
 
-#include "master/control/namespace_admin.h"
-#include "master/control/submit_asked.h"
-#include "master/procedures/set_switches.h"
+#include "master/procedures/admin/set_switches.h"
+#include "master/requests/namespace_admin.h"
+#include "master/requests/submit_asked.h"
 #include "tests/crash/scenarios.h"
 
 namespace ratchet::crash {

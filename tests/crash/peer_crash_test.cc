@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "master/control/peer_admin.h"
-#include "master/control/submit_asked.h"
-#include "master/procedures/replication_queue.h"
+#include "master/procedures/replication/replication_queue.h"
+#include "master/requests/peer_admin.h"
+#include "master/requests/submit_asked.h"
 #include "tests/crash/scenarios.h"
 
 namespace ratchet::crash {

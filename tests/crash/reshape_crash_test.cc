@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "master/control/reconciler.h"
+#include "master/repair/reconciler.h"
 #include "tests/crash/scenarios.h"
 
 namespace ratchet::crash {

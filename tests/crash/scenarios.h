@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/base/check.h"
-#include "master/control/table_admin.h"
+#include "master/requests/table_admin.h"
 #include "tests/crash/master_sweep.h"
 
 namespace ratchet::crash {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "master/control/snapshot_admin.h"
+#include "master/requests/snapshot_admin.h"
 #include "tests/crash/scenarios.h"
 
 namespace ratchet::crash {

@@ -2,11 +2,11 @@
 
 #include "common/base/check.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
-#include "procedure/record/durable_record.h"
+#include "procedure/core/durable_record.h"
 #include "procedure/store/frame.h"
-#include "regionserver/log/log_entry.h"
+#include "regionserver/wal/log_entry.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::fuzz {
 namespace {

@@ -9,14 +9,14 @@
 #include "common/base/crc32c.h"
 #include "common/base/log.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
 #include "common/model/cell_codec.h"
 #include "common/model/meta_row.h"
-#include "procedure/pure/pause_scope.h"
-#include "regionserver/log/log_splitter.h"
+#include "procedure/api/pause_scope.h"
 #include "regionserver/orders/order_decoder.h"
 #include "regionserver/store/manifest.h"
+#include "regionserver/wal/log_splitter.h"
 #include "tests/fuzz/targets.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::fuzz {
 namespace {

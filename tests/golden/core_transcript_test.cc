@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "procedure/pure/lock_manager.h"
-#include "procedure/pure/scheduler.h"
-#include "procedure/pure/transition.h"
+#include "procedure/core/lock_manager.h"
+#include "procedure/core/scheduler.h"
+#include "procedure/core/transition.h"
 #include "tests/golden/golden_file.h"
 
 namespace ratchet::golden {

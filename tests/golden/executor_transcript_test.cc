@@ -11,11 +11,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
-#include "procedure/executor.h"
-#include "procedure/record/durable_record.h"
-#include "procedure/store/procedure_store.h"
+#include "procedure/api/executor.h"
+#include "procedure/api/store.h"
+#include "procedure/core/durable_record.h"
 #include "tests/golden/golden_file.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/script_procedure.h"
 
 namespace ratchet::golden {

@@ -12,12 +12,12 @@
 #include <gtest/gtest.h>
 
 #include "master/procedures/register.h"
-#include "procedure/author/procedure_registry.h"
-#include "procedure/lock_procedure.h"
-#include "procedure/pure/pause_scope.h"
-#include "procedure/record/durable_record.h"
-#include "procedure/record/identity.h"
-#include "procedure/record_replay.h"
+#include "procedure/api/lock_procedure.h"
+#include "procedure/api/pause_scope.h"
+#include "procedure/api/procedure_registry.h"
+#include "procedure/core/durable_record.h"
+#include "procedure/core/identity.h"
+#include "procedure/engine/record_replay.h"
 #include "procedure/store/frame.h"
 #include "tests/golden/fill_message.h"
 #include "tests/golden/golden_file.h"

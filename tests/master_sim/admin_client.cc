@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "master/control/server_admin.h"
-#include "master/control/table_admin.h"
-#include "master/procedures/table_steps.h"
+#include "master/procedures/table/table_steps.h"
+#include "master/requests/server_admin.h"
+#include "master/requests/table_admin.h"
 
 namespace ratchet::simulation {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "master/control/server_manager.h"
-#include "master/state/region_directory.h"
-#include "master/state/split_workers.h"
+#include "master/cluster/region_directory.h"
+#include "master/cluster/split_workers.h"
+#include "master/requests/server_manager.h"
 #include "tests/master_sim/end_check.h"
 #include "tests/support/hang_guard.h"
 

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "master/control/server_admin.h"
-#include "master/control/table_admin.h"
-#include "procedure/lock_procedure.h"
+#include "master/requests/server_admin.h"
+#include "master/requests/table_admin.h"
+#include "procedure/api/lock_procedure.h"
 
 namespace ratchet::simulation {
 

@@ -9,7 +9,7 @@
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
 #include "common/model/table_name.h"
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 
 namespace ratchet::simulation {
 

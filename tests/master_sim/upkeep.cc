@@ -7,15 +7,15 @@
 #include <fmt/format.h>
 
 #include "common/model/proto/snapshot.pb.h"
-#include "master/control/namespace_admin.h"
-#include "master/control/peer_admin.h"
-#include "master/control/replication_manager.h"
-#include "master/control/server_manager.h"
-#include "master/control/snapshot_admin.h"
-#include "master/control/switch_admin.h"
-#include "master/state/namespace_directory.h"
-#include "master/state/peer_directory.h"
-#include "master/state/snapshot_book.h"
+#include "master/chores/replication_manager.h"
+#include "master/cluster/namespace_directory.h"
+#include "master/cluster/peer_directory.h"
+#include "master/cluster/snapshot_book.h"
+#include "master/requests/namespace_admin.h"
+#include "master/requests/peer_admin.h"
+#include "master/requests/server_manager.h"
+#include "master/requests/snapshot_admin.h"
+#include "master/requests/switch_admin.h"
 
 namespace ratchet::simulation {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 
 #include "common/base/prng.h"
-#include "master/control/table_admin.h"
-#include "master/state/switches.h"
+#include "master/cluster/switches.h"
+#include "master/requests/table_admin.h"
 #include "tests/master_sim/request.h"
 #include "tests/support/master_world/sim_cluster.h"
 

@@ -11,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 #include "tests/support/script_procedure.h"
 
 namespace ratchet::sim {

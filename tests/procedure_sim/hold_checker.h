@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "procedure/author/procedure.h"
-#include "procedure/pure/pause_scope.h"
+#include "procedure/api/pause_scope.h"
+#include "procedure/api/procedure.h"
 
 namespace ratchet::sim {
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "common/base/manual_time.h"
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 #include "tests/procedure_sim/simulation.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::sim {
 

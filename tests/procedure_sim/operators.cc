@@ -3,7 +3,7 @@
 #include <array>
 #include <map>
 
-#include "procedure/lock_procedure.h"
+#include "procedure/api/lock_procedure.h"
 #include "tests/procedure_sim/life.h"
 
 namespace ratchet::sim {

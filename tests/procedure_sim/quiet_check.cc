@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "procedure/lock_procedure.h"
+#include "procedure/api/lock_procedure.h"
 #include "tests/procedure_sim/life.h"
 
 namespace ratchet::sim {

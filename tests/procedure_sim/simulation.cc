@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "procedure/lock_procedure.h"
+#include "procedure/api/lock_procedure.h"
 #include "tests/procedure_sim/life.h"
 #include "tests/support/hang_guard.h"
 

@@ -13,14 +13,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "common/base/manual_time.h"
 #include "common/base/prng.h"
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 #include "tests/procedure_sim/checkers.h"
 #include "tests/procedure_sim/hold_checker.h"
 #include "tests/procedure_sim/script_generator.h"
 #include "tests/procedure_sim/store_double.h"
 #include "tests/procedure_sim/turns_checker.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::sim {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/prng.h"
-#include "procedure/store/procedure_store.h"
+#include "procedure/api/store.h"
 
 namespace ratchet::sim {
 

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "common/base/check.h"
-#include "common/base/manual_time.h"
 #include "common/io/fatal.h"
-#include "common/io/sim_disk.h"
 #include "procedure/store/root_guard.h"
 #include "procedure/store/segment_name.h"
 #include "procedure/store/wal_store.h"
 #include "tests/procedure_sim/store_double.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::sim {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "procedure/store/procedure_store.h"
+#include "procedure/api/store.h"
 
 namespace ratchet::testing {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "common/base/manual_time.h"
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 #include "tests/support/crash_store.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::testing {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "procedure/author/procedure.h"
+#include "procedure/api/procedure.h"
 
 namespace ratchet::testing {
 

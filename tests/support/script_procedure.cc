@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
-#include "procedure/engine/rerun_policy.h"
+#include "procedure/api/rerun_policy.h"
 
 namespace ratchet::testing {
 

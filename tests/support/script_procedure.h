@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "procedure/author/procedure_registry.h"
-#include "procedure/author/state_machine_procedure.h"
+#include "procedure/api/procedure_registry.h"
+#include "procedure/api/state_machine_procedure.h"
 #include "tests/support/journal.h"
 #include "tests/support/script.pb.h"
 

@@ -273,7 +273,7 @@ TEST(Docs, EveryVerbIsDocumented) {
   const std::string operations = ReadDocument("docs/operations.md");
   std::size_t verbs = 0;
   for (const auto& file : ReadSourceTree()) {
-    if (!file.path.starts_with("common/cli/verbs") && file.path != "common/cli/main.cc") continue;
+    if (!file.path.starts_with("common/tools/cli/verbs") && file.path != "common/tools/cli/main.cc") continue;
     for (std::sregex_iterator it(file.text.begin(), file.text.end(), declaration), end; it != end; ++it) {
       ++verbs;
       const std::string verb = (*it)[1].str();

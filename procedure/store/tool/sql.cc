@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "common/base/json_quote.h"
-#include "common/sql/sql_database.h"
-#include "common/sql/sql_text.h"
-#include "procedure/record/record.pb.h"
+#include "common/ops/sql/sql_database.h"
+#include "common/ops/sql/sql_text.h"
+#include "procedure/api/record.pb.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace ratchet::procedure::tool {

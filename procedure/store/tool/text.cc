@@ -5,7 +5,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
-#include "procedure/record/record.pb.h"
+#include "procedure/api/record.pb.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace ratchet::procedure::tool {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "master/control/reconciler.h"
+#include "master/repair/reconciler.h"
 
 namespace ratchet::sim {
 

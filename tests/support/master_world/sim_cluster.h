@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "common/base/manual_time.h"
 #include "common/base/prng.h"
 #include "master/env/meta_table.h"
-#include "master/state/master_options.h"
+#include "master/procedures/core/master_options.h"
 #include "tests/support/crash_store.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/master_world/sim_master.h"
 #include "tests/support/master_world/sim_server.h"
 #include "tests/support/master_world/sim_storage.h"

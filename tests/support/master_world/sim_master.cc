@@ -8,7 +8,7 @@
 #include "common/base/mutant.h"
 #include "master/env/file_actions.h"
 #include "master/procedures/register.h"
-#include "procedure/lock_procedure.h"
+#include "procedure/api/lock_procedure.h"
 #include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::sim {

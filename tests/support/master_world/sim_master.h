@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "master/control/master_logic.h"
-#include "procedure/author/procedure_registry.h"
-#include "procedure/executor.h"
-#include "procedure/workers/worker_pool.h"
+#include "master/startup/master_logic.h"
+#include "procedure/api/executor.h"
+#include "procedure/api/procedure_registry.h"
+#include "procedure/api/worker_pool.h"
 #include "tests/support/crash_store.h"
 #include "tests/support/master_world/sim_storage.h"
 

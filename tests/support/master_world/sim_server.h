@@ -16,11 +16,11 @@
 #include "common/base/strong_id.h"
 #include "common/model/proto/replication.pb.h"
 #include "common/model/server_name.h"
-#include "master/control/report_handler.h"
+#include "master/cluster/server_list.h"
 #include "master/env/orders.h"
-#include "master/state/server_list.h"
+#include "master/requests/report_handler.h"
+#include "regionserver/host/online_list.h"
 #include "regionserver/orders/order_ledger.h"
-#include "regionserver/server/online_list.h"
 #include "tests/support/master_world/sim_storage.h"
 
 namespace ratchet::sim {

@@ -1,4 +1,4 @@
-#include "common/api/json_text.h"
+#include "common/ops/api/json_text.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "common/api/response_cache.h"
+#include "common/ops/api/response_cache.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "common/api/view_list.h"
+#include "common/ops/api/view_list.h"
 
 #include <fstream>
 #include <iterator>

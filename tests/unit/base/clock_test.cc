@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutex.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet {
 namespace {

@@ -8,7 +8,7 @@
 #include "chaos/faults/point_faults.h"
 #include "common/base/fault_point.h"
 #include "master/procedures/register.h"
-#include "procedure/author/procedure_registry.h"
+#include "procedure/api/procedure_registry.h"
 
 namespace ratchet::chaos {
 namespace {

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "common/base/fault_point.h"
-#include "master/control/activation.h"
 #include "master/procedures/register.h"
-#include "procedure/author/procedure_registry.h"
+#include "master/startup/activation.h"
+#include "procedure/api/procedure_registry.h"
 
 namespace ratchet::chaos {
 namespace {

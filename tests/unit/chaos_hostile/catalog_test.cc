@@ -6,12 +6,12 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
-#include "master/service/load_book.h"
-#include "master/service/master_gate.h"
-#include "master/service/master_services.h"
-#include "regionserver/services/admin_service.h"
-#include "regionserver/services/data_service.h"
+#include "master/rpc/master_gate.h"
+#include "master/rpc/master_services.h"
+#include "master/telemetry/load_book.h"
+#include "regionserver/rpc/admin_service.h"
+#include "regionserver/rpc/data_service.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::chaos {
 namespace {

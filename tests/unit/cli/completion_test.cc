@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/cli/completion.h"
-#include "common/cli/verbs.h"
+#include "common/tools/cli/completion.h"
+#include "common/tools/cli/verbs.h"
 
 namespace ratchet::cli {
 namespace {

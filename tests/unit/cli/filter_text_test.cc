@@ -1,4 +1,4 @@
-#include "common/cli/filter_text.h"
+#include "common/tools/cli/filter_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include "common/cli/event_window.h"
-#include "common/cli/exit_status.h"
-#include "common/cli/flag_checks.h"
-#include "common/cli/printer.h"
-#include "common/cli/suggest.h"
-#include "common/cli/targets.h"
-#include "common/cli/verbs.h"
 #include "common/rpc/exceptions.h"
+#include "common/tools/cli/event_window.h"
+#include "common/tools/cli/exit_status.h"
+#include "common/tools/cli/flag_checks.h"
+#include "common/tools/cli/printer.h"
+#include "common/tools/cli/suggest.h"
+#include "common/tools/cli/targets.h"
+#include "common/tools/cli/verbs.h"
 
 namespace ratchet::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/cli/progress_reporter.h"
-#include "common/cli/progress_text.h"
+#include "common/tools/cli/progress_reporter.h"
+#include "common/tools/cli/progress_text.h"
 
 namespace ratchet::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/cli/scan_progress.h"
+#include "common/tools/cli/scan_progress.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "procedure/host/why/answer.h"
-#include "procedure/host/why/chain.h"
+#include "procedure/ops/why/answer.h"
+#include "procedure/ops/why/chain.h"
 
 namespace ratchet::host {
 

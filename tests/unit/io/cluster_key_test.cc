@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/io/sim_disk.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "common/io/disk.h"
 #include "common/io/file_descriptor.h"
-#include "common/io/sim_disk.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
-#include "common/io/sim_disk.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

@@ -11,8 +11,8 @@
 #include "common/io/cluster_id.h"
 #include "common/io/cluster_key.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
 #include "common/io/torn_write.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

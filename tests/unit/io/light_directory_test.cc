@@ -10,8 +10,8 @@
 
 #include "common/io/light_directory.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
 #include "common/io/spare_descriptor.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

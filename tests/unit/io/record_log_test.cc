@@ -10,7 +10,7 @@
 #include "common/io/little_endian.h"
 #include "common/io/range_checksums.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

@@ -4,7 +4,7 @@
 #include "common/base/mutant.h"
 #include "common/base/went_back.h"
 #include "common/io/root_history.h"
-#include "common/io/sim_disk.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "common/base/clock.h"
-#include "common/io/sim_client.h"
-#include "common/io/sim_disk.h"
-#include "common/io/storage_check/trials.h"
+#include "common/tools/storage_check/trials.h"
+#include "tests/support/sim_client.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

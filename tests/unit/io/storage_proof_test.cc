@@ -9,9 +9,9 @@
 #include "common/base/mutant.h"
 #include "common/base/mutex.h"
 #include "common/io/fenced_directory.h"
-#include "common/io/sim_client.h"
-#include "common/io/sim_disk.h"
 #include "common/io/storage_client.h"
+#include "tests/support/sim_client.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

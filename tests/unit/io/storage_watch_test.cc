@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
 #include "common/base/mutex.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::io {
 namespace {

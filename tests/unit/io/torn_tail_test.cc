@@ -8,8 +8,8 @@
 #include "common/base/prng.h"
 #include "common/io/record_format.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
 #include "common/io/torn_write.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::io {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "common/base/mutant.h"
-#include "master/procedures/reopen_table_regions.h"
+#include "master/procedures/table/reopen_table_regions.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 

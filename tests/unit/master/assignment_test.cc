@@ -1,9 +1,9 @@
 // Regions move: assign, unassign, move, refused openings, answers lost and repeated, masters that die in between.
-#include "master/control/reconciler.h"
-#include "master/procedures/data.pb.h"
-#include "master/procedures/transit_region_state.h"
-#include "master/state/transition_counts.h"
-#include "procedure/record/record.pb.h"
+#include "master/cluster/transition_counts.h"
+#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/core/data.pb.h"
+#include "master/repair/reconciler.h"
+#include "procedure/api/record.pb.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

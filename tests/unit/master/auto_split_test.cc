@@ -1,8 +1,8 @@
 // Splits by size: the policies, and the master's reaction to a server's report.
 #include "common/base/prng.h"
-#include "master/control/auto_splitter.h"
-#include "master/control/switch_admin.h"
-#include "master/state/split_policy.h"
+#include "master/chores/auto_splitter.h"
+#include "master/policy/split_policy.h"
+#include "master/requests/switch_admin.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {

@@ -5,10 +5,10 @@
 
 #include "common/base/log.h"
 #include "common/base/prng.h"
-#include "master/control/balancer.h"
-#include "master/state/balance_plan.h"
-#include "master/state/server_directory.h"
-#include "master/state/switches.h"
+#include "master/chores/balancer.h"
+#include "master/cluster/server_directory.h"
+#include "master/cluster/switches.h"
+#include "master/policy/balance_plan.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -2,7 +2,7 @@
 // records require (S65: transition number reserved first; S66: table row last in, first out). Other tests here cover
 // events in the middle of a step.
 #include "common/base/mutant.h"
-#include "master/state/split_workers.h"
+#include "master/cluster/split_workers.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 

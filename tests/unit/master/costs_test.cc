@@ -2,11 +2,11 @@
 // timed.
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
 #include "common/model/open_regions_digest.h"
-#include "master/control/reconciler.h"
-#include "master/state/placement.h"
+#include "master/policy/placement.h"
+#include "master/repair/reconciler.h"
+#include "tests/support/manual_time.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -1,6 +1,6 @@
 // Decommissioned servers: drained of their regions, not chosen as long as another server exists, and taken back.
 #include "common/base/mutant.h"
-#include "master/control/server_admin.h"
+#include "master/requests/server_admin.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -3,7 +3,7 @@
 
 #include "common/base/mutant.h"
 #include "master/env/drop_marks.h"
-#include "master/procedures/delete_table.h"
+#include "master/procedures/table/delete_table.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 

@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "master/control/server_manager.h"
-#include "master/control/table_admin.h"
-#include "master/state/region_directory.h"
+#include "master/cluster/region_directory.h"
+#include "master/requests/server_manager.h"
+#include "master/requests/table_admin.h"
 #include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::master {

@@ -4,8 +4,8 @@
 
 #include "common/base/mutant.h"
 #include "common/base/went_back.h"
-#include "master/control/foreign_numbers.h"
-#include "master/env/master_env.h"
+#include "master/procedures/core/master_env.h"
+#include "master/requests/foreign_numbers.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "common/base/mutant.h"
-#include "master/procedures/table_steps.h"
+#include "master/procedures/table/table_steps.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 

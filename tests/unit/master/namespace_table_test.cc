@@ -1,13 +1,13 @@
 // hbase:namespace follows the master's record of the namespaces.
-#include "master/control/namespace_table.h"
+#include "master/chores/namespace_table.h"
 
 #include <map>
 #include <memory>
 #include <string>
 
 #include "common/model/namespace_descriptor.h"
-#include "master/control/namespace_admin.h"
-#include "master/state/table_directory.h"
+#include "master/cluster/table_directory.h"
+#include "master/requests/namespace_admin.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

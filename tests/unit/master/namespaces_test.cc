@@ -1,8 +1,8 @@
 // Namespaces: created, changed, deleted, refused; their limits.
 #include "common/base/mutant.h"
 #include "common/model/namespace_descriptor.h"
-#include "master/control/namespace_admin.h"
-#include "master/state/namespace_directory.h"
+#include "master/cluster/namespace_directory.h"
+#include "master/requests/namespace_admin.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {
@@ -77,7 +77,7 @@ class NamespaceTest : public ReshapeTest {
     }
     EXPECT_TRUE(cluster_.RunUntil([&] { return pids.size() == 2; }));
     EXPECT_TRUE(cluster_.Settle()) << master().Unfinished();
-    return TablesIn(master().logic().env(), "sales");
+    return master().logic().env().namespaces.TablesIn("sales");
   }
 };
 
@@ -114,7 +114,7 @@ TEST_F(NamespaceTest, UnrecordedNamespaceExistsWhileItHasTables) {
   EXPECT_EQ(Make("old"), "success");
   EXPECT_EQ(Ended(CreateIn("old", "t")), "success");
   master().logic().env().namespaces.Remove("old");  // as if it had never been recorded
-  EXPECT_TRUE(NamespaceExists(master().logic().env(), "old"));
+  EXPECT_TRUE(master().logic().env().namespaces.Exists("old"));
   EXPECT_EQ(Ended(CreateIn("old", "u")), "success");
   EXPECT_TRUE(Says(Make("old"), "exists"));
   EXPECT_EQ(Change("old", Tables("2")), "success") << "it is recorded now";
@@ -136,7 +136,7 @@ TEST_F(NamespaceTest, TablesAreLimited) {
   EXPECT_EQ(Change("sales", {}), "success");
   EXPECT_EQ(Ended(CreateIn("sales", "d")), "success");
   EXPECT_EQ(Change("sales", Tables("1")), "success") << "what is there stays";
-  EXPECT_EQ(TablesIn(master().logic().env(), "sales"), 3U);
+  EXPECT_EQ(master().logic().env().namespaces.TablesIn("sales"), 3U);
   EXPECT_TRUE(Says(Ended(CreateIn("sales", "e")), "has a limit of 1 tables"));
 }
 

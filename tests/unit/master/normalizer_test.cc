@@ -3,9 +3,9 @@
 #include <set>
 
 #include "common/base/prng.h"
-#include "master/control/normalizer.h"
-#include "master/state/normalizer_plan.h"
-#include "master/state/switches.h"
+#include "master/chores/normalizer.h"
+#include "master/cluster/switches.h"
+#include "master/policy/normalizer_plan.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {

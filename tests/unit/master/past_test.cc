@@ -4,7 +4,7 @@
 
 #include "common/base/mutant.h"
 #include "common/rpc/exceptions.h"
-#include "master/env/master_env.h"
+#include "master/procedures/core/master_env.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -1,11 +1,11 @@
 // Replication peers: added, changed, refused, sent to every server; logs of dead servers that are kept for them.
 #include "common/base/mutant.h"
 #include "common/model/replication_peer.h"
-#include "master/control/peer_admin.h"
-#include "master/control/replication_manager.h"
-#include "master/control/switch_admin.h"
-#include "master/state/peer_directory.h"
-#include "master/state/switches.h"
+#include "master/chores/replication_manager.h"
+#include "master/cluster/peer_directory.h"
+#include "master/cluster/switches.h"
+#include "master/requests/peer_admin.h"
+#include "master/requests/switch_admin.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

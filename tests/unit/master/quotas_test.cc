@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "common/model/codec.h"
-#include "master/control/quota_manager.h"
-#include "master/control/switch_admin.h"
-#include "master/state/quota_rows.h"
-#include "master/state/switches.h"
-#include "master/state/table_directory.h"
+#include "master/chores/quota_manager.h"
+#include "master/cluster/quota_rows.h"
+#include "master/cluster/switches.h"
+#include "master/cluster/table_directory.h"
+#include "master/requests/switch_admin.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "master/procedures/mend_table.h"
-#include "master/state/key_ranges.h"
+#include "master/cluster/key_ranges.h"
+#include "master/procedures/table/mend_table.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

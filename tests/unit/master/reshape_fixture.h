@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/model/region_state.h"
-#include "master/control/reconciler.h"
+#include "master/repair/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

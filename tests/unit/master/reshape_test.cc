@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "master/control/reconciler.h"
-#include "master/procedures/transit_region_state.h"
+#include "master/procedures/assignment/transit_region_state.h"
+#include "master/repair/reconciler.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/reshape_fixture.h"
 

@@ -1,5 +1,5 @@
 // Region servers die: alone, with meta, several at once, during other work; or are only believed dead.
-#include "master/control/reconciler.h"
+#include "master/repair/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -1,6 +1,6 @@
 // S73 (orderly stop): a server that was asked to stop leaves when its regions are open elsewhere; it does not wait for
 // regions that can never be open elsewhere.
-#include "master/control/server_drainer.h"
+#include "master/requests/server_drainer.h"
 
 #include "common/base/mutant.h"
 #include "tests/unit/master/fixture.h"

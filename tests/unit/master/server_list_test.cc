@@ -1,11 +1,11 @@
 // Both ends of the list of open regions; a heartbeat contains only its changes, S86 (delta on its exact base list).
-#include "master/state/server_list.h"
+#include "master/cluster/server_list.h"
 
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
-#include "regionserver/server/online_list.h"
+#include "regionserver/host/online_list.h"
 #include "tests/support/master_world/sim_server.h"
 
 namespace ratchet::master {

@@ -1,5 +1,5 @@
 // Which version a server has, whether it is too old, and where the system's regions go.
-#include "master/state/server_version.h"
+#include "master/cluster/server_version.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The reason that delays the recovery of a server is shown as long as it exists.
-#include "master/procedures/setback.h"
+#include "master/procedures/core/setback.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "master/control/reconciler.h"
+#include "master/repair/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 
 #include "common/base/mutant.h"
-#include "master/control/snapshot_admin.h"
-#include "master/control/switch_admin.h"
-#include "master/state/snapshot_book.h"
-#include "master/state/switches.h"
+#include "master/cluster/snapshot_book.h"
+#include "master/cluster/switches.h"
+#include "master/requests/snapshot_admin.h"
+#include "master/requests/switch_admin.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {

@@ -1,10 +1,10 @@
 // Snapshots that leave a simulated cluster and come back.
 #include <fmt/format.h>
 
-#include "master/control/snapshot_admin.h"
-#include "master/procedures/export_snapshot.h"
-#include "master/state/snapshot_book.h"
-#include "master/state/snapshot_export.h"
+#include "master/cluster/snapshot_book.h"
+#include "master/cluster/snapshot_export.h"
+#include "master/procedures/snapshot/export_snapshot.h"
+#include "master/requests/snapshot_admin.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {

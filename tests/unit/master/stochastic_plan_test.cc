@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "common/base/prng.h"
-#include "master/state/region_rates.h"
-#include "master/state/stochastic_plan.h"
+#include "master/policy/stochastic_plan.h"
+#include "master/telemetry/region_rates.h"
 
 namespace ratchet::master {
 namespace {

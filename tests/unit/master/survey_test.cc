@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "common/base/mutant.h"
-#include "master/service/problems.h"
+#include "master/rpc/problems.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

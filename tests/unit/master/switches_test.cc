@@ -1,7 +1,7 @@
 // The cluster's switches: the operations that they prevent, and that they outlive the master.
-#include "master/state/switches.h"
-#include "master/control/reconciler.h"
-#include "master/control/switch_admin.h"
+#include "master/cluster/switches.h"
+#include "master/repair/reconciler.h"
+#include "master/requests/switch_admin.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {

@@ -1,5 +1,5 @@
 // The store file tracker of a table and of a family: a name in the descriptor, changed as any other.
-#include "master/procedures/schema_change.h"
+#include "master/procedures/table/schema_change.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

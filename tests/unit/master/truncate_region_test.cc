@@ -1,6 +1,6 @@
 // An empty region replaces an open one; an operation that cannot be completed ends with the region open again and all
 // of its rows there.
-#include "master/control/reconciler.h"
+#include "master/repair/reconciler.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "master/procedures/new_table.h"
+#include "master/procedures/table/new_table.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 

@@ -11,7 +11,7 @@
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/methods/region_server_status_service.h"
 #include "common/rpc/server.h"
-#include "master/service/master_services.h"
+#include "master/rpc/master_services.h"
 #include "tests/support/members.h"
 #include "tests/unit/master/fixture.h"
 

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "master/procedures/server_crash.h"
+#include "master/procedures/crash/server_crash.h"
 
 namespace ratchet::master {
 namespace {

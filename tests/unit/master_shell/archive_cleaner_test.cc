@@ -1,11 +1,11 @@
-#include "master/files/archive_cleaner.h"
+#include "master/storage/archive_cleaner.h"
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
-#include "common/io/sim_disk.h"
-#include "master/files/directory_tools.h"
+#include "master/storage/directory_tools.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

@@ -1,5 +1,5 @@
 // S74 (clock skew limit): clocks that are far off are refused at registration, and shown while a server runs.
-#include "master/service/clock_book.h"
+#include "master/telemetry/clock_book.h"
 
 #include <gtest/gtest.h>
 

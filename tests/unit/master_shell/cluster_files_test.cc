@@ -6,8 +6,8 @@
 #include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
-#include "master/control/name_proof.h"
-#include "master/files/directory_tools.h"
+#include "master/startup/name_proof.h"
+#include "master/storage/directory_tools.h"
 #include "tests/unit/master_shell/files_fixture.h"
 
 namespace ratchet::master {

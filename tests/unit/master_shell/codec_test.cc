@@ -4,10 +4,10 @@
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"
 #include "common/model/proto/filter.pb.h"
-#include "master/files/descriptor_file.h"
+#include "master/dispatch/order_codec.h"
 #include "master/meta/meta_edit_codec.h"
-#include "master/remote/order_codec.h"
-#include "master/service/table_filter.h"
+#include "master/rpc/table_filter.h"
+#include "master/storage/descriptor_file.h"
 
 namespace ratchet::master {
 namespace {

@@ -5,8 +5,8 @@
 #include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
-#include "master/files/posix_cluster_files.h"
+#include "master/storage/posix_cluster_files.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

@@ -1,10 +1,10 @@
-#include "master/remote/dispatch_core.h"
+#include "master/dispatch/dispatch_core.h"
 
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
 #include "common/model/region_info.h"
-#include "master/remote/remote_dispatcher.h"
+#include "master/dispatch/remote_dispatcher.h"
 
 namespace ratchet::master {
 namespace {

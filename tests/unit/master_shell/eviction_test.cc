@@ -8,10 +8,10 @@
 #include "common/base/clock.h"
 #include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
-#include "common/io/sim_disk.h"
-#include "master/files/fence_command.h"
-#include "master/files/posix_cluster_files.h"
 #include "master/process/owner_note.h"
+#include "master/storage/fence_command.h"
+#include "master/storage/posix_cluster_files.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

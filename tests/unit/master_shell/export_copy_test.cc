@@ -1,5 +1,5 @@
 // Files of snapshots that are copied out and back, on a real disk.
-#include "master/files/export_copy.h"
+#include "master/storage/export_copy.h"
 
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
-#include "master/files/checked_content.h"
+#include "master/storage/checked_content.h"
 
 namespace ratchet::master {
 namespace {

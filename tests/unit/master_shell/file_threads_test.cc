@@ -1,4 +1,4 @@
-#include "master/files/file_threads.h"
+#include "master/storage/file_threads.h"
 
 #include <atomic>
 #include <future>

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 
 #include "common/io/fatal.h"
-#include "common/io/sim_disk.h"
-#include "master/files/posix_cluster_files.h"
+#include "master/storage/posix_cluster_files.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 

@@ -1,9 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
-#include "common/io/sim_disk.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
@@ -15,10 +13,12 @@
 #include "common/rpc/server.h"
 #include "master/process/root_directory.h"
 #include "master/process/step_list.h"
-#include "master/service/master_services.h"
-#include "procedure/store/memory_store.h"
+#include "master/rpc/master_services.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/member_methods.h"
 #include "tests/support/members.h"
+#include "tests/support/memory_store.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

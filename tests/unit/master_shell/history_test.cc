@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
-#include "common/io/sim_disk.h"
 #include "master/history/history_book.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

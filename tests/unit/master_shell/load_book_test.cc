@@ -1,6 +1,6 @@
-#include "master/service/load_book.h"
+#include "master/telemetry/load_book.h"
 
-#include "master/service/past_book.h"
+#include "master/telemetry/past_book.h"
 
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/lock_service.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "master/state/lock_keys.h"
+#include "master/cluster/lock_keys.h"
 #include "tests/unit/master_shell/operator_fixture.h"
 
 namespace ratchet::master {

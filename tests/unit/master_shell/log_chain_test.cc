@@ -1,6 +1,6 @@
 // S96 (log chain): logs of one incarnation number their records in one sequence; where the numbers do not meet, records
 // are missing.
-#include "master/files/log_chain.h"
+#include "master/storage/log_chain.h"
 
 #include <unistd.h>
 
@@ -12,8 +12,8 @@
 #include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
-#include "master/files/log_seal.h"
+#include "master/storage/log_seal.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

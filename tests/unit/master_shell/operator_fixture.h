@@ -11,7 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
@@ -20,11 +19,12 @@
 #include "common/rpc/methods/lock_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/server.h"
-#include "master/service/master_services.h"
-#include "procedure/author/state_machine_procedure.h"
-#include "procedure/executor.h"
-#include "procedure/lock_procedure.h"
-#include "procedure/store/memory_store.h"
+#include "master/rpc/master_services.h"
+#include "procedure/api/executor.h"
+#include "procedure/api/lock_procedure.h"
+#include "procedure/api/state_machine_procedure.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/memory_store.h"
 
 namespace ratchet::master {
 

@@ -1,5 +1,5 @@
 // A region server that cannot be reached is a problem for as long as it asks.
-#include "master/service/reach_book.h"
+#include "master/telemetry/reach_book.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "common/rpc/exceptions.h"
-#include "master/control/submit_asked.h"
-#include "master/state/errors.h"
+#include "master/cluster/errors.h"
+#include "master/requests/submit_asked.h"
 
 namespace ratchet::master {
 namespace {

@@ -1,5 +1,5 @@
 // The dispatcher against a real RPC server that acts as a region server.
-#include "master/remote/remote_dispatcher.h"
+#include "master/dispatch/remote_dispatcher.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Replication sources as HBase's clients see them.
-#include "master/service/replication_load.h"
+#include "master/rpc/replication_load.h"
 
 #include <gtest/gtest.h>
 

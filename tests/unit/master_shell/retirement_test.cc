@@ -1,19 +1,19 @@
 // The cleaner's first stage (S32: two-stage cleaner): the files that it moves and those that it leaves, and that it may
 // come late.
-#include "master/files/retirement.h"
+#include "master/storage/retirement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fmt/core.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
-#include "common/io/sim_disk.h"
 #include "common/io/unneeded_files.h"
-#include "master/files/archive_cleaner.h"
-#include "master/files/directory_tools.h"
-#include "master/files/file_retirer.h"
+#include "master/storage/archive_cleaner.h"
+#include "master/storage/directory_tools.h"
+#include "master/storage/file_retirer.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

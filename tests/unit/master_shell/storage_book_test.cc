@@ -1,4 +1,4 @@
-#include "master/service/storage_book.h"
+#include "master/telemetry/storage_book.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::master {
 namespace {

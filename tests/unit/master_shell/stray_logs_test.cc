@@ -1,6 +1,6 @@
 // S34 (which servers may be dead): logs of servers that were never recorded stay until their server is surely gone, and
 // need no crash procedure.
-#include "master/files/stray_logs.h"
+#include "master/storage/stray_logs.h"
 
 #include <functional>
 #include <set>
@@ -8,12 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
-#include "master/files/posix_cluster_files.h"
+#include "master/storage/posix_cluster_files.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::master {
 namespace {

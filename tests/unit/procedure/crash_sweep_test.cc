@@ -1,7 +1,7 @@
 // Crash before and after every commit, in recovery and in undo too, every step twice: same end.
 #include <gtest/gtest.h>
 
-#include "procedure/lock_procedure.h"
+#include "procedure/api/lock_procedure.h"
 #include "tests/support/crash_sweep.h"
 #include "tests/support/script_procedure.h"
 

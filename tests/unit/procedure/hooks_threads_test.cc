@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 #include "tests/support/async_store.h"
 #include "tests/support/script_procedure.h"
 

@@ -7,8 +7,8 @@
 
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
-#include "procedure/record/durable_record.h"
-#include "procedure/record/record.pb.h"
+#include "procedure/api/record.pb.h"
+#include "procedure/core/durable_record.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

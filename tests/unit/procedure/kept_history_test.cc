@@ -8,7 +8,7 @@
 
 #include "common/base/thread_name.h"
 #include "common/io/disk.h"
-#include "procedure/executor.h"
+#include "procedure/api/executor.h"
 #include "procedure/store/wal_store.h"
 #include "tests/support/script_procedure.h"
 

@@ -1,5 +1,5 @@
 // The lock manager alone: modes, hierarchy, lines, trees, and random histories against a plain model.
-#include "procedure/pure/lock_manager.h"
+#include "procedure/core/lock_manager.h"
 
 #include <algorithm>
 #include <map>

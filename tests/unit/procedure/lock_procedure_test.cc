@@ -1,5 +1,5 @@
 // LockProcedure: a lock for an outside holder, kept while heartbeats come.
-#include "procedure/lock_procedure.h"
+#include "procedure/api/lock_procedure.h"
 
 #include "tests/unit/procedure/fixture.h"
 

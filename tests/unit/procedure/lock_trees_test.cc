@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/prng.h"
-#include "procedure/pure/lock_manager.h"
+#include "procedure/core/lock_manager.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "procedure/store/memory_store.h"
 #include "tests/support/crash_sweep.h"
+#include "tests/support/memory_store.h"
 #include "tests/support/script_procedure.h"
 
 namespace ratchet::procedure {

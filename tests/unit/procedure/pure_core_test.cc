@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/pure/transition.h"
-#include "procedure/pure/wait_table.h"
-#include "procedure/record/durable_record.h"
-#include "procedure/record/record.pb.h"
-#include "procedure/views/views.h"
+#include "procedure/api/record.pb.h"
+#include "procedure/core/durable_record.h"
+#include "procedure/core/transition.h"
+#include "procedure/core/wait_table.h"
+#include "procedure/engine/observe.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -1,4 +1,4 @@
-#include "procedure/pure/ready_list.h"
+#include "procedure/core/ready_list.h"
 
 #include <memory>
 

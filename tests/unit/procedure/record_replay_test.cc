@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "procedure/author/state_machine_procedure.h"
-#include "procedure/record/durable_record.h"
-#include "procedure/record_replay.h"
+#include "procedure/api/state_machine_procedure.h"
+#include "procedure/core/durable_record.h"
+#include "procedure/engine/record_replay.h"
 #include "tests/support/script.pb.h"
 
 namespace ratchet::procedure {

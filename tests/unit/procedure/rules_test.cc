@@ -2,7 +2,7 @@
 #include <atomic>
 
 #include "common/base/mutant.h"
-#include "procedure/engine/rerun_policy.h"
+#include "procedure/api/rerun_policy.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

@@ -1,5 +1,5 @@
 // The scheduler alone: classes, round robin, which procedures may run at the same time.
-#include "procedure/pure/scheduler.h"
+#include "procedure/core/scheduler.h"
 
 #include <deque>
 #include <memory>

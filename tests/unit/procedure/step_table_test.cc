@@ -1,8 +1,8 @@
 // Step tables: errors that the compiler refuses, and errors that registration refuses.
 #include <gtest/gtest.h>
 
-#include "procedure/author/procedure_registry.h"
-#include "procedure/author/step_table.h"
+#include "procedure/api/procedure_registry.h"
+#include "procedure/api/step_table.h"
 #include "tests/support/script_procedure.h"
 
 namespace ratchet::procedure {

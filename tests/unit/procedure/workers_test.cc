@@ -12,13 +12,13 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutex.h"
-#include "procedure/author/procedure_registry.h"
-#include "procedure/author/state_machine_procedure.h"
-#include "procedure/executor.h"
-#include "procedure/workers/worker_pool.h"
+#include "procedure/api/executor.h"
+#include "procedure/api/procedure_registry.h"
+#include "procedure/api/state_machine_procedure.h"
+#include "procedure/api/worker_pool.h"
 #include "tests/support/async_store.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/no_threads.h"
 
 namespace ratchet::procedure {

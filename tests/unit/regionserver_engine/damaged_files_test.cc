@@ -10,9 +10,9 @@
 #include "common/base/mutant.h"
 #include "common/io/record_log.h"
 #include "common/io/unneeded_files.h"
-#include "regionserver/log/log_entry.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/ownership.h"
+#include "regionserver/wal/log_entry.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::regionserver {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutex.h"
 #include "common/io/fenced_directory.h"
-#include "common/io/sim_disk.h"
-#include "regionserver/log/log_splitter.h"
-#include "regionserver/log/server_log.h"
 #include "regionserver/region/region.h"
+#include "regionserver/wal/log_splitter.h"
+#include "regionserver/wal/server_log.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::regionserver {
 

@@ -9,7 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/record_log.h"
-#include "regionserver/log/byte_codec.h"
+#include "regionserver/wal/byte_codec.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::regionserver {

@@ -17,9 +17,9 @@
 #include "common/base/prng.h"
 #include "common/io/record_log.h"
 #include "common/io/unneeded_files.h"
-#include "regionserver/log/log_splitter.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/ownership.h"
+#include "regionserver/wal/log_splitter.h"
 #include "tests/support/peak_memory.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 

@@ -17,8 +17,8 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/record_log.h"
-#include "regionserver/log/log_survey.h"
 #include "regionserver/store/manifest.h"
+#include "regionserver/wal/log_survey.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::regionserver {

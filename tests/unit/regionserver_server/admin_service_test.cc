@@ -9,7 +9,7 @@
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
-#include "regionserver/services/admin_service.h"
+#include "regionserver/rpc/admin_service.h"
 #include "tests/support/member_methods.h"
 
 namespace ratchet::regionserver {

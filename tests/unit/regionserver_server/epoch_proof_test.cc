@@ -1,11 +1,11 @@
 // S59 (epoch proven by a claim): an epoch without a claim file is not valid.
-#include "regionserver/server/epoch_proof.h"
+#include "regionserver/process/epoch_proof.h"
 
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "common/io/sim_disk.h"
 #include "procedure/store/epoch_claim.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::regionserver {
 namespace {

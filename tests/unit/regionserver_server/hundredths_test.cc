@@ -1,5 +1,5 @@
 // Decimal numbers as in Java's BigDecimal, of any length, with two places.
-#include "regionserver/services/hundredths.h"
+#include "regionserver/rpc/hundredths.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "regionserver/server/moved_regions.h"
+#include "regionserver/host/moved_regions.h"
 
 #include <gtest/gtest.h>
 

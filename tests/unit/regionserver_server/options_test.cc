@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "common/base/config.h"
-#include "regionserver/server/options.h"
+#include "regionserver/process/options.h"
 #include "regionserver/store/block_cache.h"
 
 namespace ratchet::regionserver {

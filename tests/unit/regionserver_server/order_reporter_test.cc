@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -1,6 +1,6 @@
 // S116 (missing directory is not evidence): what a split does with the edits of a region whose directory is missing,
 // and how they are restored.
-#include "regionserver/server/orphan_edits.h"
+#include "regionserver/host/orphan_edits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

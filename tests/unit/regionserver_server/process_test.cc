@@ -10,8 +10,8 @@
 #include "common/io/record_log.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/server_liveness.h"
-#include "regionserver/log/log_entry.h"
 #include "regionserver/orders/order_decoder.h"
+#include "regionserver/wal/log_entry.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "common/base/manual_time.h"
-#include "regionserver/server/put_off_compactions.h"
+#include "regionserver/host/put_off_compactions.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::regionserver {
 namespace {

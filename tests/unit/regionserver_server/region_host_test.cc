@@ -1,5 +1,5 @@
 // S51 (CLOSED means closed cleanly): a host's answers about a region that it had open and did not close.
-#include "regionserver/server/region_host.h"
+#include "regionserver/host/region_host.h"
 
 #include <gtest/gtest.h>
 

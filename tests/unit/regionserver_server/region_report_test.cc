@@ -1,11 +1,11 @@
-#include "regionserver/server/region_report.h"
+#include "regionserver/host/region_report.h"
 
 #include <fmt/core.h>
 
 #include "common/base/log.h"
-#include "common/base/manual_time.h"
 #include "common/rpc/methods/client_service.h"
-#include "regionserver/server/timestamps_ahead.h"
+#include "regionserver/host/timestamps_ahead.h"
+#include "tests/support/manual_time.h"
 #include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
 

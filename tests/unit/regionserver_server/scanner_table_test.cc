@@ -1,10 +1,10 @@
 // Leases and ids of scanners; the reading of a session is tested with the service.
-#include "regionserver/services/scanner_table.h"
+#include "regionserver/rpc/scanner_table.h"
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -10,18 +10,18 @@
 
 #include "common/base/clock.h"
 #include "common/io/fenced_directory.h"
-#include "common/io/sim_disk.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/methods/client_service.h"
 #include "common/rpc/server.h"
-#include "regionserver/server/region_host.h"
-#include "regionserver/services/data_service.h"
-#include "regionserver/services/read_ahead.h"
-#include "regionserver/services/throttles.h"
+#include "regionserver/host/region_host.h"
+#include "regionserver/rpc/data_service.h"
+#include "regionserver/rpc/read_ahead.h"
+#include "regionserver/rpc/throttles.h"
 #include "tests/support/members.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::regionserver {
 

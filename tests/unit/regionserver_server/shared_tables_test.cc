@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "regionserver/server/shared_tables.h"
+#include "regionserver/host/shared_tables.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -1,4 +1,4 @@
-#include "regionserver/server/side_by_side.h"
+#include "regionserver/host/side_by_side.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // The slow log, by itself and through the wire.
-#include "regionserver/services/slow_log.h"
+#include "regionserver/rpc/slow_log.h"
 
 #include "common/rpc/methods/admin_service.h"
 #include "tests/unit/regionserver_server/service_fixture.h"

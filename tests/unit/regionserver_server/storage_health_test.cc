@@ -1,11 +1,11 @@
 // A region server's reports and actions while its storage hangs: no part may wait for it.
-#include "regionserver/server/storage_health.h"
+#include "regionserver/process/storage_health.h"
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutex.h"
-#include "common/io/sim_disk.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -1,5 +1,5 @@
 // The limits of requests under a clock of the test's own.
-#include "regionserver/services/throttle_limits.h"
+#include "regionserver/rpc/throttle_limits.h"
 
 #include <gtest/gtest.h>
 

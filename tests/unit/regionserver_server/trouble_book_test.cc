@@ -1,9 +1,9 @@
 // Problems that a server reports with its heartbeats.
-#include "regionserver/server/trouble_book.h"
+#include "regionserver/host/trouble_book.h"
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::regionserver {
 namespace {

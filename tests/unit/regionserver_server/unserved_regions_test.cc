@@ -1,6 +1,6 @@
 // S120 (unserved region is reported): a region that refuses every request is reported within seconds, and its server
 // ends if nothing else helps.
-#include "regionserver/server/unserved_regions.h"
+#include "regionserver/host/unserved_regions.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
+#include "regionserver/host/region_search.h"
 #include "regionserver/orders/lane_pool.h"
-#include "regionserver/server/region_search.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 namespace ratchet::regionserver {

@@ -10,8 +10,8 @@
 
 #include <vector>
 
-#include "common/base/manual_time.h"
 #include "common/base/mutant.h"
+#include "tests/support/manual_time.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {

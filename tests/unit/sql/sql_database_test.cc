@@ -1,11 +1,11 @@
 // One SELECT over tables in memory: accepted and refused statements, and the bounds.
-#include "common/sql/sql_database.h"
+#include "common/ops/sql/sql_database.h"
 
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "common/sql/sql_text.h"
+#include "common/ops/sql/sql_text.h"
 
 namespace ratchet::sql {
 namespace {

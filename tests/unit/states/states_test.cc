@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "common/model/region_state.h"
-#include "master/state/server_directory.h"
-#include "procedure/author/proc_state.h"
-#include "procedure/pure/next_action_kind.h"
-#include "procedure/session/phase.h"
+#include "master/cluster/server_directory.h"
+#include "procedure/api/proc_state.h"
+#include "procedure/core/next_action_kind.h"
+#include "procedure/engine/phase.h"
 
 namespace ratchet {
 namespace {

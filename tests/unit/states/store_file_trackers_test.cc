@@ -1,4 +1,4 @@
-#include "master/state/store_file_trackers.h"
+#include "master/policy/store_file_trackers.h"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 #include "common/base/prng.h"
 #include "common/base/varint.h"
 #include "procedure/store/frame.h"
-#include "procedure/store/memory_store.h"
 #include "procedure/store/pid_table.h"
 #include "procedure/store/replay.h"
+#include "tests/support/memory_store.h"
 #include "tests/unit/store/store_harness.h"
 
 namespace ratchet::procedure {

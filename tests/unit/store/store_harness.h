@@ -9,11 +9,11 @@
 
 #include <gtest/gtest.h>
 
-#include "common/base/manual_time.h"
 #include "common/io/fatal.h"
-#include "common/io/sim_disk.h"
 #include "procedure/store/root_guard.h"
 #include "procedure/store/wal_store.h"
+#include "tests/support/manual_time.h"
+#include "tests/support/sim_disk.h"
 
 namespace ratchet::procedure {
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "procedure/author/step_outcome.h"
-#include "procedure/record/record.pb.h"
+#include "procedure/api/record.pb.h"
+#include "procedure/api/step_outcome.h"
 #include "procedure/store/tool/wal_tool.h"
 #include "tests/unit/store/store_harness.h"
 

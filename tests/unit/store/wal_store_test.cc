@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "common/io/sim_client.h"
-#include "procedure/store/memory_store.h"
+#include "tests/support/memory_store.h"
+#include "tests/support/sim_client.h"
 #include "tests/unit/store/store_harness.h"
 
 namespace ratchet::procedure {

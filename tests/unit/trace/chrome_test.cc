@@ -1,4 +1,4 @@
-#include "common/trace/chrome.h"
+#include "common/ops/trace/chrome.h"
 
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-#include "common/trace/otlp.h"
+#include "common/ops/trace/otlp.h"
 
 #include <string>
 

@@ -1,0 +1,103 @@
+#include "common/tools/cli/bytes_text.h"
+
+#include <cctype>
+
+namespace ratchet::cli {
+namespace {
+
+// Length of the UTF-8 sequence that starts here; 0: there is none.
+std::size_t Utf8Length(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const unsigned char first = at(0);
+  const std::size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
+  if (length == 0 || first >= 0xF5 || bytes.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((at(i) & 0xC0U) != 0x80U) return 0;
+  }
+  if (first == 0xC2 && at(1) < 0xA0) return 0;  // control characters
+  const bool overlong = (first == 0xE0 && at(1) < 0xA0) || (first == 0xF0 && at(1) < 0x90);
+  const bool no_character = (first == 0xED && at(1) >= 0xA0) || (first == 0xF4 && at(1) >= 0x90);
+  if (overlong || no_character) return 0;
+  return length;
+}
+
+int HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+std::string ToText(std::string_view bytes, bool keep_utf8) {
+  std::string text;
+  while (!bytes.empty()) {
+    const char c = bytes.front();
+    const std::size_t sequence = keep_utf8 ? Utf8Length(bytes) : 0;
+    if (c == '\\')
+      text += "\\\\";
+    else if (c >= 0x20 && c < 0x7f)
+      text += c;
+    else if (sequence > 0)
+      text += bytes.substr(0, sequence);
+    else
+      text += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    bytes.remove_prefix(sequence > 0 ? sequence : 1);
+  }
+  return text;
+}
+
+std::string TerminalText(std::string_view text, bool keep_lines) {
+  std::string shown;
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t sequence = Utf8Length(text);
+    if ((c >= 0x20 && c < 0x7f) || (c == '\n' && keep_lines))
+      shown += c;
+    else if (sequence > 0)
+      shown += text.substr(0, sequence);
+    else
+      shown += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    text.remove_prefix(sequence > 0 ? sequence : 1);
+  }
+  return shown;
+}
+
+std::string Utf8Text(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool control = first == 0xC2 && text.size() > 1 && (static_cast<unsigned char>(text[1]) & 0xC0U) == 0x80U;
+    const std::size_t length = first < 0x80 ? 1 : control ? 2 : Utf8Length(text);
+    valid += length > 0 ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return valid;
+}
+
+Result<std::string> FromText(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      bytes += text[i];
+      continue;
+    }
+    if (i + 1 < text.size() && text[i + 1] == '\\') {
+      bytes += '\\';
+      ++i;
+      continue;
+    }
+    const bool hex =
+        i + 3 < text.size() && text[i + 1] == 'x' && HexDigit(text[i + 2]) >= 0 && HexDigit(text[i + 3]) >= 0;
+    if (!hex) {
+      return Error(Code::kInvalidArgument,
+                   fmt::format("'{}': a backslash must start \\xHH (two hex digits) or be doubled", text));
+    }
+    bytes += static_cast<char>(HexDigit(text[i + 2]) * 16 + HexDigit(text[i + 3]));
+    i += 3;
+  }
+  return bytes;
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,27 @@
+// The tables of `ratchet sql` that show what administrators have set or keep: peers, replication, snapshots,
+// namespaces, quotas, switches, drains, and what the reconciler has found.
+//
+// Each query that reads a table requests the table's contents from the master again. Used by the command's thread only.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/model/proto/replication.pb.h"
+#include "common/ops/sql/sql_table.h"
+#include "common/tools/cli/commands.h"
+
+namespace ratchet::cli {
+
+// Columns and meanings, as SqlTables() has them for the others.
+[[nodiscard]] std::vector<sql::SqlTable> SettingsTables();
+// kNotFound: no table of these has this name.
+[[nodiscard]] Status FillSettings(Session& session, const std::string& table, const sql::SqlSink& sink);
+
+// switch_commands.cc: name and state of each switch of the cluster.
+[[nodiscard]] Result<std::vector<std::pair<std::string, bool>>> ReadSwitches(client::Admin& admin);
+// peer_commands.cc: what holds a source up; empty: nothing.
+[[nodiscard]] std::string TroubleOf(const hbase::pb::ReplicationProgress& progress);
+
+}  // namespace ratchet::cli

@@ -1,0 +1,32 @@
+// RegisterServer: durably records a region server that has just started, before the server gets its answer. So its
+// crash will always be noticed (S34: which servers may be dead), and every later start code is higher (S5: rising start
+// code).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/procedures/core/common.h"
+
+namespace ratchet::master {
+
+// Result after the server was recorded; any other result is the reason why it was not.
+inline constexpr std::string_view kRegistered = "registered";
+
+class RegisterServer final : public procedure::StateMachineProcedure<RegisterServer, pb::RegisterServerData> {
+ public:
+  static constexpr std::string_view kTypeName = "RegisterServer";
+  enum class State : StepNo { kRecord = 1 };
+  static constexpr auto Steps() { return std::array{On(State::kRecord, "RECORD", &RegisterServer::Record, kNoReturn)}; }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const ServerName& server, const std::string& version);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+  [[nodiscard]] std::string Describe() const override { return "server=" + data_.server(); }
+
+ private:
+  StepOutcome Record(StepContext& ctx);
+};
+
+}  // namespace ratchet::master

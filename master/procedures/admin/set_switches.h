@@ -1,0 +1,39 @@
+// SetSwitches: turns cluster-wide switches on or off (master/cluster/switches.h).
+//
+// Its result lists the previous value of each named switch, "on" or "off", in the order of the request. Lock: the lock
+// of the cluster, which no other procedure of the master takes.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "master/cluster/switches.h"
+#include "master/procedures/admin/switch_data.pb.h"
+#include "master/procedures/core/common.h"
+
+namespace ratchet::master {
+
+class SetSwitches final : public procedure::StateMachineProcedure<SetSwitches, pb::SetSwitchesData> {
+ public:
+  static constexpr std::string_view kTypeName = "SetSwitches";
+  enum class State : StepNo { kWriteRecords = 1, kShowSwitches = 2 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kWriteRecords, "WRITE_RECORDS", &SetSwitches::WriteRecords, kNoReturn),
+        On(State::kShowSwitches, "SHOW_SWITCHES", &SetSwitches::ShowSwitches, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const std::vector<Switch>& switches, bool on);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome WriteRecords(StepContext& ctx);
+  StepOutcome ShowSwitches(StepContext& ctx);
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,135 @@
+#include "master/procedures/core/common.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/cluster/errors.h"
+#include "master/cluster/table_directory.h"
+#include "master/cluster/undo_writes.h"
+
+namespace ratchet::master {
+
+pb::Region ToData(const RegionInfo& region) {
+  pb::Region data;
+  data.set_ns(region.table.ns);
+  data.set_qualifier(region.table.qualifier);
+  data.set_start_key(region.start_key);
+  data.set_end_key(region.end_key);
+  data.set_region_id(region.region_id);
+  if (region.replica_id != 0) data.set_replica_id(region.replica_id);
+  return data;
+}
+
+RegionInfo FromData(const pb::Region& data) {
+  RegionInfo region;
+  region.table = TableName(data.ns(), data.qualifier());
+  region.start_key = data.start_key();
+  region.end_key = data.end_key();
+  region.region_id = data.region_id();
+  region.replica_id = data.replica_id();
+  return region;
+}
+
+ServerName ServerFromData(const std::string& text) {
+  auto server = ServerName::Parse(text);
+  if (!server.ok()) throw std::invalid_argument("stored server name: " + server.error().message());
+  return std::move(server).value();
+}
+
+std::optional<ServerName> MaybeServerFromData(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return ServerFromData(text);
+}
+
+std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx) {
+  auto ticket = ctx.TakeTicket(MetaLoadedEvent());
+  if (EnvOf(ctx).meta_loaded.load()) return std::nullopt;
+  return Await{std::move(ticket), std::nullopt};
+}
+
+bool HasTable(const MasterEnv& env, const RegionInfo& region) {
+  return region.IsMeta() || env.tables.Exists(region.table) || RATCHET_MUTANT("master.wait_for_the_table");
+}
+
+namespace {
+
+void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
+  constexpr std::size_t kShown = 3;
+  for (std::size_t i = 0; i < edits.size() && i < kShown; ++i) {
+    const MetaEdit& edit = edits[i];
+    if (edit.kind == MetaEdit::Kind::kPutTable) {
+      RATCHET_LOG(kInfo, "pid={} updating hbase:meta row={}, tableState={}", ctx.pid(), edit.table.table.ToString(),
+                  TableStateText(edit.table.state));
+    } else if (edit.kind == MetaEdit::Kind::kCreateRegion || edit.kind == MetaEdit::Kind::kUpdateRegion) {
+      const RegionRow& row = edit.region;
+      const auto& where = row.state == RegionState::kOpening ? row.target : row.location;
+      RATCHET_LOG(kInfo, "pid={} updating hbase:meta row={}, regionState={}{}{}", ctx.pid(), row.region.name(),
+                  RegionStateText(row.state),
+                  row.state == RegionState::kOpen ? ", openSeqNum=" + std::to_string(row.open_sequence) : "",
+                  where ? ", regionLocation=" + where->ToString() : "");
+    }
+  }
+  if (edits.size() > kShown) RATCHET_LOG(kInfo, "pid={} updating hbase:meta, {} rows in all", ctx.pid(), edits.size());
+}
+
+}  // namespace
+
+std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
+                                     bool* absent) {
+  if (edits.empty()) return std::nullopt;
+  const std::optional<Status> written = ctx.AsyncCall<Status>(key, [&](std::function<void(Status)> done) {
+    LogEdits(ctx, edits);
+    EnvOf(ctx).meta.Write(edits,
+                          [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid())](Status status) {
+                            over();
+                            done(std::move(status));
+                          });
+  });
+  if (!written) return ctx.AwaitAsync();
+  if (written->ok()) return std::nullopt;
+  if (absent != nullptr && written->error().code() == Code::kNotFound) {
+    *absent = true;
+    return std::nullopt;
+  }
+  // If meta is offline, this waits for its next opening. An opening before this line is missed and costs a delay.
+  return Retry{written->error().Annotate("writing hbase:meta"), std::nullopt, 0, ctx.TakeTicket(MetaOpenedEvent())};
+}
+
+MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row) {
+  MetaEdit edit;
+  edit.kind = kind;
+  edit.region = std::move(row);
+  return edit;
+}
+
+MetaEdit EditTable(MetaEdit::Kind kind, TableRow row) {
+  MetaEdit edit;
+  edit.kind = kind;
+  edit.table = std::move(row);
+  return edit;
+}
+
+StepOutcome AgainUnlessFinal(const Error& error) {
+  if (IsOfTheMoment(error)) return Retry{error, std::nullopt};
+  return Fail{error};
+}
+
+std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts) {
+  return parts ? fmt::format(", {} of {} regions left", parts->left, parts->total) : std::string();
+}
+
+std::string_view OutcomeText(pb::OrderOutcome outcome) {
+  switch (outcome) {
+    case pb::OPENED: return "OPENED";
+    case pb::FAILED_OPEN: return "FAILED_OPEN";
+    case pb::CLOSED: return "CLOSED";
+    case pb::SERVER_CRASHED: return "SERVER_CRASHED";
+    case pb::DONE: return "DONE";
+    case pb::FAILED: return "FAILED";
+  }
+  return "?";
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,89 @@
+#include "master/procedures/core/region_plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "master/cluster/region_directory.h"
+#include "master/cluster/server_directory.h"
+#include "master/cluster/table_directory.h"
+#include "procedure/api/executor.h"
+
+namespace ratchet::master {
+
+RegionState RegionStateOf(const pb::TransitRegionStateData& data) {
+  return RegionStateFromNumber(static_cast<int>(data.region_state())).value_or(RegionState::kOffline);
+}
+
+PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
+  PlacementRequest request;
+  const RegionInfo region = FromData(data.region());
+  request.encoded = region.encoded_name();
+  request.table = region.table.ToString();
+  request.target = MaybeServerFromData(data.target());
+  request.last_host = MaybeServerFromData(data.last_host());
+  request.retain = data.retain();
+  for (const std::string& server : data.avoid()) request.avoid.push_back(ServerFromData(server));
+  if (data.force_new_plan() && request.last_host) request.avoid.push_back(*request.last_host);
+  return request;
+}
+
+std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
+                                   const PlacementRequest& request) {
+  std::vector<ServerName> assignable = env.servers.Assignable();
+  if (!FromData(data.region()).table.IsSystem()) return assignable;
+  const bool named =
+      request.target && std::find(assignable.begin(), assignable.end(), *request.target) != assignable.end();
+  return named ? assignable : env.servers.NewestAssignable(request.avoid);
+}
+
+void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
+  if (data.type() != pb::MOVE || data.has_target()) return;
+  PlacementRequest request = WhereTo(data);
+  request.avoid.push_back(ServerFromData(data.location()));
+  const auto planned = env.placement.Choose(request, ServersFor(env, data, request), env.regions.CountByServer());
+  if (planned && planned->ToString() != data.location()) data.set_target(planned->ToString());
+}
+
+bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data) {
+  const auto table = env.tables.Get(FromData(data.region()).table);
+  return !table || table->schema != nullptr;
+}
+
+bool IsOpenBelow(const RegionNode& node, std::uint64_t number) {
+  return node.state == RegionState::kOpen && node.schema_number < number;
+}
+
+std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateData& data) {
+  const auto table = env.tables.Get(FromData(data.region()).table);
+  return table && table->schema != nullptr ? table->schema_number : 0;
+}
+
+// S84 (give up a region by name): only if no server has the region, that is, all orders are settled and the logs of its
+// previous servers are split.
+std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data, ProcId owner) {
+  const std::string encoded = FromData(data.region()).encoded_name();
+  const ProcId by = env.regions.ReleaseRequestedBy(encoded);
+  if (!by.valid() || data.failed_opens() == 0 || !data.location().empty()) return std::nullopt;
+  if (env.executor->GetResult(by).status != procedure::ProcedureResult::Status::kRunning) return std::nullopt;
+  env.regions.Disown(encoded, owner);
+  return fmt::format("not opened: pid={} gives the region up", by);
+}
+
+// Returns why the region ended in another state than requested.
+std::string ClosedBecause(const pb::TransitRegionStateData& data) {
+  const std::string table = FromData(data.region()).table.ToString();
+  switch (data.type()) {
+    case pb::MOVE: return fmt::format("nothing moved: table {} is being disabled, and the region is closed", table);
+    case pb::ASSIGN:
+    case pb::REOPEN: return fmt::format("not opened: table {} is being disabled, and the region is closed", table);
+    default: return {};
+  }
+}
+
+std::string OpenedBecause(const pb::TransitRegionStateData& data) {
+  if (data.type() != pb::MOVE || !data.has_target() || data.target() == data.location()) return {};
+  return fmt::format("not moved to {}, which cannot take the region: it is open on {}", data.target(), data.location());
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,43 @@
+// A region transition's requests to placement, and the conditions for choosing a server.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/policy/placement.h"
+#include "master/procedures/core/common.h"
+
+namespace ratchet::master {
+
+struct RegionNode;
+
+// Returns the recorded state of the region; OFFLINE if none is recorded.
+[[nodiscard]] RegionState RegionStateOf(const pb::TransitRegionStateData& data);
+[[nodiscard]] PlacementRequest WhereTo(const pb::TransitRegionStateData& data);
+// Returns the servers on which `request` may be placed: for a region of a system table the servers of the newest
+// version, unless an operator named another suitable server.
+[[nodiscard]] std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
+                                                 const PlacementRequest& request);
+// Plans the target before the close, so that the closing server can redirect its clients to it.
+void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
+// Returns false if the descriptor of the region's table cannot be read, so that no open order may be sent (S68:
+// unreadable schema is an error).
+[[nodiscard]] bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data);
+// Returns true if the region is open with a descriptor below `number`, or with an unknown one.
+[[nodiscard]] bool IsOpenBelow(const RegionNode& node, std::uint64_t number);
+// Returns the number of the table's current descriptor, which a new order pins (S48: schema pinned in the order); 0 if
+// there is none.
+[[nodiscard]] std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateData& data);
+
+// S84 (give up a region by name): if the region cannot be opened, no server has it, and a procedure that gives it up
+// waits for it, releases the ownership of `owner` and returns the reason.
+[[nodiscard]] std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data,
+                                                        ProcId owner);
+
+// Returns why the region ended in another state than requested: it is closed because its table is being disabled, or a
+// move ended on another server. Empty if the request was fulfilled.
+[[nodiscard]] std::string ClosedBecause(const pb::TransitRegionStateData& data);
+[[nodiscard]] std::string OpenedBecause(const pb::TransitRegionStateData& data);
+
+}  // namespace ratchet::master

@@ -1,0 +1,220 @@
+#include "master/procedures/crash/server_crash.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/cluster/peer_directory.h"
+#include "master/cluster/region_directory.h"
+#include "master/cluster/server_directory.h"
+#include "master/env/cluster_files.h"
+#include "master/env/region_servers.h"
+#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/core/act_on_files.h"
+#include "master/procedures/crash/split_wal.h"
+#include "master/procedures/replication/replication_queue.h"
+#include "procedure/api/executor.h"
+
+namespace ratchet::master {
+
+namespace {
+
+// Displayed as the reason why the procedure waits.
+constexpr const char* kFenceWork = "the fence of the server's logs (the storage must give up its client first)";
+
+}  // namespace
+
+ProcedurePtr ServerCrash::Make(const ServerName& server) {
+  pb::ServerCrashData data;
+  data.set_server(server.ToString());
+  return std::make_unique<ServerCrash>(std::move(data));
+}
+
+procedure::LockSet ServerCrash::Locks() const {
+  return {procedure::Exclusive(procedure::ResourceKey::Server(data_.server()))};
+}
+
+std::string ServerCrash::Describe() const {
+  return fmt::format("server={}, meta={}, logs={}{}", data_.server(), data_.carried_meta(), data_.logs_size(),
+                     data_.was_leaving() ? ", it was asked to stop" : "");
+}
+
+void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
+  ServerDirectory& servers = env.As<MasterEnv>().servers;
+  servers.AddCrashed(Server(), pid());
+  if (data_.meta_log_split()) servers.SetMetaLogSplit(Server());
+  if (data_.logs_split()) servers.SetLogsSplit(Server());
+}
+
+StepOutcome ServerCrash::Start(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  env.servers.AddCrashed(Server(), pid());
+  const auto meta = env.regions.Get(kMetaEncodedName);
+  data_.set_carried_meta(meta && meta->location == Server());
+  data_.set_was_leaving(env.servers.WasLeaving(Server()));
+  return GoTo(State::kFence);
+}
+
+// A server is recorded only after its log directory was seen alive (S58: server name proven by storage), and the last
+// step of this procedure removes the record.
+bool ServerCrash::IsRegistered(StepContext& ctx) const {
+  if (RATCHET_MUTANT("log.missing_is_none")) return false;
+  return EnvOf(ctx).executor->SystemRecords().contains(std::string(kServerRecordPrefix) + data_.server());
+}
+
+Error ServerCrash::LogsMissing(const Error& error) const {
+  return Error(
+      Code::kUnavailable,
+      fmt::format(
+          "the logs of {} are missing: {}. Restore the directory. If it is lost, make sure that the server's process "
+          "has ended, create an empty directory wals/{}-splitting, and in it the files that the splits then name",
+          data_.server(), error.message(), data_.server()));
+}
+
+StepOutcome ServerCrash::Fence(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  const auto fenced = ctx.AsyncCall<Status>(kFenceWork, [&](std::function<void(Status)> done) {
+    env.files.FenceLogs(Server(), data_.carried_meta(), std::move(done));
+  });
+  if (!fenced) return ctx.AwaitAsync();
+  if (!fenced->ok() && fenced->error().code() == Code::kNotFound) {
+    if (IsRegistered(ctx)) return Retry{LogsMissing(fenced->error()), std::nullopt};
+    RATCHET_LOG(kInfo, "pid={} {} was never recorded and has no logs", ctx.pid(), data_.server());
+  } else if (!fenced->ok()) {
+    return Retry{fenced->error(), std::nullopt};
+  }
+  env.region_servers.Forget(Server());
+  RATCHET_LOG(kInfo, "pid={} fenced {}", ctx.pid(), data_.server());
+  return GoTo(State::kSeal);
+}
+
+StepOutcome ServerCrash::Seal(StepContext& ctx) {
+  using Sealed = Result<std::vector<SealedLog>>;
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  const auto sealed = ctx.AsyncCall<Sealed>("seal", [&](std::function<void(Sealed)> done) {
+    EnvOf(ctx).files.SealLogs(Server(), {IsRegistered(ctx), data_.carried_meta()}, std::move(done));
+  });
+  if (!sealed) return ctx.AwaitAsync();
+  const bool missing = !sealed->ok() && sealed->error().code() == Code::kNotFound;
+  if (missing && IsRegistered(ctx)) return Retry{LogsMissing(sealed->error()), std::nullopt};
+  if (!sealed->ok() && !missing) return Retry{sealed->error(), std::nullopt};
+  data_.clear_logs();
+  if (missing) return GoTo(data_.carried_meta() ? State::kSplitMetaLog : State::kAssignMeta);
+  for (const SealedLog& log : **sealed) *data_.add_logs() = ToData(log);
+  RATCHET_LOG(kInfo, "pid={} sealed {} logs of {}", ctx.pid(), data_.logs_size(), data_.server());
+  // If the server ever carried meta, its meta log is split first: every step after GET_REGIONS waits for meta, and meta
+  // may wait for this log even if its location is another server.
+  const bool any =
+      std::any_of(sealed->value().begin(), sealed->value().end(), [](const SealedLog& log) { return log.meta; });
+  return GoTo(data_.carried_meta() || any ? State::kSplitMetaLog : State::kAssignMeta);
+}
+
+std::vector<ProcedurePtr> ServerCrash::Splits(bool meta) const {
+  std::vector<ProcedurePtr> splits;
+  for (const pb::SealedLogData& log : data_.logs()) {
+    if (log.meta() == meta) splits.push_back(SplitWal::Make(Server(), log));
+  }
+  return splits;
+}
+
+StepOutcome ServerCrash::SplitMetaLog(StepContext&) { return SpawnThen(State::kAssignMeta, Splits(/*meta=*/true)); }
+
+StepOutcome ServerCrash::AssignMeta(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  data_.set_meta_log_split(true);
+  env.servers.SetMetaLogSplit(Server());  // a waiting transition of meta continues from here
+  const auto meta = env.regions.Get(kMetaEncodedName);
+  std::vector<ProcedurePtr> assign;
+  if (meta && meta->location == Server() && !meta->owner.valid()) {
+    assign.push_back(TransitRegionState::Assign(MetaRegionInfo(), {}));
+    data_.set_assigned(data_.assigned() + 1);
+  }
+  return SpawnThen(State::kGetRegions, std::move(assign));
+}
+
+StepOutcome ServerCrash::GetRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  data_.set_regions(static_cast<std::uint32_t>(EnvOf(ctx).regions.OnServer(Server()).size()));
+  RATCHET_LOG(kInfo, "pid={} {} had {} regions", ctx.pid(), data_.server(), data_.regions());
+  return GoTo(State::kSplitLog);
+}
+
+StepOutcome ServerCrash::SplitLog(StepContext&) {
+  if (RATCHET_MUTANT("master.assign_before_split")) return GoTo(State::kAssignRegions);
+  std::vector<ProcedurePtr> splits = Splits(/*meta=*/false);
+  if (!data_.meta_log_split()) {  // in a record of an earlier version
+    for (ProcedurePtr& split : Splits(/*meta=*/true)) splits.push_back(std::move(split));
+  }
+  return SpawnThen(State::kAssignRegions, std::move(splits));
+}
+
+StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
+  // A new master that resumes at this step needs meta too, because without meta it knows no regions.
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  // After a restart of the whole cluster the regions return to the server at the same address, which may be about to
+  // register.
+  const bool retain = env.servers.FoundNoneOnline();
+  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  if (env.servers.MayComeBack(Server())) {
+    constexpr Millis kLook{200};
+    return Retry{Error(Code::kUnavailable, "the cluster was restarted, and the server at this address may return"),
+                 kLook, 0, std::move(ticket)};
+  }
+  data_.set_logs_split(true);
+  // Marks the server first and looks at the regions second: a transition to this server does the reverse, so one of the
+  // two sees the other.
+  env.servers.SetLogsSplit(Server());
+  std::vector<ProcedurePtr> assigns;
+  for (const RegionNode& node : env.regions.OnServer(Server())) {
+    if (node.owner.valid()) continue;  // the region's procedure has just been woken, and continues
+    // A region of a disabled table is assigned too: this replays its edits and closes it.
+    TransitRegionState::Options options;
+    options.retain = retain;
+    assigns.push_back(TransitRegionState::Assign(node.info, options));
+  }
+  data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
+  return SpawnThen(State::kClaimReplicationQueues, std::move(assigns));
+}
+
+StepOutcome ServerCrash::ClaimQueues(StepContext& ctx) {
+  const MasterEnv& env = EnvOf(ctx);
+  env.peers.ForgetProgress(Server());
+  std::vector<ProcedurePtr> claim;
+  if (env.peers.ShipsAnything() && !RATCHET_MUTANT("master.claim_nothing"))
+    claim.push_back(ClaimReplicationQueues::Make(data_.server(), /*first=*/true));
+  return SpawnThen(State::kRetireLogs, std::move(claim));
+}
+
+StepOutcome ServerCrash::RetireLogs(StepContext& ctx) {
+  std::vector<SealedLog> sealed;
+  for (const pb::SealedLogData& log : data_.logs()) sealed.push_back(FromData(log));
+  const bool keep = HasQueue(EnvOf(ctx), data_.server());
+  const auto retire = [server = Server(), sealed = std::move(sealed), keep, epoch = ctx.epoch()](ClusterFiles& files) {
+    return keep ? files.KeepLogs(server, sealed) : files.RetireLogs(server, sealed, epoch);
+  };
+  const std::string what =
+      fmt::format("moving wals/{}-splitting to {}", data_.server(), keep ? "oldWALs" : "the archive");
+  if (auto outcome = ActUntilDone(ctx, what, retire)) return std::move(*outcome);
+  return GoTo(State::kFinish);
+}
+
+// Describes the result of a requested stop (S73: orderly stop) or of a crash.
+std::string ServerCrash::WhatWasDone() const {
+  const char* how = data_.was_leaving() ? "ended after a requested stop" : "recovered";
+  if (data_.logs_size() == 0 && data_.assigned() == 0) return fmt::format("{}: no region, no log split", how);
+  return fmt::format("{}: {} regions assigned, {} logs split", how, data_.assigned(), data_.logs_size());
+}
+
+StepOutcome ServerCrash::Finish(StepContext& ctx) {
+  ctx.DeleteSystemRecord(std::string(kServerRecordPrefix) + data_.server());
+  EnvOf(ctx).servers.Remove(Server());
+  const std::string result = WhatWasDone();
+  RATCHET_LOG(kInfo, "pid={} {}: {}", ctx.pid(), data_.server(), result);
+  return Done{result};
+}
+
+}  // namespace ratchet::master

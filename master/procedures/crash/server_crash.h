@@ -1,0 +1,93 @@
+// ServerCrash: takes over from a dead region server. The server is marked crashed before this procedure is
+// submitted; from then on the master ignores the reports of that server.
+//
+//   START           checks whether the server carried hbase:meta
+//   FENCE           fences its logs: later acknowledgements of the server cannot depend on them (S3: durable
+//                   fence mark)
+//   SEAL            syncs and measures every log; the list is durable before any splitter reads the logs
+//   SPLIT_META_LOG  only if there is a log of meta: meta is recovered first, because all other steps need it
+//   ASSIGN_META     if the server carried it
+//   GET_REGIONS     waits until meta is loaded
+//   SPLIT_LOG       one SplitWal per file
+//   ASSIGN_REGIONS  only now interrupts regions in transition and assigns the others (doing so earlier loses data)
+//   CLAIM_REPLICATION_QUEUES  if there are peers: a live server ships the rest of the logs
+//   RETIRE_LOGS, FINISH
+//
+// A server that was asked to stop (S73: orderly stop) ends like any other: this procedure removes its
+// record and its log directory. By then its regions are open elsewhere and manifests cover its logs, so usually nothing
+// is assigned or split. The result reports this, or the remaining work that was done.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "master/procedures/core/common.h"
+
+namespace ratchet::master {
+
+class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, pb::ServerCrashData> {
+ public:
+  static constexpr std::string_view kTypeName = "ServerCrash";
+  enum class State : StepNo {
+    kStart = 1,
+    kFence = 2,
+    kSeal = 3,
+    kSplitMetaLog = 4,
+    kAssignMeta = 5,
+    kGetRegions = 6,
+    kSplitLog = 7,
+    kAssignRegions = 8,
+    kRetireLogs = 9,
+    kFinish = 10,
+    kClaimReplicationQueues = 11,
+  };
+  static constexpr auto Steps() {
+    using procedure::Spawns;
+    return std::array{
+        On(State::kStart, "START", &ServerCrash::Start, kNoReturn),
+        On(State::kFence, "FENCE", &ServerCrash::Fence, kNoReturn),
+        On(State::kSeal, "SEAL", &ServerCrash::Seal, kNoReturn),
+        On(State::kSplitMetaLog, "SPLIT_META_LOG", &ServerCrash::SplitMetaLog, kNoReturn, Spawns("SplitWal")),
+        On(State::kAssignMeta, "ASSIGN_META", &ServerCrash::AssignMeta, kNoReturn, Spawns("TransitRegionState")),
+        On(State::kGetRegions, "GET_REGIONS", &ServerCrash::GetRegions, kNoReturn),
+        On(State::kSplitLog, "SPLIT_LOG", &ServerCrash::SplitLog, kNoReturn, Spawns("SplitWal")),
+        On(State::kAssignRegions, "ASSIGN_REGIONS", &ServerCrash::AssignRegions, kNoReturn,
+           Spawns("TransitRegionState")),
+        On(State::kClaimReplicationQueues, "CLAIM_REPLICATION_QUEUES", &ServerCrash::ClaimQueues, kNoReturn,
+           Spawns("ClaimReplicationQueues")),
+        On(State::kRetireLogs, "RETIRE_LOGS", &ServerCrash::RetireLogs, kNoReturn),
+        On(State::kFinish, "FINISH", &ServerCrash::Finish, kNoReturn),
+    };
+  }
+
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const ServerName& server);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] std::string Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome Start(StepContext& ctx);
+  StepOutcome Fence(StepContext& ctx);
+  StepOutcome Seal(StepContext& ctx);
+  StepOutcome SplitMetaLog(StepContext& ctx);
+  StepOutcome AssignMeta(StepContext& ctx);
+  StepOutcome GetRegions(StepContext& ctx);
+  StepOutcome SplitLog(StepContext& ctx);
+  StepOutcome AssignRegions(StepContext& ctx);
+  StepOutcome ClaimQueues(StepContext& ctx);
+  StepOutcome RetireLogs(StepContext& ctx);
+  StepOutcome Finish(StepContext& ctx);
+
+  [[nodiscard]] ServerName Server() const { return ServerFromData(data_.server()); }
+  [[nodiscard]] std::vector<ProcedurePtr> Splits(bool meta) const;
+  [[nodiscard]] std::string WhatWasDone() const;
+  // S119 (made logs are required)
+  [[nodiscard]] bool IsRegistered(StepContext& ctx) const;
+  [[nodiscard]] Error LogsMissing(const Error& error) const;
+};
+
+}  // namespace ratchet::master

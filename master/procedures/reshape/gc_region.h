@@ -1,0 +1,70 @@
+// Remove what split and merged regions leave: archive their directories, then remove the rows or columns of hbase:meta
+// that name them. The catalog janitor submits them (master/repair/catalog_janitor.h); no region needs them.
+//
+// GCRegion: a parent whose daughters have been open. GCMultipleMergedRegions: the parents of a merged region.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/procedures/core/common.h"
+#include "procedure/api/lock_request.h"
+#include "procedure/api/state_machine_procedure.h"
+
+namespace ratchet::master {
+
+struct RegionNode;
+
+class GCRegion final : public procedure::StateMachineProcedure<GCRegion, pb::GCRegionData> {
+ public:
+  static constexpr std::string_view kTypeName = "GCRegion";
+  enum class State : StepNo { kPrepare = 1, kArchive = 2, kPurgeMetadata = 3 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "GC_REGION_PREPARE", &GCRegion::Prepare, kNothingToUndo),
+        On(State::kArchive, "GC_REGION_ARCHIVE", &GCRegion::Archive, kNothingToUndo),
+        On(State::kPurgeMetadata, "GC_REGION_PURGE_METADATA", &GCRegion::PurgeMetadata, kNothingToUndo),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const RegionInfo& parent);
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome Archive(StepContext& ctx);
+  StepOutcome PurgeMetadata(StepContext& ctx);
+  [[nodiscard]] RegionInfo Region() const { return FromData(data_.region()); }
+  std::optional<StepOutcome> OwnParent(StepContext& ctx);
+};
+
+class GCMultipleMergedRegions final
+    : public procedure::StateMachineProcedure<GCMultipleMergedRegions, pb::GCMergedRegionsData> {
+ public:
+  static constexpr std::string_view kTypeName = "GCMultipleMergedRegions";
+  enum class State : StepNo { kPrepare = 1, kArchive = 2, kEditMetadata = 3 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "GC_MERGED_REGIONS_PREPARE", &GCMultipleMergedRegions::Prepare, kNothingToUndo),
+        On(State::kArchive, "GC_MERGED_REGIONS_PURGE", &GCMultipleMergedRegions::Archive, kNothingToUndo),
+        On(State::kEditMetadata, "GC_REGION_EDIT_METADATA", &GCMultipleMergedRegions::EditMetadata, kNothingToUndo),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const RegionInfo& merged, const std::vector<RegionInfo>& parents);
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome Archive(StepContext& ctx);
+  StepOutcome EditMetadata(StepContext& ctx);
+  [[nodiscard]] RegionInfo Merged() const { return FromData(data_.merged()); }
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,228 @@
+#include "master/procedures/reshape/split_table_region.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/printable.h"
+#include "common/model/proto/admin.pb.h"
+#include "master/cluster/errors.h"
+#include "master/cluster/namespace_directory.h"
+#include "master/cluster/reshape_switches.h"
+#include "master/cluster/table_directory.h"
+#include "master/env/meta_table.h"
+#include "master/procedures/core/server_order.h"
+#include "master/procedures/snapshot/snapshot.h"
+#include "master/procedures/table/flush_table.h"
+#include "master/procedures/table/new_table.h"
+
+namespace ratchet::master {
+
+ProcedurePtr SplitTableRegion::Make(const RegionInfo& parent, const std::string& split_key) {
+  pb::ReshapeData data;
+  *data.add_parents()->mutable_region() = ToData(parent);
+  if (!split_key.empty()) data.set_split_key(split_key);
+  return std::make_unique<SplitTableRegion>(std::move(data));
+}
+
+Status SplitTableRegion::CheckInitial() const {
+  if (data_.parents_size() != 1) return IllegalRequest("a split must have exactly one parent");
+  const RegionInfo parent = Parent();
+  const std::string& key = data_.split_key();
+  if (parent.IsMeta()) return IllegalRequest("hbase:meta cannot be split");
+  if (!data_.has_split_key() || (parent.Contains(key) && key != parent.start_key)) return Ok();
+  return IllegalRequest(fmt::format(
+      "split key '{}' is not inside region {}: it must be above its start key '{}'{}", PrintableText(key, "\\'"),
+      parent.encoded_name(), PrintableText(parent.start_key, "\\'"),
+      parent.end_key.empty() ? std::string()
+                             : fmt::format(" and below its end key '{}'", PrintableText(parent.end_key, "\\'"))));
+}
+
+std::vector<RegionInfo> SplitTableRegion::Daughters() const {
+  const RegionInfo parent = Parent();
+  std::vector<RegionInfo> daughters(2, parent);
+  for (RegionInfo& daughter : daughters) daughter.region_id = RegionIdFor(pid());
+  daughters[0].end_key = data_.split_key();
+  daughters[1].start_key = data_.split_key();
+  return daughters;
+}
+
+std::string SplitTableRegion::Describe() const {
+  const RegionInfo parent = Parent();
+  std::string text = fmt::format("table={}, parent={}", parent.table.ToString(), parent.encoded_name());
+  if (data_.children_size() == 2) {
+    text += fmt::format(", daughterA={}, daughterB={}", FromData(data_.children(0)).encoded_name(),
+                        FromData(data_.children(1)).encoded_name());
+  }
+  if (!data_.why().empty()) text += fmt::format("; given up: {}", PrintableText(data_.why(), ""));
+  return text;
+}
+
+procedure::LockSet SplitTableRegion::Locks() const {
+  return data_.has_split_key() ? ReshapeLocks(data_, Daughters()) : procedure::LockSet();
+}
+
+// The server flushes the region first, so that its answer considers all data. Runs without locks; the split key is
+// durable before the locks are taken.
+StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
+  if (data_.has_split_key()) {
+    data_.set_located(true);
+    return GoTo(State::kPrepare);
+  }
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  const RegionInfo parent = Parent();
+  const std::string encoded = parent.encoded_name();
+  if (!ctx.children().empty()) {
+    const pb::OrderResult result = ResultOfOrder(ctx);
+    hbase::pb::FlushRegionResult flushed;
+    const bool read = result.outcome() == pb::DONE && flushed.ParseFromString(result.payload());
+    const std::string& row = flushed.split_row();
+    if (read && parent.Contains(row) && row != parent.start_key) {
+      data_.set_split_key(row);
+      return Await{std::nullopt, Millis(0)};  // from here on with locks
+    }
+    const std::string why = result.outcome() == pb::DONE ? "its files have too few rows, or were written by a version "
+                                                           "that does not record rows: compact it, or give a split key"
+                                                         : result.error_message();
+    return Fail{IllegalRequest(fmt::format("no split key was found for region {}: {}", encoded, why))};
+  }
+  const auto node = EnvOf(ctx).regions.Get(encoded);
+  if (!node) return Fail{UnknownRegion(encoded)};
+  if (node->state != RegionState::kOpen || !node->location)
+    return Fail{IllegalRequest(fmt::format("region {} is {}, not OPEN", encoded, RegionStateText(node->state)))};
+  return SpawnThen(State::kFindSplitPoint,
+                   FlushRegion::Make(data_.parents(0).region(), node->location->ToString(), {}));
+}
+
+namespace {
+
+NamespaceDirectory::Claim ClaimOf(const TableName& table) { return {table, /*makes_table=*/false, /*regions=*/1}; }
+
+}  // namespace
+
+StepOutcome SplitTableRegion::Prepare(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  const TableName name = Parent().table;
+  const auto table = env.tables.Get(name);
+  if (!table) return Fail{TableNotFound(name)};
+  if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
+  if (Status allowed = AllowsSplits(env.switches, *table); !allowed.ok()) return Fail{allowed.error()};
+  if (Status free = NotHeld(env, name); !free.ok()) return Fail{free.error()};
+  if (Status room = env.namespaces.Take(*env.executor, pid(), ClaimOf(name)); !room.ok()) return Fail{room.error()};
+  data_.clear_children();
+  for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
+  const Status owned = OwnRegions(env, data_, pid(), RegionState::kSplitting, RegionState::kSplittingNew);
+  if (!owned.ok()) return Fail{owned.error()};
+  return GoTo(State::kPreOperation);
+}
+
+Status SplitTableRegion::GiveBack(StepContext& ctx) {
+  data_.clear_children();
+  for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
+  GiveBackRegions(EnvOf(ctx), data_, pid());
+  data_.set_begun(false);  // a restart from here on restores nothing
+  return Ok();
+}
+
+// Flushes, so that the close is short; the result does not matter.
+StepOutcome SplitTableRegion::PreOperation(StepContext& /*ctx*/) {
+  return SpawnThen(State::kCloseParent, FlushParents(data_));
+}
+
+StepOutcome SplitTableRegion::CloseParent(StepContext& /*ctx*/) {
+  return SpawnThen(State::kCheckClosed, CloseParents(data_));
+}
+
+StepOutcome SplitTableRegion::CheckClosed(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateDaughters : State::kGiveUp);
+}
+
+StepOutcome SplitTableRegion::CreateDaughters(StepContext& ctx) {
+  if (auto outcome = MakeChildDirectories(ctx, data_)) return std::move(*outcome);
+  return GoTo(State::kWriteManifests);
+}
+
+StepOutcome SplitTableRegion::WriteManifests(StepContext& ctx) {
+  if (auto outcome = ChooseBuilder(ctx, data_)) return std::move(*outcome);
+  return SpawnThen(State::kConfirmManifests, BuildChildren(ctx, data_));
+}
+
+StepOutcome SplitTableRegion::ConfirmManifests(StepContext& ctx) {
+  switch (ReadBuildResult(ctx, data_)) {
+    case BuildVerdict::kBuilt: return GoTo(State::kUpdateMeta);
+    case BuildVerdict::kAgain: return GoTo(State::kWriteManifests);
+    case BuildVerdict::kNotClean: break;
+  }
+  return GoTo(State::kGiveUp);
+}
+
+MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {
+  MetaCommit commit;
+  RegionRow before;
+  before.region = Parent();
+  before.transition = parent.transition;
+  RegionRow after = before;
+  after.region.split = after.region.offline = true;  // clients skip rows with these flags
+  after.state = RegionState::kSplit;
+  after.transition = parent.transition + 1;
+  after.daughters = Daughters();
+  commit.expected.push_back({EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(before)), false});
+  commit.edits.push_back(EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(after)));
+  for (const RegionRow& row : ChildRows(data_)) {
+    commit.expected.push_back({EditRegion(MetaEdit::Kind::kCreateRegion, row), true});
+    commit.edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, row));
+  }
+  return commit;
+}
+
+StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
+  auto outcome =
+      CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents.front()); });
+  if (outcome) return std::move(*outcome);
+  MasterEnv& env = EnvOf(ctx);
+  const std::string parent = Parent().encoded_name();
+  (void)env.regions.Update(parent, [](RegionNode& node) {
+    if (node.state != RegionState::kSplit) node.transition += 1;
+    node.state = RegionState::kSplit;
+    node.info.split = node.info.offline = true;
+  });
+  ShowChildren(env, data_);
+  env.namespaces.Release(pid());  // from here on the daughters themselves are counted
+  env.regions.Disown(parent, pid());
+  RATCHET_LOG(kInfo, "pid={} split region {} at '{}' into {} and {}", ctx.pid(), parent,
+              PrintableText(data_.split_key(), "\\'"), Daughters()[0].encoded_name(), Daughters()[1].encoded_name());
+  data_.set_committed(true);
+  return GoTo(State::kOpenChildren);
+}
+
+StepOutcome SplitTableRegion::OpenChildren(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  data_.set_released(true);
+  return SpawnThen(State::kPostOperation, AssignChildren(data_));
+}
+
+StepOutcome SplitTableRegion::PostOperation(StepContext& /*ctx*/) { return Done{}; }
+
+StepOutcome SplitTableRegion::GiveUp(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  RATCHET_LOG(kWarn, "pid={} rolls back the split of {}: {}", ctx.pid(), Parent().encoded_name(), data_.why());
+  data_.set_released(true);
+  return SpawnThen(State::kRemoveDaughters, ReopenParents(EnvOf(ctx), data_, pid()));
+}
+
+StepOutcome SplitTableRegion::RemoveDaughters(StepContext& ctx) {
+  if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
+  return EndFailed{Error(Code::kAborted, fmt::format("the split of region {} was rolled back, and it is open again: {}",
+                                                     Parent().encoded_name(), data_.why()))};
+}
+
+void SplitTableRegion::OnRecovered(const procedure::EnvRef& env) {
+  MasterEnv& master = env.As<MasterEnv>();
+  RestoreReshape(master, data_, pid(), RegionState::kSplittingNew);
+  if (data_.children_size() > 0 && !data_.committed()) master.namespaces.Restore(pid(), ClaimOf(Parent().table));
+}
+
+}  // namespace ratchet::master

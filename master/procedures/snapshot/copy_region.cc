@@ -1,0 +1,147 @@
+#include "master/procedures/snapshot/copy_region.h"
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/model/codec.h"
+#include "common/model/proto/snapshot.pb.h"
+#include "master/cluster/server_directory.h"
+#include "master/env/region_servers.h"
+#include "master/procedures/core/master_options.h"
+#include "master/procedures/core/server_order.h"
+
+namespace ratchet::master {
+namespace {
+
+CopyOrder::Source SourceOf(const pb::CopyRegionData& data) {
+  switch (data.kind()) {
+    case pb::CopyRegionData::OPEN_REGION: return CopyOrder::Source::kOpenRegion;
+    case pb::CopyRegionData::CLOSED_REGION: return CopyOrder::Source::kClosedRegion;
+    case pb::CopyRegionData::PART: break;
+  }
+  return CopyOrder::Source::kPart;
+}
+
+Result<CopyOrder> MakeOrder(const pb::CopyRegionData& data, ProcId pid) {
+  CopyOrder order;
+  order.id = {pid, data.attempt()};
+  order.kind = SourceOf(data);
+  order.source = FromData(data.source());
+  order.target = data.has_target() ? FromData(data.target()) : order.source;
+  order.snapshot = data.snapshot();
+  order.table_directory = data.table_directory();
+  order.flush = data.flush();
+  order.opened_before = data.opened_before();
+  order.build_number = data.build_number();
+  order.part = data.part();
+  hbase::pb::TableSchema schema;
+  if (!schema.ParseFromString(data.schema())) return Error(Code::kCorruption, "unreadable table schema");
+  RATCHET_ASSIGN(TableDescriptor descriptor, FromProto(schema));
+  order.schema = std::make_shared<const TableDescriptor>(std::move(descriptor));
+  return order;
+}
+
+// Returns true for the answer of a server that does not have the region open, or not yet.
+bool IsElsewhere(std::string_view error_class) {
+  return error_class == "org.apache.hadoop.hbase.NotServingRegionException" ||
+         error_class == "org.apache.hadoop.hbase.exceptions.RegionMovedException" ||
+         error_class == "org.apache.hadoop.hbase.exceptions.RegionOpeningException";
+}
+
+std::string Named(std::string result, const std::string& source) {
+  pb::OrderResult named = ReadOrderResult(result);
+  named.set_encoded_region(source);
+  return named.SerializeAsString();
+}
+
+}  // namespace
+
+template <class P>
+procedure::Absorbed CopyOrderProcedure<P>::Absorb(std::string_view message) {
+  return AbsorbInto(this->data_, message, this->data_.server());
+}
+
+template <class P>
+std::string CopyOrderProcedure<P>::Describe() const {
+  const pb::CopyRegionData& data = this->data_;
+  const RegionInfo source = FromData(data.source());
+  std::string text = fmt::format("snapshot={}, table={}, region={}, server={}", data.snapshot(),
+                                 source.table.ToString(), source.encoded_name(), data.server());
+  if (data.has_target()) {
+    const RegionInfo target = FromData(data.target());
+    text += fmt::format(", into table={}, region={}", target.table.ToString(), target.encoded_name());
+  }
+  return text;
+}
+
+template <class P>
+StepOutcome CopyOrderProcedure<P>::Dispatch(StepContext& ctx) {
+  const pb::CopyRegionData& data = this->data_;
+  MasterEnv& env = EnvOf(ctx);
+  const std::string source = FromData(data.source()).encoded_name();
+  const ServerName server = ServerFromData(data.server());
+  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
+  if (data.has_answer()) return Done{Named(ServerOrderResult(data.answer()), source)};
+  if (!env.servers.IsOnline(server)) return Done{Named(ServerGoneResult(data.server()), source)};
+  Result<CopyOrder> order = MakeOrder(data, ctx.pid());
+  if (!order.ok()) return Retry{order.error(), std::nullopt};
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  env.region_servers.Dispatch(server, std::move(*order));
+  return Await{std::move(ticket), env.options.order_resend};
+}
+
+template class CopyOrderProcedure<SnapshotRegion>;
+template class CopyOrderProcedure<CloneRegion>;
+
+ProcedurePtr SnapshotRegion::Make(const RegionNode& node, const std::string& server, const pb::SnapshotData& snapshot,
+                                  bool flush) {
+  pb::CopyRegionData data;
+  data.set_kind(node.state == RegionState::kOpen ? pb::CopyRegionData::OPEN_REGION : pb::CopyRegionData::CLOSED_REGION);
+  *data.mutable_source() = ToData(node.info);
+  data.set_snapshot(snapshot.directory());
+  data.set_table_directory(snapshot.table_directory());
+  data.set_flush(flush);
+  data.set_opened_before(node.open_sequence > 0);
+  if (node.build_number != 0) data.set_build_number(node.build_number);
+  data.set_schema(snapshot.schema());
+  data.set_server(server);
+  data.set_attempt(1);
+  return std::make_unique<SnapshotRegion>(std::move(data));
+}
+
+ProcedurePtr CloneRegion::Make(const pb::CopiedRegion& from, const RegionInfo& region, const std::string& server,
+                               const pb::TableData& table) {
+  pb::CopyRegionData data;
+  data.set_kind(pb::CopyRegionData::PART);
+  *data.mutable_source() = from.part();
+  *data.mutable_target() = ToData(region);
+  data.set_snapshot(table.snapshot_directory());
+  data.set_table_directory(table.directory());
+  data.set_part(from.number());
+  data.set_schema(table.schema());
+  data.set_server(server);
+  data.set_attempt(1);
+  return std::make_unique<CloneRegion>(std::move(data));
+}
+
+CopyRound CopiesOf(StepContext& ctx) {
+  CopyRound round;
+  for (const auto& child : ctx.children()) {
+    const pb::OrderResult result = ReadOrderResult(child.result);  // empty if an operator ended it
+    hbase::pb::CopyRegionResult copied;
+    if (result.outcome() == pb::DONE && copied.ParseFromString(result.payload()) && copied.not_ready().empty()) {
+      round.made.push_back({result.encoded_region(), child.pid, copied.sequence(), copied.files(), copied.bytes()});
+      continue;
+    }
+    if (result.outcome() == pb::FAILED && !IsElsewhere(result.error_class())) round.refused = true;
+    if (!copied.not_ready().empty()) round.not_ready = result.encoded_region();
+    round.why = fmt::format("region {} is not copied: {}", result.encoded_region(),
+                            copied.not_ready().empty() ? result.error_message() : copied.not_ready());
+  }
+  return round;
+}
+
+}  // namespace ratchet::master

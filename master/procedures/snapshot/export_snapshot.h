@@ -1,0 +1,65 @@
+// ExportSnapshot: copies a complete snapshot into a directory outside of the cluster (cluster/snapshot_export.h).
+//
+// The cluster is not changed, so no step has an undo. No lock is held, because a snapshot never changes; if it is
+// deleted meanwhile, the export fails. The next export to the same place continues a failed or aborted one.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/model/proto/snapshot.pb.h"
+#include "master/procedures/core/common.h"
+#include "master/procedures/snapshot/snapshot_data.pb.h"
+#include "procedure/api/lock_request.h"
+#include "procedure/api/rerun_policy.h"
+
+namespace ratchet::master {
+
+class ExportSnapshot final : public procedure::StateMachineProcedure<ExportSnapshot, pb::SnapshotTransferData>,
+                             public procedure::PresentStateOnly {
+ public:
+  static constexpr std::string_view kTypeName = "ExportSnapshot";
+  enum class State : StepNo {
+    kPrepare = 1,
+    kCopyRegions = 2,
+    kComplete = 3,
+  };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &ExportSnapshot::Prepare, kNothingToUndo),
+        On(State::kCopyRegions, "COPY_REGIONS", &ExportSnapshot::CopyRegions, kNothingToUndo),
+        On(State::kComplete, "COMPLETE_EXPORT", &ExportSnapshot::Complete, kNothingToUndo),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const std::string& snapshot, const std::string& place);
+
+  // Locks the place until it belongs to this snapshot, so that no other export checks and takes it meanwhile.
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome CopyRegions(StepContext& ctx);
+  StepOutcome Complete(StepContext& ctx);
+};
+
+// ---- Shared by export and import. Number of regions that one background task copies; the record counts the finished
+// regions after each task.
+inline constexpr int kRegionsAtATime = 16;
+// Maximum number of failures of one task in a row; each is retried after a pause.
+inline constexpr std::uint32_t kMostTransferFailures = 5;
+
+[[nodiscard]] std::string DescribeTransfer(const pb::SnapshotTransferData& data);
+[[nodiscard]] std::optional<procedure::PartsLeft> RegionsToTransfer(const pb::SnapshotTransferData& data);
+// Returns the regions of `parts` that the record names as the next ones. Error SnapshotDamaged: a part names no valid
+// region.
+[[nodiscard]] Result<std::vector<std::string>> NextRegions(const pb::SnapshotTransferData& data,
+                                                           const hbase::pb::SnapshotParts& parts);
+// Number of unfinished exports and imports, without `self`.
+[[nodiscard]] std::size_t UnfinishedTransfers(const MasterEnv& env, ProcId self = ProcId());
+
+}  // namespace ratchet::master

@@ -1,0 +1,60 @@
+// ImportSnapshot: makes a complete snapshot from an export (cluster/snapshot_export.h) of this or another cluster.
+//
+// It checks each file against the checksum of the export. As in Snapshot, no step has an undo: the procedure archives
+// its directory before it fails, and SnapshotAdmin::CleanUp does so if an operator ends it. It locks no table, because
+// the snapshot belongs to no existing table.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "master/cluster/snapshot_book.h"
+#include "master/procedures/snapshot/export_snapshot.h"
+
+namespace ratchet::master {
+
+class ImportSnapshot final : public procedure::StateMachineProcedure<ImportSnapshot, pb::SnapshotTransferData>,
+                             public procedure::PresentStateOnly {
+ public:
+  static constexpr std::string_view kTypeName = "ImportSnapshot";
+  enum class State : StepNo {
+    kPrepare = 1,
+    kWriteInfo = 2,
+    kCopyRegions = 3,
+    kVerify = 4,
+    kComplete = 5,
+    kPostOperation = 6,
+  };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &ImportSnapshot::Prepare, kNothingToUndo),
+        On(State::kWriteInfo, "WRITE_SNAPSHOT_INFO", &ImportSnapshot::WriteInfo, kNothingToUndo),
+        On(State::kCopyRegions, "COPY_REGIONS", &ImportSnapshot::CopyRegions, kNothingToUndo),
+        On(State::kVerify, "VERIFIER_SNAPSHOT", &ImportSnapshot::Verify, kNothingToUndo),
+        On(State::kComplete, "COMPLETE_SNAPSHOT", &ImportSnapshot::Complete, kNoReturn),
+        On(State::kPostOperation, "POST_OPERATION", &ImportSnapshot::PostOperation, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // `name`: empty for the name at the export.
+  static ProcedurePtr Make(const std::string& place, const std::string& name);
+
+  [[nodiscard]] procedure::LockSet Locks() const override { return {}; }
+  [[nodiscard]] std::string Describe() const override { return DescribeTransfer(data_); }
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return RegionsToTransfer(data_); }
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome WriteInfo(StepContext& ctx);
+  StepOutcome CopyRegions(StepContext& ctx);
+  StepOutcome Verify(StepContext& ctx);
+  StepOutcome Complete(StepContext& ctx);
+  StepOutcome PostOperation(StepContext& ctx);
+  // Archives the directory, and fails the procedure.
+  StepOutcome GiveUp(StepContext& ctx, const Error& why);
+  [[nodiscard]] SnapshotHold HoldOf() const { return {pid(), data_.snapshot(), TableName()}; }
+};
+
+}  // namespace ratchet::master

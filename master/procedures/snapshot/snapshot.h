@@ -1,0 +1,97 @@
+// Snapshot: takes a snapshot of a table (S45: snapshot hold; S46 (source of a snapshot part); docs/lifecycle.md). Each
+// region contributes a part, which has its own names for the region's files: no data is copied, and later changes of
+// the table do not affect the snapshot.
+//
+// It is not a consistent cut of the table at one moment: each part holds all writes that were acknowledged before the
+// request (SKIPFLUSH: all writes that were in files), and rows are whole.
+//
+// No step has an undo: a step with an undo keeps its locks (S16: parent keeps child locks), but the lock must be
+// released before the procedure waits for a region (S43: no locks while regions may wait), because the crash
+// procedure that opens the region needs it. The procedure archives its directory before it fails; if an operator ends
+// it, SnapshotAdmin::CleanUp does so. The hold ends with the procedure.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "common/model/proto/snapshot.pb.h"
+#include "master/cluster/snapshot_book.h"
+#include "master/procedures/core/common.h"
+#include "master/procedures/snapshot/snapshot_data.pb.h"
+#include "procedure/api/lock_request.h"
+#include "procedure/api/rerun_policy.h"
+
+namespace ratchet::master {
+
+class Snapshot final : public procedure::StateMachineProcedure<Snapshot, pb::SnapshotData>,
+                       public procedure::PresentStateOnly {
+ public:
+  static constexpr std::string_view kTypeName = "Snapshot";
+  enum class State : StepNo {
+    kPrepare = 1,
+    kWriteInfo = 2,
+    kOnlineRegions = 3,
+    kClosedRegions = 4,
+    kConfirmRegions = 5,
+    kConsolidate = 6,
+    kVerify = 7,
+    kComplete = 8,
+    kPostOperation = 9,
+  };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &Snapshot::Prepare, kNothingToUndo),
+        On(State::kWriteInfo, "WRITE_SNAPSHOT_INFO", &Snapshot::WriteInfo, kNothingToUndo),
+        On(State::kOnlineRegions, "SNAPSHOT_ONLINE_REGIONS", &Snapshot::TakeRegions, kNothingToUndo,
+           procedure::Spawns("SnapshotRegion")),
+        On(State::kClosedRegions, "SNAPSHOT_CLOSED_REGIONS", &Snapshot::TakeRegions, kNothingToUndo,
+           procedure::Spawns("SnapshotRegion")),
+        On(State::kConfirmRegions, "CONFIRM_REGIONS", &Snapshot::ConfirmRegions, kNothingToUndo),
+        On(State::kConsolidate, "CONSOLIDATE_SNAPSHOT", &Snapshot::Consolidate, kNothingToUndo),
+        On(State::kVerify, "VERIFIER_SNAPSHOT", &Snapshot::Verify, kNothingToUndo),
+        On(State::kComplete, "COMPLETE_SNAPSHOT", &Snapshot::Complete, kNoReturn),
+        On(State::kPostOperation, "POST_OPERATION", &Snapshot::PostOperation, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // Uses name, table, type, creation time, owner and time to live of the description.
+  static ProcedurePtr Make(const TableName& table, const hbase::pb::SnapshotDescription& description);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome WriteInfo(StepContext& ctx);
+  StepOutcome TakeRegions(StepContext& ctx);
+  StepOutcome ConfirmRegions(StepContext& ctx);
+  StepOutcome Consolidate(StepContext& ctx);
+  StepOutcome Verify(StepContext& ctx);
+  StepOutcome Complete(StepContext& ctx);
+  StepOutcome PostOperation(StepContext& ctx);
+  // Archives the directory, and fails the procedure.
+  StepOutcome GiveUp(StepContext& ctx, const Error& why);
+
+  [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
+  [[nodiscard]] hbase::pb::SnapshotDescription Description() const;
+  [[nodiscard]] SnapshotHold HoldOf() const;
+  [[nodiscard]] State RegionsState() const { return data_.disabled() ? State::kClosedRegions : State::kOnlineRegions; }
+  // Returns Ok if the table is still the one that was found at the start.
+  [[nodiscard]] Status CheckTable(const MasterEnv& env) const;
+};
+
+// Returns true if the snapshot's procedure has not ended.
+[[nodiscard]] bool SnapshotRuns(const MasterEnv& env, ProcId pid);
+// S45: return the unfinished snapshot that holds the table, or that is being taken under this name.
+[[nodiscard]] std::optional<SnapshotHold> SnapshotOf(const MasterEnv& env, const TableName& table);
+[[nodiscard]] std::optional<SnapshotHold> SnapshotNamed(const MasterEnv& env, const std::string& name);
+// Returns Ok if no snapshot holds the table; otherwise the error for a split or merge.
+[[nodiscard]] Status NotHeld(const MasterEnv& env, const TableName& table);
+// Checks whether a snapshot of the table may begin; does not access the storage.
+[[nodiscard]] Status CheckSnapshot(const MasterEnv& env, const TableName& table, const std::string& name,
+                                   ProcId self = ProcId());
+
+}  // namespace ratchet::master

@@ -1,0 +1,52 @@
+#include "master/procedures/table/disable_table.h"
+
+#include "master/cluster/errors.h"
+#include "master/cluster/region_directory.h"
+#include "master/procedures/assignment/transit_region_state.h"
+#include "procedure/api/executor.h"
+
+namespace ratchet::master {
+
+StepOutcome DisableTable::Prepare(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
+  if (!table) return Fail{TableNotFound(TableOf(data_))};
+  if (table->name.IsMeta()) return Fail{IllegalRequest("hbase:meta cannot be disabled")};
+  const bool goes_on = table->state == TableState::kDisabling && IsLeftBehind(EnvOf(ctx), *table);
+  if (table->state != TableState::kEnabled && !goes_on && !MayTakeOver(EnvOf(ctx), data_, *table)) {
+    return Fail{TableNotEnabled(TableOf(data_))};
+  }
+  RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), table->state);
+  return GoTo(State::kSetDisabling);
+}
+
+StepOutcome DisableTable::SetDisabling(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabling, 0)) return std::move(*outcome);
+  return GoTo(State::kMarkRegionsOffline);
+}
+
+// A table that was taken over in ENABLING or DISABLING stays in that state: the reconciler finishes the transition.
+Status DisableTable::BackToFound(StepContext& ctx) {
+  const auto found = data_.has_found_state() ? static_cast<TableState>(data_.found_state()) : TableState::kEnabled;
+  return UndoTableState(ctx, data_, found, 1);
+}
+
+StepOutcome DisableTable::MarkRegionsOffline(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
+  std::vector<ProcedurePtr> unassigns = UnassignAll(EnvOf(ctx), TableOf(data_));
+  if (unassigns.empty()) return GoTo(State::kSetDisabled);
+  return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
+}
+
+StepOutcome DisableTable::SetDisabled(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
+  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 2)) return std::move(*outcome);
+  return Done{};
+}
+
+void DisableTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
+
+}  // namespace ratchet::master

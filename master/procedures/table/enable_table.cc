@@ -1,0 +1,59 @@
+#include "master/procedures/table/enable_table.h"
+
+#include "master/cluster/errors.h"
+#include "master/cluster/region_directory.h"
+#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/table/new_table.h"
+
+namespace ratchet::master {
+
+StepOutcome EnableTable::Prepare(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
+  if (!table) return Fail{TableNotFound(TableOf(data_))};
+  const bool goes_on = table->state == TableState::kEnabling && IsLeftBehind(EnvOf(ctx), *table);
+  if (table->state != TableState::kDisabled && !goes_on) return Fail{TableNotDisabled(TableOf(data_))};
+  RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), table->state);
+  return GoTo(State::kSetEnabling);
+}
+
+StepOutcome EnableTable::SetEnabling(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabling, 0)) return std::move(*outcome);
+  return GoTo(State::kMarkRegionsOnline);
+}
+
+// If this procedure resumed an abandoned enable, some regions may be open: the reconciler closes them.
+Status EnableTable::BackToDisabled(StepContext& ctx) {
+  const bool any_open = AnyRegionIs(EnvOf(ctx), TableOf(data_), RegionState::kOpen);
+  return UndoTableState(ctx, data_, any_open ? TableState::kDisabling : TableState::kDisabled, 1);
+}
+
+StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  // A DeleteTable that an operator ended may have left its mark (S115: missing row is not evidence).
+  const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
+  if (table) {
+    if (auto wait = KeepLayout(ctx, table->directory, ProcId())) return std::move(*wait);
+  }
+  std::vector<ProcedurePtr> assigns;
+  for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
+    if (!HasItsRows(node.state)) continue;
+    if (node.state == RegionState::kOpen && !node.owner.valid()) continue;  // its opener was bypassed
+    TransitRegionState::Options options;
+    options.retain = true;
+    assigns.push_back(TransitRegionState::Assign(node.info, options));
+  }
+  return SpawnThen(State::kSetEnabled, std::move(assigns));
+}
+
+StepOutcome EnableTable::SetEnabled(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
+  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
+  return Done{};
+}
+
+void EnableTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
+
+}  // namespace ratchet::master

@@ -1,0 +1,105 @@
+#include "master/procedures/table/flush_table.h"
+
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/cluster/errors.h"
+#include "master/cluster/region_directory.h"
+#include "master/cluster/table_directory.h"
+#include "master/procedures/core/region_sweep.h"
+#include "master/procedures/core/server_order.h"
+
+namespace ratchet::master {
+
+using procedure::Absorbed;
+
+// ---- FlushTable -----------------------------------------------------------------------------------------------------
+
+ProcedurePtr FlushTable::Make(const TableName& table, const std::vector<std::string>& families) {
+  pb::FlushTableData data;
+  data.set_ns(table.ns);
+  data.set_qualifier(table.qualifier);
+  for (const std::string& family : families) data.add_families(family);
+  return std::make_unique<FlushTable>(std::move(data));
+}
+
+std::optional<procedure::PartsLeft> FlushTable::Parts() const { return PartsOfSweep(data_); }
+
+std::string FlushTable::Describe() const { return "table=" + Table().ToString() + RegionsLeftText(Parts()); }
+
+StepOutcome FlushTable::Prepare(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  const auto table = env.tables.Get(Table());
+  if (!table) return Fail{TableNotFound(Table())};
+  if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(Table())};
+  for (const std::string& family : data_.families()) {
+    if (table->schema != nullptr && table->schema->Family(family) == nullptr)
+      return Fail{NoSuchFamily(Table(), family)};
+  }
+  BeginSweep(env, Table(), data_);
+  return GoTo(State::kFlushRegions);
+}
+
+// A region that is not open and not in transition has no acknowledged writes in memory.
+StepOutcome FlushTable::FlushRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  RegionSweep sweep = AskOpenRegions(EnvOf(ctx), data_, [this](const RegionNode& node) {
+    return FlushRegion::Make(ToData(node.info), node.location->ToString(), data_);
+  });
+  if (!sweep.orders.empty()) return SpawnThen(State::kConfirmFlushed, std::move(sweep.orders));
+  return NothingAsked(ctx, sweep, data_);
+}
+
+StepOutcome FlushTable::ConfirmFlushed(StepContext& ctx) {
+  if (auto outcome = ConfirmSweep(ctx, "is not flushed", data_)) return std::move(*outcome);
+  return GoTo(State::kFlushRegions);
+}
+
+// ---- FlushRegion ----------------------------------------------------------------------------------------------------
+
+ProcedurePtr FlushRegion::Make(const pb::Region& region, const std::string& server, const pb::FlushTableData& table) {
+  pb::FlushRegionData data;
+  *data.mutable_region() = region;
+  data.set_server(server);
+  data.set_attempt(1);
+  *data.mutable_families() = table.families();
+  return std::make_unique<FlushRegion>(std::move(data));
+}
+
+ProcedurePtr FlushRegion::MakeOptional(const pb::Region& region, const std::string& server, Millis patience) {
+  pb::FlushRegionData data;
+  *data.mutable_region() = region;
+  data.set_server(server);
+  data.set_attempt(1);
+  data.set_patience_ms(static_cast<std::uint32_t>(patience.count()));
+  return std::make_unique<FlushRegion>(std::move(data));
+}
+
+std::string FlushRegion::Describe() const {
+  const RegionInfo region = FromData(data_.region());
+  return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data_.server());
+}
+
+Absorbed FlushRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
+
+StepOutcome FlushRegion::Dispatch(StepContext& ctx) {
+  if (data_.has_patience_ms() && !data_.has_answer() && ctx.timed_out()) {
+    RATCHET_LOG(kInfo, "pid={} {} has not answered the order to flush region {} within {} ms; continuing without",
+                ctx.pid(), data_.server(), FromData(data_.region()).encoded_name(), data_.patience_ms());
+    return Done{UnansweredResult(data_.server(), data_.patience_ms())};
+  }
+  FlushOrder order;
+  order.flushed = FromData(data_.region());
+  order.families.assign(data_.families().begin(), data_.families().end());
+  StepOutcome outcome = DispatchToServer(ctx, data_, std::move(order));
+  if (auto* const await = std::get_if<Await>(&outcome); await != nullptr && data_.has_patience_ms())
+    await->timeout = Millis(data_.patience_ms());
+  return outcome;
+}
+
+}  // namespace ratchet::master

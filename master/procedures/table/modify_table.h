@@ -1,0 +1,60 @@
+// ModifyTable: changes a table's descriptor, and reopens its regions with it.
+//
+// The number of the new descriptor is chosen under the table's lock, and the file desc.<number>.<pid> is created once;
+// the number, not the pid, orders descriptors (S48: schema pinned in the order). When the file is durable the procedure
+// releases its lock permanently, because afterwards it waits for regions, possibly without end (S43: no locks while
+// regions may wait). A table may be altered in every state; closed regions apply the new descriptor at their next
+// opening.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/procedures/core/common.h"
+#include "master/procedures/table/schema_change.h"
+#include "procedure/api/lock_request.h"
+
+namespace ratchet::master {
+
+class ModifyTable final : public procedure::StateMachineProcedure<ModifyTable, pb::ModifyTableData> {
+ public:
+  static constexpr std::string_view kTypeName = "ModifyTable";
+  enum class State : StepNo {
+    kPrepare = 1,
+    kPreOperation = 2,
+    kUpdateDescriptor = 3,
+    kPostOperation = 4,
+    kReopenAllRegions = 5,
+  };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &ModifyTable::Prepare, kNothingToUndo),
+        On(State::kPreOperation, "PRE_OPERATION", &ModifyTable::PreOperation, kNothingToUndo),
+        On(State::kUpdateDescriptor, "UPDATE_TABLE_DESCRIPTOR", &ModifyTable::UpdateDescriptor, kNoReturn),
+        On(State::kPostOperation, "POST_OPERATION", &ModifyTable::PostOperation, kNoReturn),
+        On(State::kReopenAllRegions, "REOPEN_ALL_REGIONS", &ModifyTable::ReopenAllRegions, kNoReturn,
+           procedure::Spawns("ReopenTableRegions"), kReleasesWhileChildrenRun),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // `reopen`: if false, open regions are not reopened; each applies the change at its next opening.
+  static ProcedurePtr Make(const SchemaChange& change, bool reopen);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] std::string Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome PreOperation(StepContext& ctx);
+  StepOutcome UpdateDescriptor(StepContext& ctx);
+  StepOutcome PostOperation(StepContext& ctx);
+  StepOutcome ReopenAllRegions(StepContext& ctx);
+
+  [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
+  [[nodiscard]] Result<SchemaChange> Change() const;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,143 @@
+#include "master/procedures/table/table_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/mutant.h"
+#include "master/cluster/errors.h"
+#include "master/cluster/server_directory.h"
+#include "master/cluster/undo_writes.h"
+#include "master/procedures/assignment/transit_region_state.h"
+#include "procedure/api/executor.h"
+
+namespace ratchet::master {
+
+TableName TableOf(const pb::TableData& data) { return {data.ns(), data.qualifier()}; }
+
+procedure::LockSet TableLock(const pb::TableData& data) { return {procedure::Exclusive(TableKey(TableOf(data)))}; }
+
+pb::TableData NewTableData(const TableName& table) {
+  pb::TableData data;
+  data.set_ns(table.ns);
+  data.set_qualifier(table.qualifier);
+  return data;
+}
+
+void RecordLockGrant(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found, bool deletes) {
+  data.set_transition(env.tables.RecordLockGrant(TableOf(data), pid, deletes));
+  if (found) data.set_found_state(static_cast<std::uint32_t>(*found));
+}
+
+void RestoreLockGrant(MasterEnv& env, const pb::TableData& data, ProcId pid, bool deletes) {
+  // Records of an earlier version have no number, because that version derived the number from the pid. Such a
+  // procedure has had its lock grant if it has released its lock.
+  if (data.transition() == 0 && !data.lets_go()) return;
+  env.tables.RestoreLockGrant(TableOf(data), {pid, ChangeNumber(data, pid, 0), deletes});
+}
+
+std::uint64_t ChangeNumber(const pb::TableData& data, ProcId pid, std::uint64_t change) {
+  return (data.transition() != 0 ? data.transition() : pid.value() * kTableChanges) + change;
+}
+
+std::optional<std::string> TakenOver(const MasterEnv& env, const pb::TableData& data, ProcId pid) {
+  if (RATCHET_MUTANT("master.ignore_take_over")) return std::nullopt;
+  const std::string name = TableOf(data).ToString();
+  const auto table = env.tables.Get(TableOf(data));
+  if (!table) return fmt::format("{}table {} was deleted meanwhile", kTakenOver, name);
+  const std::uint64_t first = ChangeNumber(data, pid, 0);
+  if (table->transition >= first && table->transition < first + kTableChanges) return std::nullopt;
+  const auto grant = env.tables.LastLockGrant(TableOf(data));
+  return fmt::format("{}table {} is {}{}", kTakenOver, name, TableStateText(table->state),
+                     grant && grant->pid != pid ? fmt::format(" since pid={} got its lock", grant->pid) : "");
+}
+
+bool MayTakeOver(const MasterEnv& env, const pb::TableData& data, const TableNode& table) {
+  if (!IsBetween(table.state) || data.takes_over() != table.directory) return false;
+  const auto grant = env.tables.LastLockGrant(table.name);
+  return !grant || !grant->deletes ||
+         env.executor->GetResult(grant->pid).status != procedure::ProcedureResult::Status::kRunning;
+}
+
+pb::TableData NewTableData(const TableNode& table) {
+  pb::TableData data = NewTableData(table.name);
+  if (IsBetween(table.state)) data.set_takes_over(table.directory);
+  return data;
+}
+
+MetaEdit TableEdit(const TableNode& table, TableState state, std::uint64_t number) {
+  return EditTable(MetaEdit::Kind::kPutTable, {table.name, state, table.directory, number});
+}
+
+void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t number) {
+  table.state = state;
+  table.transition = number;
+  env.tables.Put(std::move(table));
+}
+
+std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
+                                         std::uint64_t change) {
+  MasterEnv& env = EnvOf(ctx);
+  const auto node = env.tables.Get(TableOf(data));
+  if (!node) return Fail{TableNotFound(TableOf(data))};
+  const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
+  if (auto outcome = WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)})) return outcome;
+  ShowTable(env, *node, state, number);
+  return std::nullopt;
+}
+
+bool IsLeftBehind(const MasterEnv& env, const TableNode& table) {
+  if (!IsBetween(table.state)) return false;
+  const auto grant = env.tables.LastLockGrant(table.name);
+  if (!grant) return true;  // that procedure ended before this master started
+  return env.executor->GetResult(grant->pid).status != procedure::ProcedureResult::Status::kRunning;
+}
+
+bool IsLeftBehind(const MasterEnv& env, const RegionNode& region) {
+  if (region.owner.valid() || region.info.IsMeta()) return false;
+  const auto table = env.tables.Get(region.info.table);
+  if (!table) return false;
+  switch (table->state) {
+    case TableState::kEnabled:
+      if (IsAtRest(region.state) && region.state != RegionState::kOffline) return false;
+      break;
+    case TableState::kDisabled:
+      if (region.state == RegionState::kClosed || IsSplitOrMerged(region.state)) return false;
+      break;
+    case TableState::kEnabling:
+    case TableState::kDisabling: return false;  // DisableTable handles its regions
+  }
+  if (!region.location) return true;
+  return env.servers.PhaseOf(*region.location).has_value() &&
+         env.servers.SettlementOf(*region.location, /*meta=*/false) != SettlementState::kAwait;
+}
+
+bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state) {
+  const auto regions = env.regions.OfTable(table);
+  return std::any_of(regions.begin(), regions.end(), [state](const RegionNode& node) { return node.state == state; });
+}
+
+Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState state, std::uint64_t change) {
+  MasterEnv& env = EnvOf(ctx);
+  const auto node = env.tables.Get(TableOf(data));
+  if (!node) return env.meta_loaded.load() ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is not loaded"));
+  const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {TableEdit(*node, state, number)}));
+  ShowTable(env, *node, state, number);
+  return Ok();
+}
+
+std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table) {
+  std::vector<ProcedurePtr> unassigns;
+  for (const RegionNode& node : env.regions.OfTable(table)) {
+    const bool done = node.state == RegionState::kClosed || !HasItsRows(node.state);
+    if (done && (!node.owner.valid() || IsBeingMade(node.state))) continue;
+    // Wakes a procedure that keeps trying to open a region, so that it checks the table's state at once.
+    if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);
+    unassigns.push_back(TransitRegionState::UnassignForTable(node.info));
+  }
+  return unassigns;
+}
+
+}  // namespace ratchet::master

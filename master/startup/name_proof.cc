@@ -1,0 +1,26 @@
+#include "master/startup/name_proof.h"
+
+#include "common/base/mutant.h"
+#include "common/model/name_rules.h"
+#include "master/cluster/errors.h"
+#include "master/env/cluster_files.h"
+
+namespace ratchet::master {
+
+Status ProveServerName(ClusterFiles& files, const ServerName& server) {
+  if (RATCHET_MUTANT("master.any_server_name")) return Ok();
+  if (Status valid = CheckServerName(server); !valid.ok()) return IllegalRequest(valid.error().message());
+  const auto directories = files.ListLogDirectories();
+  if (!directories.ok()) return directories.error().Annotate("listing the logs of " + server.ToString());
+  for (const LogDirectory& directory : *directories) {
+    if (directory.server != server) continue;
+    return directory.fenced ? YouAreDead(server, "has been fenced") : Ok();
+  }
+  // The directory may have existed: a starting master may have expired the server before it registered, and the crash
+  // procedure of a server without regions is quick. Such a server restarts under another start code.
+  return YouAreDead(server,
+                    "has no log directory wals/<server> below this cluster's --root, which a region server makes "
+                    "before it registers");
+}
+
+}  // namespace ratchet::master

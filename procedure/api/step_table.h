@@ -1,0 +1,113 @@
+// The step table: one row per state of a procedure type, checked at compile time and again at registration.
+//
+//   enum class State : StepNo { kPrepare = 1, kWriteFsLayout = 2, kAssign = 3 };
+//   static constexpr auto Steps() { return std::array{
+//       On(State::kPrepare,     "PREPARE",      &CreateTable::Prepare,     kNothingToUndo),
+//       On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
+//       On(State::kAssign,      "ASSIGN",       &CreateTable::Assign,      kNoReturn, Spawns("TransitRegionState"),
+//          kReleasesWhileChildrenRun),
+//   }; }
+//
+// The first row is the initial state. Numbers and names are stored and shown: never change or reuse them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "procedure/api/step_outcome.h"
+
+namespace ratchet::procedure {
+
+class StepContext;
+
+enum class UndoKind : std::uint8_t {
+  kCall,            // `fn` undoes the step
+  kNothing,         // the step leaves nothing to undo
+  kPointOfNoReturn  // once this state is durable, nothing in the whole tree can fail or be undone
+};
+[[nodiscard]] std::string_view UndoKindName(UndoKind kind);
+
+// An undo function neither spawns nor waits, is idempotent, and must cope with a step that did nothing or only a part
+// (the step that failed, or that a crash may have interrupted, is undone too). An error is retried with backoff,
+// without end.
+template <class P>
+struct Undo {
+  UndoKind kind = UndoKind::kCall;  // without a function: a row without a declared undo, which is refused
+  Status (P::*fn)(StepContext&) = nullptr;
+};
+
+// The types of children that a row may spawn, for the registry's check: a row that spawns a type with a point of no
+// return must itself be one. Only such types need to be declared; spawning an undeclared one is refused at run time.
+struct ChildTypes {
+  std::array<std::string_view, 6> names{};
+  std::size_t count = 0;
+};
+template <class... Names>
+constexpr ChildTypes Spawns(Names... names) {
+  static_assert(sizeof...(Names) <= 6, "more child types than a row can declare");
+  return {{std::string_view(names)...}, sizeof...(Names)};
+}
+
+// Lock policy of a row: which of the procedure's own locks are released when the row does not continue at once. The
+// release is recorded, whatever HoldLocks returns (S16 (parent keeps child locks) still applies). The executor takes
+// the locks again, and records that, before the next step.
+enum class LockPolicy : std::uint8_t {
+  kAsProcedureSays,           // Procedure::HoldLocks
+  kReleasesWhileChildrenRun,  // released when the children that the row spawns are durable
+  kReleasesBetweenTries       // released when the row returns Retry
+};
+[[nodiscard]] std::string_view LockPolicyName(LockPolicy policy);  // for --list-steps; empty: kAsProcedureSays
+
+template <class P>
+struct Step {
+  StepNo number = 0;
+  std::string_view name;
+  StepOutcome (P::*run)(StepContext&) = nullptr;
+  Undo<P> undo;
+  ChildTypes spawns;
+  LockPolicy locks = LockPolicy::kAsProcedureSays;
+};
+
+// A row without its functions, as the registry, the sweeps and the operator's views see it.
+struct StepRow {
+  StepNo number = 0;
+  std::string_view name;
+  UndoKind undo = UndoKind::kNothing;
+  ChildTypes spawns;
+  LockPolicy locks = LockPolicy::kAsProcedureSays;
+};
+
+// g++ does not compare functions with null at compile time under its undefined behaviour sanitizer (GCC bug 71962); the
+// other builds do, and ProcedureRegistry::Verify looks again.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kNullFunctionsAreSeen = false;
+#else
+inline constexpr bool kNullFunctionsAreSeen = true;
+#endif
+
+// Checks: numbers non-zero and unique, names non-empty and unique, every row with a function and a declared undo, no
+// undo function after the first point of no return, and a row that releases locks for its children declares them.
+template <class Rows>
+consteval bool StepTableIsSound(const Rows& rows) {
+  bool no_return = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].number == 0 || rows[i].name.empty()) return false;
+    if constexpr (kNullFunctionsAreSeen) {
+      if (rows[i].run == nullptr) return false;
+      if ((rows[i].undo.kind == UndoKind::kCall) != (rows[i].undo.fn != nullptr)) return false;
+    }
+    if (rows[i].locks == LockPolicy::kReleasesWhileChildrenRun && rows[i].spawns.count == 0) return false;
+    if (rows[i].undo.kind == UndoKind::kPointOfNoReturn) no_return = true;
+    if (rows[i].undo.kind == UndoKind::kCall && no_return) return false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (rows[i].number == rows[j].number || rows[i].name == rows[j].name) return false;
+    }
+  }
+  return rows.size() > 0;
+}
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,21 @@
+// The scheduling class and the queue of a procedure, derived from its locks unless the procedure declares another one.
+#pragma once
+
+#include "procedure/api/lock_request.h"
+#include "procedure/api/procedure.h"
+
+namespace ratchet::procedure {
+
+// Never kByLocks.
+[[nodiscard]] Priority EffectivePriority(const Procedure& procedure);
+
+struct SchedulingPlace {
+  Priority priority = Priority::kTableUser;  // never kByLocks
+  // The resource whose queue the procedure is in, for round robin: its table, server, peer, ..., or its type when it
+  // locks nothing.
+  ResourceKey queue;
+  bool exclusive = false;  // it locks that resource exclusively
+};
+[[nodiscard]] SchedulingPlace PlaceOf(const Procedure& procedure);
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,266 @@
+#include "procedure/core/transition.h"
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "common/base/mutant.h"
+
+namespace ratchet::procedure {
+namespace {
+
+// Applies one outcome; `next` starts as the state before.
+class Applier {
+ public:
+  Applier(TransitionEffects& t, Durable& next, const TransitionFacts& facts) : t_(t), next_(next), facts_(facts) {}
+
+  void operator()(const Next& next) {
+    CompleteStep();
+    Enter(next.state);
+    PassIfNoReturn();
+    t_.next_kind = NextActionKind::kRun;
+  }
+
+  void operator()(const Spawn& spawn) {
+    CompleteStep();
+    Enter(spawn.resume_at);
+    if (spawn.children.empty() || facts_.tree_failing) {
+      PassIfNoReturn();
+      t_.next_kind = NextActionKind::kRun;
+      return;
+    }
+    // A point of no return in `resume_at` is passed when the children have succeeded, not before: PassNoReturn.
+    if (t_.drops_children) next_.children = 0;
+    if (next_.children) *next_.children += static_cast<std::uint32_t>(spawn.children.size());
+    next_.spawn_round += 1;
+    next_.resumed_round = next_.spawn_round;
+    MoveTo(next_.state, ProcState::kWaiting);
+    t_.next_kind = NextActionKind::kChildren;
+    if (!Keeps(Holds(LockPolicy::kReleasesWhileChildrenRun))) Release();
+  }
+
+  void operator()(const Await& await) {
+    if (await.in_memory) {
+      NotDurable(NextActionKind::kAsync);
+      return;
+    }
+    MoveTo(next_.state, ProcState::kWaitingTimeout);
+    t_.next_kind = NextActionKind::kEvent;
+    if (!Keeps(facts_.hold_locks)) Release();
+  }
+
+  void operator()(const Retry&) {
+    NotDurable(NextActionKind::kRetry);
+    ReleaseOnly(Holds(LockPolicy::kReleasesBetweenTries));
+  }
+
+  void operator()(const Yield&) {
+    NotDurable(NextActionKind::kRunAgain);
+    ReleaseOnly(facts_.hold_locks);
+  }
+
+  void operator()(const Done& done) {
+    CompleteStep();
+    MoveTo(next_.state, ProcState::kSuccess);
+    next_.result = done.result;
+    t_.next_kind = NextActionKind::kFinished;
+    t_.drops_children = facts_.is_root || past();
+    const bool undoable = !past() && (!next_.undo.empty() || facts_.keeps_for_children);
+    if (!facts_.is_root && undoable && !RATCHET_MUTANT("procedure.child_releases")) {
+      t_.locks = LockAction::kHandOver;
+    } else {
+      Release();
+    }
+  }
+
+  void operator()(const Fail& fail) {
+    if (past()) {
+      Park("failed after the point of no return: " + fail.why.ToString());
+      return;
+    }
+    FailStep(fail.why);
+  }
+
+  void operator()(const EndFailed& failed) {
+    CompleteStep();
+    MoveTo(next_.state, ProcState::kFailed);
+    MoveTo(next_.state, ProcState::kRolledBack);
+    next_.error = failed.why;
+    t_.next_kind = NextActionKind::kFinished;
+    t_.drops_children = true;
+    Release();
+  }
+
+  void FailStep(const Error& why) {
+    // The failed step may have done a part: it is undone like a completed one.
+    if (facts_.row->undo == UndoKind::kCall) next_.undo.push_back({facts_.row->number, facts_.order});
+    MoveTo(next_.state, ProcState::kFailed);
+    next_.error = why;
+    t_.next_kind = NextActionKind::kUndo;
+    t_.failed = true;
+  }
+
+  void Park(std::string reason) {
+    MoveTo(next_.state, ProcState::kRunnable);
+    next_.parked = std::move(reason);
+    t_.next_kind = NextActionKind::kOperator;
+  }
+
+  [[nodiscard]] bool past() const { return facts_.tree_past_no_return; }
+
+ private:
+  void CompleteStep() {
+    if (facts_.row->undo == UndoKind::kCall && !past()) {
+      next_.undo.push_back({facts_.row->number, facts_.order});
+    }
+  }
+
+  void Enter(StepNo state) {
+    t_.drops_children = past() && next_.resumed_round != 0;
+    next_.resumed_round = 0;
+    next_.step = state;
+    MoveTo(next_.state, ProcState::kRunnable);
+  }
+
+  void PassIfNoReturn() {
+    if (!facts_.is_root || past() || facts_.tree_failing || facts_.next_row->undo != UndoKind::kPointOfNoReturn) return;
+    t_.passes_no_return = true;
+    t_.drops_children = true;
+    next_.past_no_return = true;
+    next_.undo.clear();
+  }
+
+  // S16 (parent keeps child locks): a procedure with steps that have to be undone, or may have to be, keeps its locks.
+  // A step that waits or will run again may have acted in an earlier run that is not recorded, and would be undone like
+  // a completed one.
+  [[nodiscard]] bool Keeps(bool holds) const {
+    if (holds) return true;
+    const bool past_now = past() || t_.passes_no_return;
+    const bool may_have_acted =
+        facts_.row->undo == UndoKind::kCall && !RATCHET_MUTANT("procedure.waiting_step_releases");
+    return !past_now && (!next_.undo.empty() || facts_.keeps_for_children || may_have_acted);
+  }
+  void Release() {
+    next_.locks.clear();
+    t_.locks = LockAction::kRelease;
+  }
+  // True if the locks are held for life, unless the row says that this outcome releases them.
+  [[nodiscard]] bool Holds(LockPolicy unless) const {
+    return facts_.hold_locks && (facts_.row->locks != unless || RATCHET_MUTANT("procedure.ignore_lock_column"));
+  }
+  // Retry and Yield store nothing of the step, but the release of locks must be durable first.
+  void ReleaseOnly(bool holds) {
+    if (Keeps(holds) || next_.locks.empty()) return;
+    Release();
+    t_.commit = true;
+  }
+  void NotDurable(NextActionKind kind) {
+    t_.commit = false;
+    t_.next_kind = kind;
+  }
+
+  TransitionEffects& t_;
+  Durable& next_;
+  const TransitionFacts& facts_;
+};
+
+bool IsDurable(const StepOutcome& outcome) {
+  if (const auto* await = std::get_if<Await>(&outcome)) return !await->in_memory;
+  return !std::holds_alternative<Retry>(outcome) && !std::holds_alternative<Yield>(outcome);
+}
+
+}  // namespace
+
+std::string UnknownState(const Procedure& procedure, const Durable& durable) {
+  const auto unknown = [&procedure](StepNo step) {
+    return procedure.FindRow(step) == nullptr ? fmt::format("its step table has no state {}", step) : std::string();
+  };
+  const bool runs = !IsTerminal(durable.state) && durable.state != ProcState::kFailed;
+  std::string text = runs ? unknown(durable.step) : std::string();
+  for (std::size_t i = 0; i < durable.undo.size() && text.empty(); ++i) text = unknown(durable.undo[i].step);
+  return text;
+}
+
+TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts, const StepOutcome& outcome,
+                                 std::string data, const StepHistoryEntry& history) {
+  RATCHET_CHECK(facts.row != nullptr, "the step that ran has a row");
+  TransitionEffects t;
+  const bool recorded = IsDurable(outcome);
+  if (recorded) durable.data = std::move(data);
+  std::visit(Applier(t, durable, facts), static_cast<const StepOutcome::variant&>(outcome));
+  if (t.drops_children && t.next_kind != NextActionKind::kChildren) durable.children = 0;
+  if (t.commit) {
+    durable.version += 1;
+    durable.updated_ms = facts.now_ms;
+    if (recorded) AddHistory(durable, history, facts.history_bound);
+  }
+  return t;
+}
+
+Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome, std::string data,
+                        const StepHistoryEntry& history) {
+  Transition t;
+  t.next = now;
+  static_cast<TransitionEffects&>(t) = ApplyOutcomeTo(t.next, facts, outcome, std::move(data), history);
+  return t;
+}
+
+TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
+                                   const StepHistoryEntry& history) {
+  TransitionEffects t;
+  Applier applier(t, durable, facts);
+  if (applier.past()) {
+    applier.Park(error.ToString());
+  } else {
+    applier.FailStep(error);
+  }
+  durable.version += 1;
+  durable.updated_ms = facts.now_ms;
+  AddHistory(durable, history, facts.history_bound);
+  return t;
+}
+
+Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
+                          const StepHistoryEntry& history) {
+  Transition t;
+  t.next = now;
+  static_cast<TransitionEffects&>(t) = ApplyExceptionTo(t.next, facts, error, history);
+  return t;
+}
+
+Durable PassNoReturn(const Durable& now, std::int64_t now_ms) {
+  Durable next = now;
+  next.past_no_return = true;
+  next.undo.clear();
+  MoveTo(next.state, ProcState::kRunnable);
+  next.version += 1;
+  next.updated_ms = now_ms;
+  return next;
+}
+
+Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64_t order, const Error& error,
+                 std::int64_t now_ms) {
+  Durable next = now;
+  const bool between_steps = now.state == ProcState::kWaiting;
+  if (begun && !between_steps && row != nullptr && row->undo == UndoKind::kCall)
+    next.undo.push_back({row->number, order});
+  MoveTo(next.state, ProcState::kFailed);
+  next.error = error;
+  next.version += 1;
+  next.updated_ms = now_ms;
+  return next;
+}
+
+Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms,
+                std::size_t history_bound, std::string data) {
+  Durable next = now;
+  RATCHET_CHECK(!next.undo.empty(), "nothing to undo");
+  next.undo.pop_back();
+  next.data = std::move(data);
+  if (next.undo.empty() && !is_root) MoveTo(next.state, ProcState::kRolledBack);
+  next.version += 1;
+  next.updated_ms = now_ms;
+  AddHistory(next, history, history_bound);
+  return next;
+}
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,83 @@
+// Pure state transition: (durable state, facts, outcome of a step) -> new durable state, and the actions to take once
+// it is durable. It does not wait, lock, store or look at a clock.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "procedure/api/procedure.h"
+#include "procedure/api/step_outcome.h"
+#include "procedure/core/durable_record.h"
+#include "procedure/core/next_action_kind.h"
+
+namespace ratchet::procedure {
+
+// The action on the procedure's own locks, once the outcome is durable.
+enum class LockAction : std::uint8_t { kKeep, kRelease, kHandOver };
+
+// The facts about the environment that a transition needs.
+struct TransitionFacts {
+  bool is_root = true;
+  bool tree_past_no_return = false;
+  bool tree_failing = false;
+  bool hold_locks = false;            // Procedure::HoldLocks
+  bool keeps_for_children = false;    // holds locks of succeeded children, or the children being spawned have undo, S16
+                                      // (parent keeps child locks)
+  const StepRow* row = nullptr;       // row of the step that ran
+  const StepRow* next_row = nullptr;  // row of Next::state or Spawn::resume_at; null for other outcomes
+  // place in the order of execution, for a completed step (S13: durations and derived counts)
+  std::uint64_t order = 0;
+  std::int64_t now_ms = 0;  // wall clock, shown only
+  std::size_t history_bound = 0;
+};
+
+// Error if the step to run, or one to undo, is missing from the step table ("its step table has no state 9"), because
+// another version wrote it. Empty: the procedure can continue.
+[[nodiscard]] std::string UnknownState(const Procedure& procedure, const Durable& durable);
+
+// The effects of an outcome, in addition to the new durable state.
+struct TransitionEffects {
+  bool commit = true;
+  NextActionKind next_kind = NextActionKind::kRun;
+  LockAction locks = LockAction::kKeep;
+  bool passes_no_return = false;  // the root's next state is the tree's point of no return
+  bool drops_children = false;    // finished children of earlier rounds are no longer needed
+  bool failed = false;            // the tree must be undone
+};
+
+struct Transition : TransitionEffects {
+  Durable next;  // meaningful when `commit`
+};
+
+// `data`: the procedure's data after the step. `history`: the entry of this run. Requires facts.row, and next_row for
+// Next and Spawn (the caller has turned an unknown state into an exception).
+[[nodiscard]] Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome,
+                                      std::string data, const StepHistoryEntry& history);
+
+// Like ApplyOutcome, in place: `durable` is the state before, and becomes the one after.
+[[nodiscard]] TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts,
+                                               const StepOutcome& outcome, std::string data,
+                                               const StepHistoryEntry& history);
+
+// An uncaught exception or a broken rule in a step: fails the tree, or parks the procedure behind the point of no
+// return.
+[[nodiscard]] Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
+                                        const StepHistoryEntry& history);
+[[nodiscard]] TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
+                                                 const StepHistoryEntry& history);
+
+// The root continues after its children with a state that is the point of no return: recorded before that state runs.
+[[nodiscard]] Durable PassNoReturn(const Durable& now, std::int64_t now_ms);
+
+// The procedure's tree fails while the procedure is idle: by abort (root) or because another member failed. `begun`:
+// its current step may have run. The current step is then undone too.
+[[nodiscard]] Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64_t order,
+                               const Error& error, std::int64_t now_ms);
+
+// The undo of the newest entry has succeeded.
+[[nodiscard]] Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms,
+                              std::size_t history_bound, std::string data);
+
+}  // namespace ratchet::procedure

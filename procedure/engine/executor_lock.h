@@ -1,0 +1,247 @@
+// The state that the executor's parts share, reachable only while an ExecutorLock is held, and the effects that leave
+// it.
+//
+// An ExecutorLock holds the one lock. A part leaves work that must run outside it (commits, callbacks, waking workers)
+// in the object. The object does that work after it has released the lock, commits first and in order. So no foreign
+// code ever runs under the lock, and "persist, then publish, then act" has one place. Procedures that are free go into
+// the ready list, which is drained once before the lock is released: no part calls another one to continue.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/adaptive_mutex.h"
+#include "common/base/mutex.h"
+#include "common/base/part_lock.h"
+#include "common/base/prng.h"
+#include "procedure/api/activity_stream.h"
+#include "procedure/api/executor_options.h"
+#include "procedure/api/procedure_listener.h"
+#include "procedure/api/requests.h"
+#include "procedure/api/store.h"
+#include "procedure/core/lock_manager.h"
+#include "procedure/core/nonce_table.h"
+#include "procedure/core/pause_board.h"
+#include "procedure/core/ready_list.h"
+#include "procedure/core/scheduler.h"
+#include "procedure/core/type_metrics.h"
+#include "procedure/core/wait_table.h"
+#include "procedure/engine/commit_task.h"
+#include "procedure/engine/procedure_tree.h"
+
+namespace ratchet::procedure {
+
+class ExecutorLock;
+
+// A reader of the activity stream that waits for the next entry (activity_watch.h).
+struct ActivityWatch {
+  std::uint64_t after = 0;
+  std::size_t limit = 0;
+  Timers::Handle timer = 0;
+  std::function<void(ActivityBatch)> done;
+};
+
+// One call of a hook or a listener about a procedure of `type`.
+struct Notification {
+  std::string type;
+  UniqueFunction<void()> call;
+};
+
+// All state that changes. Reachable only through an ExecutorLock.
+struct CoreState {
+  explicit CoreState(const ExecutorOptions& options)
+      : scheduler(options.run_limits), prng(options.seed), events(options.activity_capacity) {
+    locks.Watch(&moved_waiters);
+  }
+
+  Scheduler scheduler;
+  LockManager locks;
+  ProcedureTree tree;
+  WaitTable waits;
+  NonceTable nonces;
+  PauseBoard pauses;
+  TypeMetricsTable metrics;
+  Prng prng;
+  ActivityStream events;
+  std::vector<std::shared_ptr<ActivityWatch>> activity_watches;
+  bool gathering_activity = false;
+  std::map<std::string, std::string> system_records;
+  std::vector<std::string> load_problems;
+  // Finished roots by the time of their end, for eviction.
+  struct Completed {
+    TimePoint finished{};
+    std::optional<TimePoint> acked;
+  };
+  std::map<ProcId, Completed> completed;
+  ProcId max_pid;
+  std::vector<ProcId> moved_waiters;  // procedures whose wait for a lock has changed and was not checked yet
+                                      // (deadlock.h)
+  // No unfinished procedure has a lower pid, whether it is in the tree or still being stored. Only ever raised.
+  ProcId lowest_live{1};
+  // Pids that were loaded, sorted; between the last of them and the first new one a million numbers may be unused, S117
+  // (pid limit).
+  std::vector<ProcId> loaded_pids;
+  ProcId first_new_pid{1};
+  std::set<ProcId> inserting;       // roots that are being stored
+  std::size_t lock_inheritors = 0;  // procedures that keep locks of succeeded children, S16 (parent keeps child locks)
+  Epoch epoch;
+  bool recovered = false;
+  bool started = false;
+  bool stopping = false;
+  bool halted = false;  // the store failed: no commit is completed from then on
+  // Tasks that were never published because the store failed; their locks are not released.
+  std::vector<std::unique_ptr<CommitTask>> unpublished;
+  // Published tasks, kept for their memory: workers allocate them, and the store's thread would free them.
+  std::vector<std::unique_ptr<CommitTask>> spare_tasks;
+  std::uint64_t commits_in_flight = 0;
+  ReadyList ready;                 // free procedures that continue before the lock is released
+  ReadyList ready_undo;            // roots of trees whose rollback continues
+  std::vector<ProcNode*> running;  // procedures in whose step or undo a worker is
+  std::vector<ProcNode*> staying;  // procedures whose step or undo is in progress without a worker
+  // Procedures whose own work is done, and whose step or undo continues with the next worker; urgent ones apart.
+  std::deque<ProcNode*> resumed;
+  std::deque<ProcNode*> resumed_urgent;
+  std::vector<std::shared_ptr<RegisteredListener>> listeners;
+  std::vector<Notification> notifications;  // not delivered yet
+  bool delivering = false;                  // a thread delivers notifications, and continues until there are none
+};
+
+class Core : public std::enable_shared_from_this<Core> {
+ public:
+  // `drain` decides what each procedure that is ready does next (progress.h).
+  Core(ExecutorDeps dependencies, ExecutorOptions opts, void (*drain)(ExecutorLock&))
+      : deps(dependencies), options(std::move(opts)), drain_(drain), state_(options) {}
+
+  const ExecutorDeps deps;
+  const ExecutorOptions options;
+
+ private:
+  friend class ExecutorLock;
+  void (*const drain_)(ExecutorLock&);
+  AdaptiveMutex mutex_;
+  CoreState state_ GUARDED_BY(mutex_);
+  // Commits that are durable and not published yet, from the group that the store is completing. Used only by its
+  // continuations, which run one at a time.
+  std::vector<std::unique_ptr<CommitTask>> landed_;
+  bool groups_ = false;  // the store reports the end of each group; constant after the claim
+  // Number of former lock holders whose calls are running: raised under the lock.
+  std::atomic<std::uint64_t> calling_{0};
+  std::atomic<bool> stop_waits_{false};
+  // Stop waits here for the last commits and calls; taken after mutex_.
+  Mutex quiet_mutex_;
+  CondVar quiet_;
+};
+
+// For the thread-safety analysis an ExecutorLock is the lock: a function that opens a second one, or that touches the
+// state without one, does not compile. A part that is handed an ExecutorLock has the lock because the object exists;
+// state() declares that to the analysis.
+class SCOPED_CAPABILITY ExecutorLock {
+ public:
+  explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : core_(core) {
+    ExpectNoPartLock("the executor");
+    core_.mutex_.Lock();
+  }
+  ~ExecutorLock() RELEASE() {
+    Drain();
+    if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_ && !notifies_) {
+      core_.mutex_.Unlock();
+    } else {
+      LeaveAndSend();
+    }
+  }
+  ExecutorLock(const ExecutorLock&) = delete;
+  ExecutorLock& operator=(const ExecutorLock&) = delete;
+
+  CoreState* operator->() { return &state(); }
+  CoreState& state() {
+    AssertHeld();
+    return core_.state_;
+  }
+  Core& core() { return core_; }
+  const ExecutorOptions& options() const { return core_.options; }
+  // The wall clock, read once per lock.
+  std::int64_t now_ms() {
+    if (!now_ms_) now_ms_ = core_.deps.clock.WallMillis();
+    return *now_ms_;
+  }
+
+  // The node, which is not busy, becomes free and continues before this lock is released; it is out of the run queue
+  // until then.
+  void Ready(ProcNode& node);
+  // The rollback of the root's tree continues, as far as possible, once every ready procedure has continued.
+  void ReadyUndo(ProcNode& root) { state().ready_undo.Add(root.tree.ready); }
+  // Every ready procedure continues. The destructor calls Drain; earlier calls are only for code that needs the
+  // outcome, such as a worker that looks for its next step.
+  void Drain() {
+    const CoreState& now = state();
+    if (!now.ready.empty() || !now.ready_undo.empty() || !now.moved_waiters.empty()) core_.drain_(*this);
+  }
+  [[nodiscard]] ProcNode* PopReady() { return static_cast<ProcNode*>(state().ready.Take()); }
+  [[nodiscard]] ProcNode* PopReadyUndo() { return static_cast<ProcNode*>(state().ready_undo.Take()); }
+
+  [[nodiscard]] std::unique_ptr<CommitTask> NewTask();
+  // Returns the task to the spare ones.
+  void Recycle(std::unique_ptr<CommitTask> task);
+  // Its `published` runs under the lock once everything in it is durable.
+  void Commit(std::unique_ptr<CommitTask> task);
+  template <class Published>
+  void Commit(StoreBatch batch, CommitPoint point, Published published) {
+    auto task = NewTask();
+    task->batch = std::move(batch);
+    task->point = point;
+    task->published = [call = std::move(published)](ExecutorLock& held, CommitTask& /*task*/) mutable { call(held); };
+    Commit(std::move(task));
+  }
+  // Runs `call` after the lock is released.
+  void Later(UniqueFunction<void()> call) { calls_.push_back(std::move(call)); }
+  // Queues a call of a hook or listener. The calls run one at a time and in the order in which they were queued, across
+  // all locks.
+  void Notify(const std::string& type, UniqueFunction<void()> call) {
+    state().notifications.push_back({type, std::move(call)});
+    notifies_ = true;
+  }
+  // True inside a callback deferred by an ExecutorLock of `core`.
+  [[nodiscard]] static bool InCallOf(const Core& core);
+  // One call is enough for any number of procedures: each worker that wakes wakes the next, while there is work.
+  void NotifyWorkers(bool urgent) { (urgent ? notify_urgent_ : notify_) = true; }
+  // Called before the store is claimed: from then on commits that become durable together are published together.
+  static void FollowGroups(const std::shared_ptr<Core>& core);
+  // Waits until `done()` holds; releases the lock meanwhile. Only with an empty outbox.
+  void WaitUntil(const std::function<bool()>& done);
+  // True if no calls are running except those that this thread is in.
+  [[nodiscard]] bool CallsAreOver();
+  // The store has failed: no commit is completed from then on.
+  void Halt(const Error& why);
+
+ private:
+  static void Send(Core& core, std::unique_ptr<CommitTask> task);
+  static void Landed(std::unique_ptr<CommitTask> task);
+  static void PublishAlone(std::unique_ptr<CommitTask> task);
+  static void Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks);
+  static void Failed(std::unique_ptr<CommitTask> task, const Error& why);
+  void CountCompleted(std::size_t commits);
+  void AssertHeld() const ASSERT_CAPABILITY(core_.mutex_) {}
+  void LeaveAndSend() RELEASE(core_.mutex_);
+  [[nodiscard]] std::vector<Notification> DrainNotifications();
+  static void Deliver(Core& core, std::vector<Notification> notifications);
+
+  Core& core_;
+  std::unique_ptr<CommitTask> first_commit_;  // most have at most one
+  std::vector<std::unique_ptr<CommitTask>> more_commits_;
+  std::vector<UniqueFunction<void()>> calls_;
+  std::optional<std::int64_t> now_ms_;
+  bool notify_ = false;
+  bool notify_urgent_ = false;
+  bool notifies_ = false;
+};
+
+}  // namespace ratchet::procedure

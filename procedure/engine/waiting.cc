@@ -1,0 +1,122 @@
+#include "procedure/engine/waiting.h"
+
+#include <memory>
+#include <utility>
+
+namespace ratchet::procedure {
+namespace {
+
+void StartTimer(ExecutorLock& held, ProcNode& node, Wait& wait) {
+  Core& core = held.core();
+  const std::uint64_t serial = ++node.timer_serial;
+  wait.due = core.deps.clock.Now() + *wait.limit;
+  wait.timer = core.deps.timers.After(*wait.limit, [weak = core.weak_from_this(), pid = node.id.pid, serial] {
+    const std::shared_ptr<Core> alive = weak.lock();
+    if (alive == nullptr) return;
+    ExecutorLock inner(*alive);
+    if (inner->stopping || inner->halted) return;
+    ProcNode* found = inner->tree.Find(pid);
+    if (found == nullptr || found->timer_serial != serial || !IsWaiting(*found)) return;
+    WaitIn(found->next_action)->timer = 0;
+    EndWait(inner, *found,
+            /*timed_out=*/found->next_kind() == NextActionKind::kEvent || found->next_kind() == NextActionKind::kAsync);
+  });
+}
+
+// Leaves the wait table and cancels the timer.
+void Stop(ExecutorLock& held, ProcNode& node, Wait& wait) {
+  held->waits.Leave(node.id.pid);
+  if (wait.timer != 0) held.core().deps.timers.Cancel(std::exchange(wait.timer, 0));
+  ++node.timer_serial;
+}
+
+}  // namespace
+
+bool IsWaiting(const ProcNode& node) {
+  const Wait* wait = WaitIn(node.next_action);
+  return wait != nullptr && wait->stage == Wait::Stage::kUnderWay;
+}
+
+bool BeginWait(ExecutorLock& held, ProcNode& node) {
+  Wait& wait = *WaitIn(node.next_action);
+  if (wait.stage == Wait::Stage::kOver) return false;
+  if (wait.stage == Wait::Stage::kUnderWay) return true;  // it was only interrupted by a report
+  if (const auto* async = std::get_if<ForAsync>(&node.next_action);
+      async != nullptr && node.async_results != nullptr && node.async_results->arrivals() != async->arrivals) {
+    return false;
+  }
+  if (wait.ticket) {
+    const WaitTicket ticket = *std::exchange(wait.ticket, std::nullopt);
+    if (!held->waits.Wait(node.id.pid, ticket)) return false;
+  }
+  wait.stage = Wait::Stage::kUnderWay;
+  if (wait.limit) StartTimer(held, node, wait);
+  return true;
+}
+
+void WaitForBackoff(ExecutorLock& held, ProcNode& node, Millis delay) {
+  ProcedureTree::SetPhase(node, Phase::kWaiting);
+  Wait wait;
+  wait.limit = delay;
+  wait.stage = Wait::Stage::kUnderWay;
+  if (auto* undo = std::get_if<ForUndo>(&node.next_action)) {
+    StartTimer(held, node, undo->backoff.emplace(wait));
+  } else {
+    StartTimer(held, node, std::get<Ended>(node.next_action).backoff.emplace(wait));
+  }
+}
+
+bool EndWait(ExecutorLock& held, ProcNode& node, bool timed_out) {
+  if (!IsWaiting(node)) return false;
+  Wait& wait = *WaitIn(node.next_action);
+  Stop(held, node, wait);
+  wait.stage = Wait::Stage::kOver;
+  node.timed_out = timed_out;
+  if (IsBusy(node.phase)) return true;  // a report is being folded, or a verb stored; BeginWait notices the end
+  ProcedureTree::SetPhase(node, Phase::kFree);
+  if (node.undoing) {
+    node.undoing = false;
+    ProcedureTree::SetPhase(node, Phase::kWaiting);
+    held.ReadyUndo(*node.root);
+    return true;
+  }
+  SetNextAction(node, ToRun{});
+  held.Ready(node);
+  return true;
+}
+
+void WakeOnce(Core& core, ProcId pid) {
+  ExecutorLock held(core);
+  if (held->stopping || held->halted) return;
+  ProcNode* node = held->tree.Find(pid);
+  if (node != nullptr && node->stays) return ResumeRun(held, *node);
+  // A node that runs or is about to wait compares the arrivals when the wait begins.
+  if (node != nullptr && node->next_kind() == NextActionKind::kAsync && IsWaiting(*node))
+    EndWait(held, *node, /*timed_out=*/false);
+}
+
+void ResumeRun(ExecutorLock& held, ProcNode& node) {
+  node.stays = false;
+  LeaveSlot(held->staying, node);
+  (node.sched.urgent ? held->resumed_urgent : held->resumed).push_back(&node);
+  held.NotifyWorkers(node.sched.urgent);
+}
+
+void CutWaitShort(ExecutorLock& held, ProcNode& node) {
+  if (node.next_kind() != NextActionKind::kEvent && node.next_kind() != NextActionKind::kAsync &&
+      node.next_kind() != NextActionKind::kRetry)
+    return;
+  LeaveWait(held, node);
+  node.timed_out = false;  // the event that ends the wait came before the time-out
+  SetNextAction(node, ToRun{});
+}
+
+void LeaveWait(ExecutorLock& held, ProcNode& node) {
+  Wait* wait = WaitIn(node.next_action);
+  if (wait == nullptr) return;
+  if (wait->stage == Wait::Stage::kUnderWay) Stop(held, node, *wait);
+  wait->stage = Wait::Stage::kToBegin;
+  if (wait->ticket) held->waits.Drop(*std::exchange(wait->ticket, std::nullopt));
+}
+
+}  // namespace ratchet::procedure

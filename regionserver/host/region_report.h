@@ -1,0 +1,73 @@
+// The regions' part of a server's report: the open regions (online_list.h), and the load of new regions and of some
+// others in turn, so that the size of a report depends on the changes. With at most `loads_a_report` regions each
+// report has the load of all. The load of a region is read together with its newest timestamp, which may be ahead of
+// the clock (S74: clock skew limit).
+//
+// Owner: the process. Thread-safe; never waits for storage.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "regionserver/host/online_list.h"
+#include "regionserver/region/region.h"
+
+namespace ratchet::regionserver {
+
+// Regions opened and closed since the last call; each region once, with its current state.
+struct OpenChanges {
+  std::vector<std::shared_ptr<Region>> opened;
+  std::vector<std::string> closed;
+};
+
+class RegionReport {
+ public:
+  static constexpr std::size_t kLoadsAReport = 1'000;
+  static constexpr std::size_t kAheadAReport = 10;  // regions named in a report; others are counted
+  // `take_changes` returns each change once. `clock` outlives this object.
+  RegionReport(std::function<OpenChanges()> take_changes, const Clock& clock,
+               std::size_t loads_a_report = kLoadsAReport)
+      : take_changes_(std::move(take_changes)), clock_(clock), loads_a_report_(loads_a_report) {}
+
+  void Fill(hbase::pb::RegionServerReportRequest& request);
+  // Null: the master has not answered, so it is unknown whether it has accepted the report.
+  void Answered(const hbase::pb::RegionServerReportResponse* answer);
+  // Call when there is another master, which knows no region yet.
+  void StartAnew();
+
+ private:
+  struct Known {
+    std::weak_ptr<Region> region;
+    std::string name;            // the region's full name, computed once because it contains a hash
+    std::uint64_t requests = 0;  // in the last report
+    std::int64_t newest = 0;     // timestamp in the last report
+  };
+  void ApplyChanges() REQUIRES(mutex_);
+  void Forget(const std::string& encoded_name) REQUIRES(mutex_);
+  void FillLoad(const std::string& encoded_name, Known& known, hbase::pb::ServerLoad& load) REQUIRES(mutex_);
+
+  void SetNewest(const std::string& encoded_name, Known& known, std::int64_t newest) REQUIRES(mutex_);
+  void FillAhead(hbase::pb::RegionServerReportRequest& request) REQUIRES(mutex_);
+
+  const std::function<OpenChanges()> take_changes_;
+  const Clock& clock_;
+  const std::size_t loads_a_report_;
+  Mutex mutex_;
+  OnlineList list_ GUARDED_BY(mutex_);
+  std::map<std::string, Known> regions_ GUARDED_BY(mutex_);                  // by encoded name
+  std::set<std::pair<std::int64_t, std::string>> ahead_ GUARDED_BY(mutex_);  // newest timestamp, encoded name
+  std::vector<std::string> fresh_ GUARDED_BY(mutex_);                        // opened since the last report
+  std::string last_ GUARDED_BY(mutex_);                                      // the last region whose turn it was
+  std::uint64_t requests_ GUARDED_BY(mutex_) = 0;                            // the sum over the known regions
+};
+
+}  // namespace ratchet::regionserver

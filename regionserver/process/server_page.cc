@@ -1,0 +1,36 @@
+// The pages that a region server serves over HTTP.
+#include <utility>
+
+#include "common/metrics/exposition.h"
+#include "common/ops/api/api_views.h"
+#include "common/ops/page/static_files.h"
+#include "regionserver/process/server_metrics.h"
+#include "regionserver/process/server_parts.h"
+
+namespace ratchet::regionserver {
+
+void ServerParts::ShowPage(const ServerOptions& options) {
+  api::ApiDeps deps{clock,
+                    [this] { return self.ToString(); },
+                    [] { return std::string("regionserver"); },
+                    [] { return std::string(); },
+                    options.zookeeper,
+                    options.zk_parent,
+                    options.settings,
+                    {}};
+  views = std::make_unique<api::ApiViews>(std::move(deps));
+  page = std::make_unique<page::InfoPage>(page::InfoPageOptions{options.info_host, options.info_port});
+  page::AddStaticFiles(*page);
+  views->AddTo(*page);
+  page->Handle("/metrics", http::Lane::kFast, [this](const http::HttpRequest&) {
+    return http::HttpResponse::Of(200, std::string(metrics::kContentType), ServerMetrics(*this));
+  });
+  page->Start();
+}
+
+void ServerParts::StopPage() {
+  if (views != nullptr) views->Close();
+  if (page != nullptr) page->Stop();
+}
+
+}  // namespace ratchet::regionserver
