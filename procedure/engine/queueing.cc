@@ -1,7 +1,7 @@
 #include "procedure/engine/queueing.h"
 
 #include "common/base/check.h"
-#include "procedure/core/scheduling_class.h"
+#include "procedure/api/scheduling_class.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {

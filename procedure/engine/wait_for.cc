@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "procedure/core/scheduling_class.h"
+#include "procedure/api/scheduling_class.h"
 #include "procedure/engine/observe.h"
 
 namespace ratchet::procedure {

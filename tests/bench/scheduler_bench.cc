@@ -30,7 +30,7 @@
 #include "procedure/api/procedure_registry.h"
 #include "procedure/api/state_machine_procedure.h"
 #include "procedure/api/worker_pool.h"
-#include "procedure/core/scheduling_class.h"
+#include "procedure/api/scheduling_class.h"
 #include "procedure/engine/executor_lock.h"
 #include "procedure/engine/progress.h"
 #include "tests/support/memory_store.h"

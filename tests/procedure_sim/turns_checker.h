@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "procedure/core/scheduling_class.h"
+#include "procedure/api/scheduling_class.h"
 
 namespace ratchet::sim {
 

@@ -1,4 +1,4 @@
-#include "procedure/core/scheduling_class.h"
+#include "procedure/api/scheduling_class.h"
 
 #include <algorithm>
 #include <string>
