@@ -102,6 +102,8 @@ class ProcessCluster {
   [[nodiscard]] std::uint64_t LogSize(const std::string& name);
   [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing,
                                                   std::uint64_t from_byte = kThisRun);
+  // Calls `line` with each whole line of the process's log, from all runs, in order.
+  void ReadLog(const std::string& name, const std::function<void(const std::string& line)>& line);
 
   // Polls `condition` until it is true: the only way in which tests wait. The error names `what`.
   [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout,

@@ -100,4 +100,8 @@ std::vector<std::string> ProcessCluster::LogLines(const std::string& name, const
   return LinesContaining(info->log, containing, impl_->LogFrom(*info, from_byte));
 }
 
+void ProcessCluster::ReadLog(const std::string& name, const std::function<void(const std::string& line)>& line) {
+  if (const auto* info = impl_->Find(name)) FollowLines(info->log, 0, line);
+}
+
 }  // namespace ratchet::chaos

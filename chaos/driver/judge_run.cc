@@ -83,9 +83,10 @@ void ChaosRun::CheckStoredFiles() {
 std::vector<LoggedMove> ChaosRun::Moves() {
   std::vector<LoggedMove> moves;
   for (const auto& name : target_->Names(Role::kMaster)) {
-    for (const auto& line : target_->LogLines(name, "updating hbase:meta")) {
-      if (auto move = ParseMove(name, line)) moves.push_back(std::move(*move));
-    }
+    MoveLog log(name);
+    target_->ReadLog(name, [&](const std::string& line) {
+      if (auto move = log.Read(line)) moves.push_back(std::move(*move));
+    });
   }
   return moves;
 }
@@ -105,9 +106,9 @@ void ChaosRun::CheckWorkloads(bool of_two_clusters) {
 std::vector<Opening> ChaosRun::Openings() {
   std::vector<Opening> openings;
   for (const auto& name : target_->Names(Role::kRegionServer)) {
-    for (const auto& line : target_->LogLines(name, "Opened region ")) {
+    target_->ReadLog(name, [&](const std::string& line) {
       if (auto opening = ParseOpening(name, line)) openings.push_back(std::move(*opening));
-    }
+    });
   }
   return openings;
 }

@@ -147,17 +147,13 @@ class ComposeTarget final : public Target {
     return name.ok() ? *name : "";
   }
 
-  [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing) override {
+  void ReadLog(const std::string& name, const std::function<void(const std::string& line)>& line) override {
     const auto member = members_.find(name);
-    if (member == members_.end()) return {};
+    if (member == members_.end()) return;
     const auto text = RunDocker({"logs", member->second.container.id});
-    std::vector<std::string> lines;
-    if (!text.ok()) return lines;
+    if (!text.ok()) return;
     std::istringstream all(*text);
-    for (std::string line; std::getline(all, line);) {
-      if (line.find(containing) != std::string::npos) lines.push_back(line);
-    }
-    return lines;
+    for (std::string each; std::getline(all, each);) line(each);
   }
   [[nodiscard]] std::map<std::string, int> Pids() override {
     std::map<std::string, int> pids;

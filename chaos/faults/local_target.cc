@@ -188,8 +188,8 @@ class LocalTarget final : public Target {
     }
     return "";
   }
-  [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing) override {
-    return cluster_->LogLines(name, containing, 0);
+  void ReadLog(const std::string& name, const std::function<void(const std::string& line)>& line) override {
+    cluster_->ReadLog(name, line);
   }
   [[nodiscard]] std::map<std::string, int> Pids() override {
     std::map<std::string, int> pids;

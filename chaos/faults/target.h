@@ -103,11 +103,8 @@ class Target {
     return "this target's root is not on a separate disk (needs root: --disk-bytes)";
   }
 
-  // Returns lines from all runs of its log.
-  [[nodiscard]] virtual std::vector<std::string> LogLines(const std::string& /*name*/,
-                                                          const std::string& /*containing*/) {
-    return {};
-  }
+  // Calls `line` with each line of its log, from all runs, in order.
+  virtual void ReadLog(const std::string& /*name*/, const std::function<void(const std::string& line)>& /*line*/) {}
   // Returns the running processes with the pids of this machine's kernel; empty when they run elsewhere.
   [[nodiscard]] virtual std::map<std::string, int> Pids() { return {}; }
   // Returns the cluster's shared directory, if this process can read it.

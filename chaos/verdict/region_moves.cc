@@ -1,6 +1,7 @@
 #include "chaos/verdict/region_moves.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include <fmt/core.h>
@@ -15,6 +16,7 @@ namespace {
 constexpr std::string_view kRow = "updating hbase:meta row=";
 constexpr std::string_view kState = ", regionState=";
 constexpr std::string_view kRows = "updating hbase:meta, ";
+constexpr std::string_view kClaimed = " Activation: claimed epoch ";
 
 struct Known {
   std::string master;
@@ -37,9 +39,8 @@ bool MayMove(const Known& known, const LoggedMove& move) {
 }  // namespace
 
 std::optional<LoggedMove> ParseMove(const std::string& master, const std::string& line) {
-  const auto at = LogLineMillis(line);
-  if (!at) return std::nullopt;
-  LoggedMove move{*at, master, {}, std::nullopt};
+  if (!LogLineMillis(line)) return std::nullopt;
+  LoggedMove move{0, master, {}, std::nullopt};
   const auto row = line.find(kRow);
   if (row == std::string::npos) {
     return line.find(kRows) == std::string::npos ? std::nullopt : std::optional(move);
@@ -53,8 +54,24 @@ std::optional<LoggedMove> ParseMove(const std::string& master, const std::string
   return move.state ? std::optional(move) : std::nullopt;
 }
 
+std::optional<std::uint64_t> ParseEpoch(const std::string& line) {
+  const auto at = line.find(kClaimed);
+  if (at == std::string::npos || !LogLineMillis(line)) return std::nullopt;
+  std::uint64_t epoch = 0;
+  const char* begin = line.data() + at + kClaimed.size();
+  if (std::from_chars(begin, line.data() + line.size(), epoch).ec != std::errc()) return std::nullopt;
+  return epoch;
+}
+
+std::optional<LoggedMove> MoveLog::Read(const std::string& line) {
+  if (const auto claimed = ParseEpoch(line)) epoch_ = *claimed;
+  auto move = ParseMove(master_, line);
+  if (move) move->epoch = epoch_;
+  return move;
+}
+
 Finding JudgeMoves(std::vector<LoggedMove> moves) {
-  std::stable_sort(moves.begin(), moves.end(), [](const auto& a, const auto& b) { return a.at_ms < b.at_ms; });
+  std::stable_sort(moves.begin(), moves.end(), [](const auto& a, const auto& b) { return a.epoch < b.epoch; });
   std::map<std::string, Known> regions;
   std::vector<std::string> wrong;
   std::size_t judged = 0;

@@ -11,8 +11,8 @@ using enum RegionState;
 
 constexpr const char* kRegion = "t,a\\x00,1700000000000.0123456789abcdef0123456789abcdef.";
 
-LoggedMove Move(std::int64_t at, RegionState state, const char* master = "master-1", const char* region = kRegion) {
-  return {at, master, region, state};
+LoggedMove Move(std::uint64_t epoch, RegionState state, const char* master = "master-1", const char* region = kRegion) {
+  return {epoch, master, region, state};
 }
 std::string Line(const std::string& rest) { return "2026-01-31T12:30:45.123 I 7 common.cc:68 pid=12 " + rest; }
 
@@ -74,6 +74,32 @@ TEST(RegionMovesTest, ASuccessorMayBeginAtTheRowBefore) {
 
 TEST(RegionMovesTest, BehindRowsWithoutNamesNothingIsKnown) {
   EXPECT_TRUE(JudgeMoves({Move(1, kClosed), {2, "master-1", "", std::nullopt}, Move(3, kOpen)}).good);
+}
+
+// The clock of a master goes back when the fault `clock-drift` ends.
+TEST(RegionMovesTest, TheOrderIsOfEpochsAndLogsAndNotOfTimes) {
+  const auto row = [](const char* time, const char* state) {
+    return std::string("2026-01-31T12:30:") + time +
+           " I [PEWorker-1] pid=12 updating hbase:meta row=r, regionState=" + state;
+  };
+  const auto claim = [](const char* epoch) {
+    return std::string("2026-01-31T12:30:00.000 I [main] Activation: claimed epoch ") + epoch;
+  };
+  std::vector<LoggedMove> moves;
+  const auto read = [&moves](const char* master, const std::vector<std::string>& lines) {
+    MoveLog log(master);
+    for (const std::string& line : lines) {
+      if (const auto move = log.Read(line)) moves.push_back(*move);
+    }
+  };
+  read("master-2", {claim("2"), row("45.900", "CLOSING")});
+  read("master-1", {claim("1"), row("46.900", "CLOSED"), row("45.100", "OPENING"), row("45.200", "OPEN"), claim("3"),
+                    row("45.000", "CLOSED")});
+  EXPECT_TRUE(JudgeMoves(moves).good) << JudgeMoves(moves).text;
+  std::swap(moves[1].state, moves[3].state);
+  EXPECT_FALSE(JudgeMoves(moves).good);
+  EXPECT_FALSE(ParseEpoch("Activation: claimed epoch 3"));
+  EXPECT_FALSE(ParseEpoch(claim("x")));
 }
 
 TEST(RegionMovesTest, NoMoveAtAllIsNoPass) { EXPECT_FALSE(JudgeMoves({}).good); }
