@@ -60,7 +60,7 @@ int Run(int argc, char* const* argv) {
   const auto set_proof_policy = [&config] { config.proof_policy.Set(rpc::ProofPolicyOf(config.member_proof)); };
   set_proof_policy();
   settings.OnReload("member-proof", set_proof_policy);
-  config.settings = [&settings] { return settings.Dump(); };
+  config.settings = [&settings] { return settings.List(); };
   config.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (config.list_steps) {
     std::fputs(ListSteps(config.json ? StepListFormat::kJson : StepListFormat::kText).c_str(), stdout);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/config.h"
@@ -28,9 +29,9 @@ struct MasterConfig {
   std::int64_t listen_port = 0;    // 0: `port`
   std::int64_t info_port = 16010;  // port of the page and the metrics; 0: any free port, -1: none
   std::string info_host = "127.0.0.1";
-  Millis refused_page{10'000};              // time for which the page of a refused master shows the cause
-  std::function<std::string()> settings{};  // returns all current values, as --print-config prints them
-  std::function<Status()> reload{};         // reloads the settings that may change live; after an error none is changed
+  Millis refused_page{10'000};                          // time for which the page of a refused master shows the cause
+  std::function<std::vector<SettingRow>()> settings{};  // returns all current values
+  std::function<Status()> reload{};  // reloads the settings that may change live; after an error none is changed
   std::string log_file;
   std::string log_level = "info";
   std::string storage_client;  // empty: no client that could be evicted

@@ -64,7 +64,7 @@ int Run(int argc, char* const* argv) {
   const auto set_proof_policy = [&options] { options.proof_policy.Set(rpc::ProofPolicyOf(options.member_proof)); };
   set_proof_policy();
   settings.OnReload("member-proof", set_proof_policy);
-  options.settings = [&settings] { return settings.Dump(); };
+  options.settings = [&settings] { return settings.List(); };
   options.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (const Status opened = OpenLog({LogLevelOf(options.log_level), options.log_file}); !opened.ok()) {
     std::fprintf(stderr, "ratchet-regionserver: --log-file: %s\n", opened.error().message().c_str());
