@@ -20,6 +20,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/zk/refused_start.h"
 #include "common/zk/server_liveness.h"
+#include "master/cluster/lock_keys.h"
 #include "master/cluster/quota_rows.h"
 #include "master/dispatch/remote_dispatcher.h"
 #include "master/env/file_actions.h"
@@ -102,6 +103,7 @@ struct ActiveMaster::Parts {
     options.run_limits.per_table = static_cast<std::uint32_t>(deps.config.steps_per_table);
     options.run_limits.per_server = static_cast<std::uint32_t>(deps.config.steps_per_server);
     options.run_limits.per_peer = static_cast<std::uint32_t>(deps.config.steps_per_peer);
+    options.system_tables = MasterSystemTables();
     options.seed = RandomSeed();
     options.owner = "master";  // owner of procedures that the master submits itself
     options.retry.cap = deps.config.retry_max;

@@ -30,6 +30,13 @@ struct ExecutorDeps {
   EnvRef env;
 };
 
+// The tables of the host itself, whose procedures precede those of other tables. Empty names: there are none.
+struct SystemTables {
+  std::string first;       // full name of the table that precedes all others
+  std::string name_space;  // the namespace of the others
+  [[nodiscard]] bool IsNamespace(const std::string& name) const { return !name_space.empty() && name == name_space; }
+};
+
 struct ExecutorOptions {
   std::uint64_t seed = 1;                                      // seed of jitter and of StepContext::prng
   std::string owner = "the host";                              // owner of procedures that are submitted without one
@@ -42,7 +49,8 @@ struct ExecutorOptions {
   std::size_t max_results = 100'000;       // beyond it the oldest results are removed first; also the limit of refused
                                            // nonces
   Millis evict_interval{30 * 1000};
-  RunLimits run_limits;                   // steps of one table, server or peer at a time
+  RunLimits run_limits;  // steps of one table, server or peer at a time
+  SystemTables system_tables;
   Millis stuck_check_interval{5 * 1000};  // interval of the monitor of stuck workers; 0: no monitor
   Millis stuck_threshold{10 * 1000};      // a step that runs longer counts as stuck
   Millis keep_alive{60 * 1000};           // idle life of a worker that the monitor added

@@ -24,8 +24,10 @@
 namespace ratchet::procedure {
 
 // Scheduling class, served strictly in this order; the table class has three ranks. kByLocks derives the class from
-// Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (system for
-// namespace "hbase").
+// Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (its rank follows
+// from ExecutorOptions::system_tables). Procedures of the classes cluster, meta, server and kTableMeta are urgent: they
+// and their descendants may run on the capacity that is reserved for work that must progress when every other worker is
+// stuck.
 enum class Priority : std::uint8_t { kByLocks, kCluster, kMeta, kServer, kPeer, kTableMeta, kTableSystem, kTableUser };
 
 // The result of absorbing a report from outside.
@@ -71,10 +73,6 @@ class Procedure {
   // (parent keeps child locks).
   [[nodiscard]] virtual bool HoldLocks() const { return false; }
   [[nodiscard]] virtual Priority priority() const { return Priority::kByLocks; }
-  // If true, the procedure may run on the capacity that is reserved for work that must progress when every other worker
-  // is stuck (meta and crash handling). Descendants of an urgent procedure are urgent. Default: true for priority
-  // cluster, meta or server.
-  [[nodiscard]] virtual bool Urgent() const;
 
   // Folds a report from outside into the data. Called on a COPY, without side effects: the executor commits the copy,
   // swaps it in, wakes the procedure, and only then lets the reporter be answered. Default: refuses the report.

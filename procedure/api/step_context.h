@@ -114,7 +114,7 @@ class StepContext {
   [[nodiscard]] virtual Status CheckOwner() = 0;
   // CheckOwner for work on another thread; callable as long as the store exists.
   [[nodiscard]] virtual std::function<Status()> OwnerCheck() const = 0;
-  // True for the step of a procedure that the reserved workers run (Procedure::Urgent).
+  // True for the step of a procedure that the reserved workers run (Priority).
   [[nodiscard]] virtual bool urgent() const = 0;
 
  protected:

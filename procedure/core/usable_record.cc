@@ -14,7 +14,7 @@ std::string WhyUnusable(const Procedure& procedure) {
     static_cast<void>(procedure.Locks().Expanded());
     static_cast<void>(procedure.Describe());
     static_cast<void>(procedure.Parts());
-    static_cast<void>(procedure.Urgent());
+    static_cast<void>(procedure.priority());
     return Ok();
   });
   return usable.ok() ? std::string() : "its data cannot be used: " + usable.error().message();

@@ -8,8 +8,8 @@ namespace ratchet::procedure {
 
 void BindToScheduler(ExecutorLock& held, ProcNode& node) {
   if (node.procedure == nullptr) return;
-  const bool urgent = node.procedure->Urgent() || (node.parent != nullptr && node.parent->sched.urgent);
-  const SchedulingPlace place = PlaceOf(*node.procedure);
+  const SchedulingPlace place = PlaceOf(*node.procedure, held.options().system_tables);
+  const bool urgent = place.urgent || (node.parent != nullptr && node.parent->sched.urgent);
   held->scheduler.Bind(node.sched, place.priority, place.queue, urgent, place.exclusive);
 }
 

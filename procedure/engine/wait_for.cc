@@ -92,7 +92,8 @@ bool WaitsForChildren(const ProcNode& node) {
 void AddLimitEdge(ExecutorLock& held, const ProcNode& node, std::vector<WaitEdge>& edges) {
   const WaitingOn on = WaitingOf(held, node);
   if (on.kind == WaitingOn::Kind::kLimit && !on.procedures.empty()) {
-    edges.push_back({node.id.pid, on.procedures.front(), "limit of " + PlaceOf(*node.procedure).queue.ToString()});
+    const SchedulingPlace place = PlaceOf(*node.procedure, held.options().system_tables);
+    edges.push_back({node.id.pid, on.procedures.front(), "limit of " + place.queue.ToString()});
   }
 }
 

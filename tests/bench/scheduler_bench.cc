@@ -140,8 +140,8 @@ class Bench {
     target->locks = std::move(locks);
     target->plan = held->locks.Prepare(target->locks.Expanded());
     const BenchProcedure procedure(*target);
-    const SchedulingPlace place = PlaceOf(procedure);
-    held->scheduler.Bind(target->like, place.priority, place.queue, procedure.Urgent(), place.exclusive);
+    const SchedulingPlace place = PlaceOf(procedure, {});
+    held->scheduler.Bind(target->like, place.priority, place.queue, place.urgent, place.exclusive);
     targets.push_back(std::move(target));
   }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
+#include "master/cluster/lock_keys.h"
 #include "master/env/file_actions.h"
 #include "master/procedures/register.h"
 #include "procedure/api/lock_procedure.h"
@@ -202,6 +203,7 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
   registry_.Register<procedure::LockProcedure>();
   procedure::Executor::Options executor_options;
   executor_options.seed = options.seed;
+  executor_options.system_tables = master::MasterSystemTables();
   executor_options.evict_interval = Millis(0);
   executor_options.stuck_check_interval = Millis(0);
   executor_options.log_steps = cluster.verbose;
