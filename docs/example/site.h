@@ -60,7 +60,9 @@ class StartReplica final : public StateMachineProcedure<StartReplica, Site> {
   }
   using StateMachineProcedure::StateMachineProcedure;
   [[nodiscard]] LockSet Locks() const override { return {Exclusive(ResourceKey::Region(data_.name, data_.Replica()))}; }
-  [[nodiscard]] std::string Describe() const override { return "site=" + data_.name + ", replica=" + data_.Replica(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("site", data_.name).Add("replica", data_.Replica());
+  }
 
  private:
   StepOutcome Start(StepContext& ctx) {
@@ -88,8 +90,8 @@ class PublishSite final : public StateMachineProcedure<PublishSite, Site> {
   }
   using StateMachineProcedure::StateMachineProcedure;
   [[nodiscard]] LockSet Locks() const override { return {Exclusive(ResourceKey::Table(data_.name))}; }
-  [[nodiscard]] std::string Describe() const override {
-    return "site=" + data_.name + ", replicas=" + std::to_string(data_.number);
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("site", data_.name).Add("replicas", data_.number);
   }
   [[nodiscard]] bool HoldLocks() const override { return true; }  // one publication of a site at a time
   [[nodiscard]] Status CheckInitial() const override {

@@ -94,7 +94,7 @@ bool IsAltered(const ActiveParts& parts, const TableName& table) {
   for (const char* const type : {"ModifyTable", "ReopenTableRegions"}) {
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
-      if (info && info->description.starts_with("table=" + table.ToString() + ",")) return true;
+      if (info && info->description.Get("table") == table.ToString()) return true;
     }
   }
   return false;

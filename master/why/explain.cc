@@ -23,20 +23,12 @@ constexpr std::int64_t kSilent = 5'000;
 // A write or sync that had lasted this long when the server reported it counts as hanging.
 constexpr std::int64_t kStorageHangs = 1'000;
 
-// "7d94..." of "table=t, region=7d94..., ASSIGN".
-std::string RegionIn(const ProcedureInfo& info) {
-  constexpr std::string_view kKey = "region=";
-  const auto at = info.description.find(kKey);
-  if (at == std::string::npos) return "REGION";
-  const std::string rest = info.description.substr(at + kKey.size());
-  return rest.substr(0, std::min(rest.find_first_of(", ;"), rest.size()));
-}
-
 // The tries to open a region have failed; the cause is the last refusal.
 void EndOpening(const ProcedureInfo& info, const std::string& error, ChainBuilder& chain) {
   if (info.failing) return chain.EndRetry(info);
   chain.End(WhyCause::kFailedOpen, error, "the master tries to open it again, at another server where there is one",
-            fmt::format("repair what the error names; ratchet give-up {} --yes loses its rows", RegionIn(info)));
+            fmt::format("repair what the error names; ratchet give-up {} --yes loses its rows",
+                        info.description.Get("region")));
   chain.SetNextTry(info);
 }
 

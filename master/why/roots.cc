@@ -59,13 +59,16 @@ Result<std::string> TheOne(const std::vector<std::string>& found, const std::str
                   found.size() > 5 ? " ..." : ""));
 }
 
-bool NamesTable(const procedure::ProcedureInfo& info, const std::string& table) {
-  for (const std::string& spelling : {table, "default:" + table}) {
-    const std::string begin = "table=" + spelling;
-    if (!info.description.starts_with(begin)) continue;
-    if (begin.size() == info.description.size() || info.description[begin.size()] == ',') return true;
-  }
-  return false;
+bool IsTable(std::string_view named, const std::string& table) { return named == table || named == "default:" + table; }
+
+bool WorksOn(const procedure::ProcedureInfo& info, const std::string& table) {
+  return IsTable(info.description.Get("table"), table);
+}
+
+// True for a procedure that is about the table as a whole, or about its regions.
+bool IsAbout(const procedure::ProcedureInfo& info, const std::string& table) {
+  const auto fields = info.description.Fields();
+  return !fields.empty() && fields.front().first == "table" && IsTable(fields.front().second, table);
 }
 
 }  // namespace
@@ -129,8 +132,8 @@ Result<std::string> MasterWhy::RootsOf(const std::string& text, WhyRoots& roots)
 void MasterWhy::AddTable(const std::string& name, WhyRoots& roots) const {
   for (const auto& [pid, info] : facts_.procedures) {
     const auto parent = facts_.procedures.find(info.parent);
-    const bool top = parent == facts_.procedures.end() || !NamesTable(parent->second, name);
-    if (top && NamesTable(info, name)) roots.Add(ChainOfProcedure(facts_, *this, pid));
+    const bool top = parent == facts_.procedures.end() || !IsAbout(parent->second, name);
+    if (top && IsAbout(info, name)) roots.Add(ChainOfProcedure(facts_, *this, pid));
   }
   for (const auto& [encoded, region] : facts_.regions) {
     if (region.table == name && !region.served && !region.at_rest) roots.Add(ChainOfRegion(encoded));
@@ -168,12 +171,8 @@ MasterWhy::Chain MasterWhy::ChainOfTable(const std::string& name) const {
          fmt::format("restore a valid copy of the file; or ratchet disable {0} and ratchet drop {0}", name)});
   }
   if (!table.between) return std::nullopt;
-  const std::string plain = "table=" + name;
-  const std::string with_namespace = "table=default:" + name;
-  const bool worked_on = std::any_of(facts_.procedures.begin(), facts_.procedures.end(), [&](const auto& entry) {
-    return entry.second.description.find(plain) != std::string::npos ||
-           entry.second.description.find(with_namespace) != std::string::npos;
-  });
+  const bool worked_on = std::any_of(facts_.procedures.begin(), facts_.procedures.end(),
+                                     [&name](const auto& entry) { return WorksOn(entry.second, name); });
   if (worked_on) return std::nullopt;
   return OneLink("table", fmt::format("table {}, {}", name, table.state), "a procedure that ends this state",
                  std::nullopt,

@@ -28,7 +28,7 @@ class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::Lock
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Description Describe() const override;
 
  private:
   StepOutcome Hold(StepContext& ctx);

@@ -15,6 +15,7 @@
 
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
+#include "procedure/api/description.h"
 #include "procedure/api/env_ref.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/proc_state.h"
@@ -89,12 +90,11 @@ class Procedure {
   // order). Default: ok.
   [[nodiscard]] virtual Status CheckBypass() const { return Ok(); }
 
-  // Text for log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...". No line
-  // breaks.
-  [[nodiscard]] virtual std::string Describe() const { return {}; }
+  // For log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...".
+  [[nodiscard]] virtual Description Describe() const { return {}; }
   // Returns Describe() for the log line of the start; a type may add what the environment has at that moment. Called
   // before its first step, on the thread of that step.
-  [[nodiscard]] virtual std::string DescribeStart(const EnvRef& /*env*/) const { return Describe(); }
+  [[nodiscard]] virtual Description DescribeStart(const EnvRef& /*env*/) const { return Describe(); }
   // Progress for listings and for clients that wait. nullopt: unknown.
   [[nodiscard]] virtual std::optional<PartsLeft> Parts() const { return std::nullopt; }
 

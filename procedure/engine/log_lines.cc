@@ -18,19 +18,19 @@ std::string StepName(const ProcNode& node, StepNo step) {
 
 namespace {
 
-std::string FormWith(const ProcNode& node, const std::string& about) {
+std::string FormWith(const ProcNode& node, const Description& about) {
   std::string text = fmt::format("pid={}", node.id.pid);
   if (node.id.parent.valid()) text += fmt::format(", ppid={}", node.id.parent);
   text += fmt::format(", state={}:{}; {}", ProcStateName(node.durable.state), StepName(node, node.durable.step),
                       node.id.type);
-  if (!about.empty()) text.append(" ").append(about);
+  if (!about.text().empty()) text.append(" ").append(about.text());
   return text;
 }
 
 }  // namespace
 
 std::string LogForm(const ProcNode& node) {
-  return FormWith(node, node.procedure == nullptr ? std::string() : node.procedure->Describe());
+  return FormWith(node, node.procedure == nullptr ? Description() : node.procedure->Describe());
 }
 
 void LogStart(const Core& core, const ProcNode& node) {

@@ -184,7 +184,8 @@ TEST(MasterCrash, ServerCrashesDuringATransition) {
            const auto order = rig.At(closing ? "CloseRegion" : "OpenRegion", "DISPATCH");
            if (!order || order->waiting.kind != procedure::WaitingOn::Kind::kEvent) return;
            for (sim::SimServer* server : rig.cluster.Alive()) {
-             if (order->description.find(server->name().ToString()) == std::string::npos || server->fenced()) continue;
+             if (order->description.text().find(server->name().ToString()) == std::string::npos || server->fenced())
+               continue;
              if (!rig.Once(closing ? "closing" : "killed")) continue;
              rig.happened["victim " + server->name().ToString()] = true;
              rig.cluster.Kill(*server);
@@ -208,7 +209,7 @@ TEST(MasterCrash, SplitterRefusesAndDies) {
            const auto split = rig.At("SplitWalRemote", "DISPATCH");
            if (!split || split->waiting.kind != procedure::WaitingOn::Kind::kEvent || rig.happened["splitter"]) return;
            for (sim::SimServer* server : rig.cluster.Alive()) {
-             if (split->description.find("worker=" + server->name().ToString()) == std::string::npos ||
+             if (split->description.text().find("worker=" + server->name().ToString()) == std::string::npos ||
                  server->fenced())
                continue;
              if (server->refuse_splits > 0) continue;  // it must refuse first

@@ -153,7 +153,8 @@ void MasterSimulation::CheckSettlement() {
   const std::vector<ProcId> holders = master.logic().env().split_workers.Holders();
   for (const procedure::ProcedureInfo& info : master.executor().List()) {
     if (procedure::IsTerminal(info.state)) continue;
-    const std::string text = fmt::format("pid {} {}:{} {}", info.pid, info.type, info.step_name, info.description);
+    const std::string text =
+        fmt::format("pid {} {}:{} {}", info.pid, info.type, info.step_name, info.description.text());
     if (info.waiting.kind == procedure::WaitingOn::Kind::kNone && info.paused.empty() && info.parked.empty()) {
       cluster_.Violation(text + " stands, and nothing is shown to be in its way");
     }

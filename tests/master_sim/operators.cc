@@ -49,11 +49,8 @@ void Operators::Bypass(const ProcedureInfo& info) {
 // (S84: give up a region by name).
 void Operators::HalfRepaired(const ProcedureInfo& info) {
   bypassed_a_mend_ = true;
-  constexpr std::string_view kRegion = "gives up region=";
-  const std::size_t at = info.description.find(kRegion);
-  if (at == std::string::npos) return;
-  const std::string rest = info.description.substr(at + kRegion.size());
-  half_given_up_.insert(rest.substr(0, rest.find_first_not_of("0123456789abcdef")));
+  const std::string_view region = info.description.Get("gives up region");
+  if (!region.empty()) half_given_up_.insert(std::string(region));
 }
 
 void Operators::Aborting(const ProcedureInfo& info) {

@@ -60,7 +60,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
     return set;
   }
   bool HoldLocks() const override { return this->data_.hold(); }
-  std::string Describe() const override { return "name=" + this->data_.name(); }
+  procedure::Description Describe() const override { return procedure::Description().Add("name", this->data_.name()); }
   Absorbed Absorb(std::string_view message) override {
     if (message == "throw") throw std::runtime_error("absorb");
     for (const std::string& taken : this->data_.absorbed()) {

@@ -94,8 +94,8 @@ class SqlSource::Answers {
   Status Recoveries(const SqlSink& sink) {
     RATCHET_TRY(AskForRecoveries());
     for (const auto& info : recoveries_) {
-      sink({WholeOf(info.pid()), std::string(trace::ServerInText(info.text())), info.state(), TextOf(info.step()),
-            AgeOf(info), Flag(info.finished())});
+      sink({WholeOf(info.pid()), std::string(trace::ServerOf(info)), info.state(), TextOf(info.step()), AgeOf(info),
+            Flag(info.finished())});
     }
     return Ok();
   }

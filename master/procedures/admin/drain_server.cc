@@ -44,13 +44,14 @@ std::optional<procedure::PartsLeft> DrainServer::Parts() const {
   return procedure::PartsLeft{data_.left(), data_.total()};
 }
 
-std::string DrainServer::Describe() const {
-  std::string text = "server=" + data_.server();
-  if (!data_.offload()) text += ", only marked";
-  if (data_.and_stop()) text += ", then stopped";
-  text += RegionsLeftText(Parts());
-  if (data_.moving_size() > 0) text += fmt::format(", {} in progress", data_.moving_size());
-  return text;
+procedure::Description DrainServer::Describe() const {
+  procedure::Description about;
+  about.Add("server", data_.server());
+  if (!data_.offload()) about.Note("only marked");
+  if (data_.and_stop()) about.Note("then stopped");
+  AddRegionsLeft(about, Parts());
+  if (data_.moving_size() > 0) about.Note(fmt::format("{} in progress", data_.moving_size()));
+  return about;
 }
 
 namespace {

@@ -52,7 +52,7 @@ class DrainServer final : public procedure::StateMachineProcedure<DrainServer, p
   [[nodiscard]] static Status Check(const MasterEnv& env, const ServerName& server);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
   static constexpr int kMovesAtOnce = 64;

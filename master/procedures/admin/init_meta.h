@@ -23,7 +23,9 @@ class InitMeta final : public procedure::StateMachineProcedure<InitMeta, pb::Ini
   static ProcedurePtr Make() { return std::make_unique<InitMeta>(pb::InitMetaData()); }
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override { return "table=hbase:meta"; }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("table", "hbase:meta");
+  }
 
  private:
   StepOutcome WriteFsLayout(StepContext& ctx);

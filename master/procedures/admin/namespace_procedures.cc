@@ -34,9 +34,11 @@ Status CheckNamespaceData(const pb::NamespaceData& data) {
   return sound.ok() ? Ok() : Status(Constraint(sound.error().message()));
 }
 
-std::string NamespaceText(const pb::NamespaceData& data) {
+procedure::Description DescribeNamespace(const pb::NamespaceData& data) {
   const auto descriptor = DecodeNamespace(data.description());
-  return fmt::format("namespace={}, properties={}", data.name(), descriptor.ok() ? descriptor->properties.size() : 0);
+  return procedure::Description()
+      .Add("namespace", data.name())
+      .Add("properties", descriptor.ok() ? descriptor->properties.size() : 0);
 }
 
 void ShowRecord(StepContext& ctx, const pb::NamespaceData& data) {
@@ -58,7 +60,7 @@ ProcedurePtr CreateNamespace::Make(const NamespaceDescriptor& descriptor) {
 
 procedure::LockSet CreateNamespace::Locks() const { return WholeNamespace(data_); }
 Status CreateNamespace::CheckInitial() const { return CheckNamespaceData(data_); }
-std::string CreateNamespace::Describe() const { return NamespaceText(data_); }
+procedure::Description CreateNamespace::Describe() const { return DescribeNamespace(data_); }
 
 StepOutcome CreateNamespace::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
@@ -86,7 +88,7 @@ procedure::LockSet ModifyNamespace::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Table(data_.name() + ":"))};
 }
 Status ModifyNamespace::CheckInitial() const { return CheckNamespaceData(data_); }
-std::string ModifyNamespace::Describe() const { return NamespaceText(data_); }
+procedure::Description ModifyNamespace::Describe() const { return DescribeNamespace(data_); }
 
 StepOutcome ModifyNamespace::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
@@ -122,7 +124,9 @@ Status DeleteNamespace::CheckInitial() const {
   return name.ok() ? Ok() : Status(IllegalRequest(name.error().message()));
 }
 
-std::string DeleteNamespace::Describe() const { return "namespace=" + data_.name(); }
+procedure::Description DeleteNamespace::Describe() const {
+  return procedure::Description().Add("namespace", data_.name());
+}
 
 Status DeleteNamespace::Check(const MasterEnv& env, const std::string& name) {
   if (IsReservedNamespace(name)) return Constraint(fmt::format("namespace {} cannot be deleted", name));

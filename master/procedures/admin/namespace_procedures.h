@@ -34,7 +34,7 @@ class CreateNamespace final : public procedure::StateMachineProcedure<CreateName
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);
@@ -58,7 +58,7 @@ class ModifyNamespace final : public procedure::StateMachineProcedure<ModifyName
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);
@@ -83,7 +83,7 @@ class DeleteNamespace final : public procedure::StateMachineProcedure<DeleteName
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
   // Returns why the namespace cannot be deleted now. The function is called before the submission too.
   [[nodiscard]] static Status Check(const MasterEnv& env, const std::string& name);

@@ -27,11 +27,12 @@ procedure::LockSet RecommissionServer::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Server(AddressKey(Server())))};
 }
 
-std::string RecommissionServer::Describe() const {
-  std::string text = "server=" + AddressKey(Server());
-  if (data_.total() > 0) text += fmt::format(", {} of {} regions to check", data_.left_size(), data_.total());
-  if (data_.moving_size() > 0) text += fmt::format(", {} in progress", data_.moving_size());
-  return text;
+procedure::Description RecommissionServer::Describe() const {
+  procedure::Description about;
+  about.Add("server", AddressKey(Server()));
+  if (data_.total() > 0) about.Note(fmt::format("{} of {} regions to check", data_.left_size(), data_.total()));
+  if (data_.moving_size() > 0) about.Note(fmt::format("{} in progress", data_.moving_size()));
+  return about;
 }
 
 std::string RecommissionServer::WhatWasDone() const {

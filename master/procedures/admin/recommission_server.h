@@ -32,7 +32,7 @@ class RecommissionServer final
   static ProcedurePtr Make(const ServerName& server, const std::vector<std::string>& regions);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
   static constexpr int kMovesAtOnce = 64;
   // limit of one request, because each record has all their names

@@ -23,7 +23,9 @@ class RegisterServer final : public procedure::StateMachineProcedure<RegisterSer
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
-  [[nodiscard]] std::string Describe() const override { return "server=" + data_.server(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("server", data_.server());
+  }
 
  private:
   StepOutcome Record(StepContext& ctx);

@@ -31,8 +31,8 @@ Status SetSwitches::CheckInitial() const {
   return Ok();
 }
 
-std::string SetSwitches::Describe() const {
-  return fmt::format("{}={}", fmt::join(data_.name(), ","), OnOrOff(data_.on()));
+procedure::Description SetSwitches::Describe() const {
+  return procedure::Description().Add(fmt::format("{}", fmt::join(data_.name(), ",")), OnOrOff(data_.on()));
 }
 
 StepOutcome SetSwitches::WriteRecords(StepContext& ctx) {

@@ -29,7 +29,7 @@ class SetSwitches final : public procedure::StateMachineProcedure<SetSwitches, p
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome WriteRecords(StepContext& ctx);

@@ -58,9 +58,12 @@ Status CheckSettled(const pb::RegionOrderData& data) {
       fmt::format("its order to {} is not settled: only that server's answer or its end settles it", data.server()));
 }
 
-std::string DescribeOrder(const pb::RegionOrderData& data) {
+procedure::Description DescribeOrder(const pb::RegionOrderData& data) {
   const RegionInfo region = FromData(data.region());
-  return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data.server());
+  return procedure::Description()
+      .Add("table", region.table.ToString())
+      .Add("region", region.encoded_name())
+      .Add("server", data.server());
 }
 
 std::string ResultOf(const pb::RegionOrderData& data, ProcId pid) {
@@ -92,7 +95,7 @@ void LogOrder(StepContext& ctx, std::string_view event, std::string_view type, c
                                                              data.answer().open_sequence())
                                                : "";
   RATCHET_LOG(kInfo, "{}{} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}; rit={}, location={}", event, report,
-              ctx.pid(), ctx.parent(), type, DescribeOrder(data), node ? RegionStateText(node->state) : "?",
+              ctx.pid(), ctx.parent(), type, DescribeOrder(data).text(), node ? RegionStateText(node->state) : "?",
               node && node->location ? node->location->ToString() : "null");
 }
 

@@ -37,7 +37,7 @@ namespace ratchet::master {
 enum class DispatchVerdict : std::uint8_t { kSend, kAnswered, kRefused, kServerGone, kStay };
 [[nodiscard]] DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data);
 [[nodiscard]] Status CheckSettled(const pb::RegionOrderData& data);
-[[nodiscard]] std::string DescribeOrder(const pb::RegionOrderData& data);
+[[nodiscard]] procedure::Description DescribeOrder(const pb::RegionOrderData& data);
 [[nodiscard]] std::string ResultOf(const pb::RegionOrderData& data, ProcId pid);
 void LogOrder(StepContext& ctx, std::string_view event, std::string_view type, const pb::RegionOrderData& data);
 void SendOrder(StepContext& ctx, const std::string& server, Order order);
@@ -76,7 +76,7 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
   // S17 (answer or fence settles an order): an order that ends without an answer leaves a server that may still execute
   // it, unknown to any master.
   [[nodiscard]] Status CheckBypass() const override { return CheckSettled(this->data_); }
-  [[nodiscard]] std::string Describe() const override { return DescribeOrder(this->data_); }
+  [[nodiscard]] procedure::Description Describe() const override { return DescribeOrder(this->data_); }
 
  protected:
   StepOutcome Dispatch(StepContext& ctx) {

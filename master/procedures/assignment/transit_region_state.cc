@@ -79,16 +79,16 @@ procedure::LockSet TransitRegionState::Locks() const {
 }
 
 // HBase's "Start" line: always with the region's state and location, which are in the data from the first step on only.
-std::string TransitRegionState::DescribeStart(const procedure::EnvRef& env) const {
+procedure::Description TransitRegionState::DescribeStart(const procedure::EnvRef& env) const {
   const RegionInfo region = FromData(data_.region());
   const auto node = env.As<MasterEnv>().regions.Get(region.encoded_name());
-  std::string text = fmt::format("table={}, region={}, {};", region.table.ToString(), region.encoded_name(),
-                                 pb::TransitType_Name(data_.type()));
-  if (data_.has_target()) text += fmt::format(" target={},", data_.target());
-  return text + fmt::format(" rit={}, location={}; forceNewPlan={}, retain={}",
-                            RegionStateText(node ? node->state : RegionState::kOffline),
-                            node && node->location ? node->location->ToString() : "null", data_.force_new_plan(),
-                            data_.retain());
+  procedure::Description about;
+  about.Add("table", region.table.ToString()).Add("region", region.encoded_name());
+  about.Note(pb::TransitType_Name(data_.type())).Section();
+  if (data_.has_target()) about.Add("target", data_.target());
+  about.Add("rit", RegionStateText(node ? node->state : RegionState::kOffline));
+  about.Add("location", node && node->location ? node->location->ToString() : "null").Section();
+  return about.Add("forceNewPlan", data_.force_new_plan()).Add("retain", data_.retain());
 }
 
 void TransitRegionState::OnSubmitted() const { TransitionCounts::OfProcess().Submitted(KindOf(data_.type())); }
@@ -97,18 +97,19 @@ void TransitRegionState::OnFinished(const procedure::FinishInfo& info) const {
   TransitionCounts::OfProcess().Finished(KindOf(data_.type()), info.success, info.duration);
 }
 
-std::string TransitRegionState::Describe() const {
+procedure::Description TransitRegionState::Describe() const {
   const RegionInfo region = FromData(data_.region());
-  std::string text = fmt::format("table={}, region={}, {}", region.table.ToString(), region.encoded_name(),
-                                 pb::TransitType_Name(data_.type()));
-  if (data_.has_target()) text += "; target=" + data_.target();
+  procedure::Description about;
+  about.Add("table", region.table.ToString()).Add("region", region.encoded_name());
+  about.Note(pb::TransitType_Name(data_.type())).Section();
+  if (data_.has_target()) about.Add("target", data_.target());
   if (data_.begun()) {
-    text += fmt::format("{} rit={}, location={}", data_.has_target() ? "," : ";", RegionStateText(RegionStateOf(data_)),
-                        data_.location().empty() ? "null" : data_.location());
+    about.Add("rit", RegionStateText(RegionStateOf(data_)));
+    about.Add("location", data_.location().empty() ? "null" : data_.location());
   }
-  if (data_.force_new_plan()) text += "; forceNewPlan=true";
-  if (data_.retain()) text += "; retain=true";
-  return text;
+  if (data_.force_new_plan()) about.Section().Add("forceNewPlan", true);
+  if (data_.retain()) about.Section().Add("retain", true);
+  return about;
 }
 
 std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {

@@ -67,8 +67,8 @@ class TransitRegionState final
   // is unsettled, so the procedure releases the lock and its table can be disabled. A procedure that finds the region
   // owned by another one also releases its lock, so that the owner can continue.
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
-  [[nodiscard]] std::string DescribeStart(const procedure::EnvRef& env) const override;
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] procedure::Description DescribeStart(const procedure::EnvRef& env) const override;
   // HBase's metrics of assignment: TransitionCounts::OfProcess.
   void OnSubmitted() const override;
   void OnFinished(const procedure::FinishInfo& info) const override;

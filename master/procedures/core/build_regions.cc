@@ -23,10 +23,14 @@ ProcedurePtr BuildRegions::Make(const std::vector<RegionInfo>& parents, const st
   return std::make_unique<BuildRegions>(std::move(data));
 }
 
-std::string BuildRegions::Describe() const {
+procedure::Description BuildRegions::Describe() const {
   const RegionInfo parent = FromData(data_.parents(0));
-  return fmt::format("table={}, parents={}, first={}, children={}, server={}", parent.table.ToString(),
-                     data_.parents_size(), parent.encoded_name(), data_.children_size(), data_.server());
+  return procedure::Description()
+      .Add("table", parent.table.ToString())
+      .Add("parents", data_.parents_size())
+      .Add("first", parent.encoded_name())
+      .Add("children", data_.children_size())
+      .Add("server", data_.server());
 }
 
 procedure::Absorbed BuildRegions::Absorb(std::string_view message) {

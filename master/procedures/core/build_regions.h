@@ -29,7 +29,7 @@ class BuildRegions final : public procedure::StateMachineProcedure<BuildRegions,
                            const std::string& server, std::uint64_t schema_number);
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Dispatch(StepContext& ctx);

@@ -116,8 +116,8 @@ StepOutcome AgainUnlessFinal(const Error& error) {
   return Fail{error};
 }
 
-std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts) {
-  return parts ? fmt::format(", {} of {} regions left", parts->left, parts->total) : std::string();
+void AddRegionsLeft(procedure::Description& about, const std::optional<procedure::PartsLeft>& parts) {
+  if (parts) about.Note(fmt::format("{} of {} regions left", parts->left, parts->total));
 }
 
 std::string_view OutcomeText(pb::OrderOutcome outcome) {

@@ -64,8 +64,8 @@ using procedure::StepOutcome;
 // otherwise a failure that the client sees.
 [[nodiscard]] StepOutcome AgainUnlessFinal(const Error& error);
 
-// Text for Describe(), such as ", 3 of 40 regions left"; empty if the number is unknown.
-[[nodiscard]] std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts);
+// Adds "3 of 40 regions left", if the number is known.
+void AddRegionsLeft(procedure::Description& about, const std::optional<procedure::PartsLeft>& parts);
 
 // For log lines, such as "OPENED".
 [[nodiscard]] std::string_view OutcomeText(pb::OrderOutcome outcome);

@@ -36,9 +36,11 @@ procedure::LockSet ServerCrash::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Server(data_.server()))};
 }
 
-std::string ServerCrash::Describe() const {
-  return fmt::format("server={}, meta={}, logs={}{}", data_.server(), data_.carried_meta(), data_.logs_size(),
-                     data_.was_leaving() ? ", it was asked to stop" : "");
+procedure::Description ServerCrash::Describe() const {
+  procedure::Description about;
+  about.Add("server", data_.server()).Add("meta", data_.carried_meta()).Add("logs", data_.logs_size());
+  if (data_.was_leaving()) about.Note("it was asked to stop");
+  return about;
 }
 
 void ServerCrash::OnRecovered(const procedure::EnvRef& env) {

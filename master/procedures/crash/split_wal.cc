@@ -49,10 +49,12 @@ ProcedurePtr SplitWal::Make(const ServerName& dead_server, const pb::SealedLogDa
 
 Priority SplitWal::priority() const { return data_.log().meta() ? Priority::kMeta : Priority::kServer; }
 
-std::string SplitWal::Describe() const {
-  return fmt::format("log={}/{}, worker={}{}", data_.server(), data_.log().name(),
-                     data_.worker().empty() ? "null" : data_.worker(),
-                     data_.failures() == 0 ? "" : fmt::format(", failures={}", data_.failures()));
+procedure::Description SplitWal::Describe() const {
+  procedure::Description about;
+  about.Add("log", fmt::format("{}/{}", data_.server(), data_.log().name()));
+  about.Add("worker", data_.worker().empty() ? "null" : data_.worker());
+  if (data_.failures() != 0) about.Add("failures", data_.failures());
+  return about;
 }
 
 void SplitWal::OnRecovered(const procedure::EnvRef& env) {
@@ -142,8 +144,10 @@ ProcedurePtr SplitWalRemote::Make(const pb::SplitWalData& split) {
 
 Priority SplitWalRemote::priority() const { return data_.log().meta() ? Priority::kMeta : Priority::kServer; }
 
-std::string SplitWalRemote::Describe() const {
-  return fmt::format("log={}/{}, worker={}", data_.server(), data_.log().name(), data_.worker());
+procedure::Description SplitWalRemote::Describe() const {
+  return procedure::Description()
+      .Add("log", fmt::format("{}/{}", data_.server(), data_.log().name()))
+      .Add("worker", data_.worker());
 }
 
 Absorbed SplitWalRemote::Absorb(std::string_view message) {
@@ -184,7 +188,7 @@ StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
   auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(worker));
   if (data_.has_answer()) {
     RATCHET_LOG(kInfo, "Received report {} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}",
-                OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe());
+                OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe().text());
     data_.set_settled(true);
     return data_.answer().outcome() == pb::DONE ? ReportSucceed(ctx) : DispatchFail(ctx);
   }
@@ -197,7 +201,7 @@ StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
   }
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   RATCHET_LOG(kInfo, "Dispatch pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", ctx.pid(), ctx.parent(), kTypeName,
-              Describe());
+              Describe().text());
   env.region_servers.Dispatch(worker, MakeOrder(ctx));
   return Await{std::move(ticket), env.options.order_resend};
 }

@@ -33,7 +33,7 @@ class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::Spl
   static ProcedurePtr Make(const ServerName& dead_server, const pb::SealedLogData& log);
 
   [[nodiscard]] procedure::Priority priority() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
@@ -63,7 +63,7 @@ class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRem
   [[nodiscard]] procedure::Priority priority() const override;
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Dispatch(StepContext& ctx);

@@ -58,7 +58,9 @@ class PeerProcedure : public procedure::StateMachineProcedure<P, pb::PeerData> {
   }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override { return CheckPeerData(kChange, this->data_); }
-  [[nodiscard]] std::string Describe() const override { return "peer=" + this->data_.peer(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("peer", this->data_.peer());
+  }
 
  protected:
   StepOutcome Pre(StepContext& ctx) {

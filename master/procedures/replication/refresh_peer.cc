@@ -19,7 +19,9 @@ ProcedurePtr RefreshPeer::Make(const std::string& peer, const std::string& serve
   return std::make_unique<RefreshPeer>(std::move(data));
 }
 
-std::string RefreshPeer::Describe() const { return fmt::format("peer={}, server={}", data_.peer(), data_.server()); }
+procedure::Description RefreshPeer::Describe() const {
+  return procedure::Description().Add("peer", data_.peer()).Add("server", data_.server());
+}
 
 procedure::Absorbed RefreshPeer::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
 

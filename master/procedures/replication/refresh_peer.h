@@ -23,7 +23,7 @@ class RefreshPeer final : public procedure::StateMachineProcedure<RefreshPeer, p
   static ProcedurePtr Make(const std::string& peer, const std::string& server);
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Dispatch(StepContext& ctx);

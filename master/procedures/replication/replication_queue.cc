@@ -49,8 +49,10 @@ ProcedurePtr ClaimReplicationQueues::Make(const std::string& dead, bool first) {
 
 procedure::LockSet ClaimReplicationQueues::Locks() const { return LockOfDead(data_.server()); }
 
-std::string ClaimReplicationQueues::Describe() const {
-  return fmt::format("server={}, claimer={}", data_.server(), data_.claimer().empty() ? "none yet" : data_.claimer());
+procedure::Description ClaimReplicationQueues::Describe() const {
+  return procedure::Description()
+      .Add("server", data_.server())
+      .Add("claimer", data_.claimer().empty() ? "none yet" : data_.claimer());
 }
 
 StepOutcome ClaimReplicationQueues::Claim(StepContext& ctx) {

@@ -40,7 +40,7 @@ class ClaimReplicationQueues final
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Claim(StepContext& ctx);
@@ -64,7 +64,9 @@ class RetireReplicationQueue final
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override { return "server=" + data_.server(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("server", data_.server());
+  }
 
  private:
   StepOutcome ArchiveLogs(StepContext& ctx);

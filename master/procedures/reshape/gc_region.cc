@@ -29,8 +29,8 @@ ProcedurePtr GCRegion::Make(const RegionInfo& parent) {
 
 procedure::LockSet GCRegion::Locks() const { return {LockOf(Region())}; }
 
-std::string GCRegion::Describe() const {
-  return fmt::format("table={}, region={}", Region().table.ToString(), Region().encoded_name());
+procedure::Description GCRegion::Describe() const {
+  return procedure::Description().Add("table", Region().table.ToString()).Add("region", Region().encoded_name());
 }
 
 // S42 (look again after locking): owns the parent, because otherwise the comparison with hbase:meta would write the row
@@ -88,9 +88,11 @@ procedure::LockSet GCMultipleMergedRegions::Locks() const {
   return locks;
 }
 
-std::string GCMultipleMergedRegions::Describe() const {
-  return fmt::format("table={}, merged={}, parents={}", Merged().table.ToString(), Merged().encoded_name(),
-                     data_.parents_size());
+procedure::Description GCMultipleMergedRegions::Describe() const {
+  return procedure::Description()
+      .Add("table", Merged().table.ToString())
+      .Add("merged", Merged().encoded_name())
+      .Add("parents", data_.parents_size());
 }
 
 StepOutcome GCMultipleMergedRegions::Prepare(StepContext& ctx) {

@@ -32,7 +32,7 @@ class GCRegion final : public procedure::StateMachineProcedure<GCRegion, pb::GCR
   static ProcedurePtr Make(const RegionInfo& parent);
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);
@@ -58,7 +58,7 @@ class GCMultipleMergedRegions final
   static ProcedurePtr Make(const RegionInfo& merged, const std::vector<RegionInfo>& parents);
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);

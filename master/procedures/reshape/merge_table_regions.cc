@@ -62,16 +62,17 @@ RegionInfo MergeTableRegions::Merged() const {
   return merged;
 }
 
-std::string MergeTableRegions::Describe() const {
+procedure::Description MergeTableRegions::Describe() const {
   const std::vector<RegionInfo> parents = ParentsOf(data_);
-  std::string text = fmt::format("table={}, regions=[{}", parents[0].table.ToString(), parents[0].encoded_name());
+  std::string names = "[" + parents[0].encoded_name();
   constexpr std::size_t kShown = 4;
-  for (std::size_t i = 1; i < std::min(parents.size(), kShown); ++i) text += ", " + parents[i].encoded_name();
-  if (parents.size() > kShown) text += fmt::format(" and {} more", parents.size() - kShown);
-  text += "]";
-  if (data_.children_size() == 1) text += ", merged=" + FromData(data_.children(0)).encoded_name();
-  if (!data_.why().empty()) text += fmt::format("; given up: {}", PrintableText(data_.why()));
-  return text;
+  for (std::size_t i = 1; i < std::min(parents.size(), kShown); ++i) names += ", " + parents[i].encoded_name();
+  if (parents.size() > kShown) names += fmt::format(" and {} more", parents.size() - kShown);
+  procedure::Description about;
+  about.Add("table", parents[0].table.ToString()).Add("regions", names + "]");
+  if (data_.children_size() == 1) about.Add("merged", FromData(data_.children(0)).encoded_name());
+  if (!data_.why().empty()) about.Section().Note("given up: " + PrintableText(data_.why()));
+  return about;
 }
 
 StepOutcome MergeTableRegions::Prepare(StepContext& ctx) {

@@ -61,7 +61,7 @@ class MergeTableRegions final : public procedure::StateMachineProcedure<MergeTab
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override { return CheckNeighbours(ParentsOf(data_)); }
   [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -48,15 +48,16 @@ std::vector<RegionInfo> SplitTableRegion::Daughters() const {
   return daughters;
 }
 
-std::string SplitTableRegion::Describe() const {
+procedure::Description SplitTableRegion::Describe() const {
   const RegionInfo parent = Parent();
-  std::string text = fmt::format("table={}, parent={}", parent.table.ToString(), parent.encoded_name());
+  procedure::Description about;
+  about.Add("table", parent.table.ToString()).Add("parent", parent.encoded_name());
   if (data_.children_size() == 2) {
-    text += fmt::format(", daughterA={}, daughterB={}", FromData(data_.children(0)).encoded_name(),
-                        FromData(data_.children(1)).encoded_name());
+    about.Add("daughterA", FromData(data_.children(0)).encoded_name());
+    about.Add("daughterB", FromData(data_.children(1)).encoded_name());
   }
-  if (!data_.why().empty()) text += fmt::format("; given up: {}", PrintableText(data_.why(), ""));
-  return text;
+  if (!data_.why().empty()) about.Section().Note("given up: " + PrintableText(data_.why(), ""));
+  return about;
 }
 
 procedure::LockSet SplitTableRegion::Locks() const {

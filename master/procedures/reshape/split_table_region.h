@@ -68,7 +68,7 @@ class SplitTableRegion final : public procedure::StateMachineProcedure<SplitTabl
   [[nodiscard]] bool HoldLocks() const override { return data_.located(); }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

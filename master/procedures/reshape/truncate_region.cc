@@ -27,11 +27,12 @@ RegionInfo TruncateRegion::Fresh() const {
   return fresh;
 }
 
-std::string TruncateRegion::Describe() const {
-  std::string text = fmt::format("table={}, region={}", Old().table.ToString(), Old().encoded_name());
-  if (data_.children_size() == 1) text += ", new=" + FromData(data_.children(0)).encoded_name();
-  if (!data_.why().empty()) text += fmt::format("; given up: {}", PrintableText(data_.why()));
-  return text;
+procedure::Description TruncateRegion::Describe() const {
+  procedure::Description about;
+  about.Add("table", Old().table.ToString()).Add("region", Old().encoded_name());
+  if (data_.children_size() == 1) about.Add("new", FromData(data_.children(0)).encoded_name());
+  if (!data_.why().empty()) about.Section().Note("given up: " + PrintableText(data_.why()));
+  return about;
 }
 
 StepOutcome TruncateRegion::Prepare(StepContext& ctx) {

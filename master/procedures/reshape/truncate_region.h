@@ -56,7 +56,7 @@ class TruncateRegion final : public procedure::StateMachineProcedure<TruncateReg
   [[nodiscard]] procedure::LockSet Locks() const override { return ReshapeLocks(data_, {Fresh()}); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

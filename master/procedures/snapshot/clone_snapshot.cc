@@ -14,7 +14,7 @@ ProcedurePtr CloneSnapshot::Make(const TableName& table, const std::string& snap
   return std::make_unique<CloneSnapshot>(NewCopyData(table, snapshot));
 }
 
-std::string CloneSnapshot::Describe() const { return DescribeCopy(data_); }
+procedure::Description CloneSnapshot::Describe() const { return DescribeCopy(data_); }
 
 StepOutcome CloneSnapshot::PreOperation(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);

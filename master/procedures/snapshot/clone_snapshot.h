@@ -49,7 +49,7 @@ class CloneSnapshot final : public procedure::StateMachineProcedure<CloneSnapsho
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return CopiesLeft(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -65,16 +65,15 @@ procedure::Absorbed CopyOrderProcedure<P>::Absorb(std::string_view message) {
 }
 
 template <class P>
-std::string CopyOrderProcedure<P>::Describe() const {
+procedure::Description CopyOrderProcedure<P>::Describe() const {
   const pb::CopyRegionData& data = this->data_;
   const RegionInfo source = FromData(data.source());
-  std::string text = fmt::format("snapshot={}, table={}, region={}, server={}", data.snapshot(),
-                                 source.table.ToString(), source.encoded_name(), data.server());
-  if (data.has_target()) {
-    const RegionInfo target = FromData(data.target());
-    text += fmt::format(", into table={}, region={}", target.table.ToString(), target.encoded_name());
-  }
-  return text;
+  procedure::Description about;
+  about.Add("snapshot", data.snapshot()).Add("table", source.table.ToString()).Add("region", source.encoded_name());
+  about.Add("server", data.server());
+  if (!data.has_target()) return about;
+  const RegionInfo target = FromData(data.target());
+  return about.Add("into table", target.table.ToString()).Add("region", target.encoded_name());
 }
 
 template <class P>

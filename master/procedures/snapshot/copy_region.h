@@ -36,7 +36,7 @@ class CopyOrderProcedure : public procedure::StateMachineProcedure<P, pb::CopyRe
   }
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return this->data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
   StepOutcome Dispatch(StepContext& ctx);
 };

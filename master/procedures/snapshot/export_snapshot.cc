@@ -26,8 +26,11 @@ Acted<Status> PutInExport(StepContext& ctx, const std::string& place, const std:
 
 }  // namespace
 
-std::string DescribeTransfer(const pb::SnapshotTransferData& data) {
-  return fmt::format("snapshot={}, place={}", data.snapshot(), data.place()) + RegionsLeftText(RegionsToTransfer(data));
+procedure::Description DescribeTransfer(const pb::SnapshotTransferData& data) {
+  procedure::Description about;
+  about.Add("snapshot", data.snapshot()).Add("place", data.place());
+  AddRegionsLeft(about, RegionsToTransfer(data));
+  return about;
 }
 
 std::optional<procedure::PartsLeft> RegionsToTransfer(const pb::SnapshotTransferData& data) {
@@ -68,7 +71,7 @@ procedure::LockSet ExportSnapshot::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Table("export:" + data_.place()))};
 }
 
-std::string ExportSnapshot::Describe() const { return DescribeTransfer(data_); }
+procedure::Description ExportSnapshot::Describe() const { return DescribeTransfer(data_); }
 std::optional<procedure::PartsLeft> ExportSnapshot::Parts() const { return RegionsToTransfer(data_); }
 
 // From here on the place belongs to this snapshot; another snapshot of the same name is refused.

@@ -38,7 +38,7 @@ class ExportSnapshot final : public procedure::StateMachineProcedure<ExportSnaps
 
   // Locks the place until it belongs to this snapshot, so that no other export checks and takes it meanwhile.
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
  private:
@@ -53,7 +53,7 @@ inline constexpr int kRegionsAtATime = 16;
 // Maximum number of failures of one task in a row; each is retried after a pause.
 inline constexpr std::uint32_t kMostTransferFailures = 5;
 
-[[nodiscard]] std::string DescribeTransfer(const pb::SnapshotTransferData& data);
+[[nodiscard]] procedure::Description DescribeTransfer(const pb::SnapshotTransferData& data);
 [[nodiscard]] std::optional<procedure::PartsLeft> RegionsToTransfer(const pb::SnapshotTransferData& data);
 // Returns the regions of `parts` that the record names as the next ones. Error SnapshotDamaged: a part names no valid
 // region.

@@ -41,7 +41,7 @@ class ImportSnapshot final : public procedure::StateMachineProcedure<ImportSnaps
   static ProcedurePtr Make(const std::string& place, const std::string& name);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return {}; }
-  [[nodiscard]] std::string Describe() const override { return DescribeTransfer(data_); }
+  [[nodiscard]] procedure::Description Describe() const override { return DescribeTransfer(data_); }
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return RegionsToTransfer(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;
 

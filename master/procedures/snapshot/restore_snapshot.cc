@@ -20,7 +20,7 @@ ProcedurePtr RestoreSnapshot::Make(const TableName& table, const std::string& sn
   return std::make_unique<RestoreSnapshot>(NewCopyData(table, snapshot));
 }
 
-std::string RestoreSnapshot::Describe() const { return DescribeCopy(data_); }
+procedure::Description RestoreSnapshot::Describe() const { return DescribeCopy(data_); }
 
 StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);

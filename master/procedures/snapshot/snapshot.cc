@@ -109,8 +109,11 @@ std::optional<procedure::PartsLeft> Snapshot::Parts() const {
   return procedure::PartsLeft{static_cast<std::uint64_t>(left), static_cast<std::uint64_t>(data_.parts_size())};
 }
 
-std::string Snapshot::Describe() const {
-  return fmt::format("snapshot={}, table={}", Description().name(), Table().ToString()) + RegionsLeftText(Parts());
+procedure::Description Snapshot::Describe() const {
+  procedure::Description about;
+  about.Add("snapshot", Description().name()).Add("table", Table().ToString());
+  AddRegionsLeft(about, Parts());
+  return about;
 }
 
 procedure::LockSet Snapshot::Locks() const {

@@ -59,7 +59,7 @@ class Snapshot final : public procedure::StateMachineProcedure<Snapshot, pb::Sna
   static ProcedurePtr Make(const TableName& table, const hbase::pb::SnapshotDescription& description);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

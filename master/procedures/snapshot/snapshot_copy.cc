@@ -35,9 +35,11 @@ std::optional<procedure::PartsLeft> CopiesLeft(const pb::TableData& data) {
   return procedure::PartsLeft{static_cast<std::uint64_t>(left), static_cast<std::uint64_t>(data.copied_size())};
 }
 
-std::string DescribeCopy(const pb::TableData& data) {
-  return fmt::format("snapshot={}, table={}", data.snapshot(), TableOf(data).ToString()) +
-         RegionsLeftText(CopiesLeft(data));
+procedure::Description DescribeCopy(const pb::TableData& data) {
+  procedure::Description about;
+  about.Add("snapshot", data.snapshot()).Add("table", TableOf(data).ToString());
+  AddRegionsLeft(about, CopiesLeft(data));
+  return about;
 }
 
 Acted<Result<CompleteSnapshot>> FindForStep(StepContext& ctx, const std::string& name) {

@@ -16,7 +16,7 @@ namespace ratchet::master {
 
 [[nodiscard]] pb::TableData NewCopyData(const TableName& table, const std::string& snapshot);
 [[nodiscard]] std::optional<procedure::PartsLeft> CopiesLeft(const pb::TableData& data);
-[[nodiscard]] std::string DescribeCopy(const pb::TableData& data);
+[[nodiscard]] procedure::Description DescribeCopy(const pb::TableData& data);
 // Reads the snapshot, and sets schema, split keys and parts. Returns nullopt when done; otherwise the outcome that the
 // step must return.
 [[nodiscard]] std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data);

@@ -27,8 +27,12 @@ ProcedurePtr CompactTable::Make(const TableName& table, bool major) {
 
 std::optional<procedure::PartsLeft> CompactTable::Parts() const { return PartsOfSweep(data_); }
 
-std::string CompactTable::Describe() const {
-  return fmt::format("table={}{}{}", Table().ToString(), data_.major() ? ", major" : "", RegionsLeftText(Parts()));
+procedure::Description CompactTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString());
+  if (data_.major()) about.Note("major");
+  AddRegionsLeft(about, Parts());
+  return about;
 }
 
 StepOutcome CompactTable::Prepare(StepContext& ctx) {
@@ -66,10 +70,12 @@ ProcedurePtr CompactRegion::Make(const pb::Region& region, const std::string& se
   return std::make_unique<CompactRegion>(std::move(data));
 }
 
-std::string CompactRegion::Describe() const {
+procedure::Description CompactRegion::Describe() const {
   const RegionInfo region = FromData(data_.region());
-  return fmt::format("table={}, region={}, server={}{}", region.table.ToString(), region.encoded_name(), data_.server(),
-                     data_.major() ? ", major" : "");
+  procedure::Description about;
+  about.Add("table", region.table.ToString()).Add("region", region.encoded_name()).Add("server", data_.server());
+  if (data_.major()) about.Note("major");
+  return about;
 }
 
 Absorbed CompactRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }

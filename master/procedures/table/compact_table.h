@@ -32,7 +32,7 @@ class CompactTable final : public procedure::StateMachineProcedure<CompactTable,
   using StateMachineProcedure::StateMachineProcedure;
   // `major`: merges all files of each region into one, without deleted and expired cells.
   static ProcedurePtr Make(const TableName& table, bool major);
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
  private:
@@ -54,7 +54,7 @@ class CompactRegion final : public procedure::StateMachineProcedure<CompactRegio
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, bool major);
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Dispatch(StepContext& ctx);

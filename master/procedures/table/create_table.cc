@@ -53,8 +53,8 @@ Status CreateTable::CheckInitial() const {
   return Ok();
 }
 
-std::string CreateTable::Describe() const {
-  return fmt::format("table={}, regions={}", TableOf(data_).ToString(), data_.split_keys_size() + 1);
+procedure::Description CreateTable::Describe() const {
+  return procedure::Description().Add("table", TableOf(data_).ToString()).Add("regions", data_.split_keys_size() + 1);
 }
 
 NamespaceDirectory::Claim CreateTable::Claimed() const {

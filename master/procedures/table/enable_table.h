@@ -27,7 +27,9 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("table", TableOf(data_).ToString());
+  }
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -29,7 +29,12 @@ ProcedurePtr FlushTable::Make(const TableName& table, const std::vector<std::str
 
 std::optional<procedure::PartsLeft> FlushTable::Parts() const { return PartsOfSweep(data_); }
 
-std::string FlushTable::Describe() const { return "table=" + Table().ToString() + RegionsLeftText(Parts()); }
+procedure::Description FlushTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString());
+  AddRegionsLeft(about, Parts());
+  return about;
+}
 
 StepOutcome FlushTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
@@ -80,9 +85,12 @@ ProcedurePtr FlushRegion::MakeOptional(const pb::Region& region, const std::stri
   return std::make_unique<FlushRegion>(std::move(data));
 }
 
-std::string FlushRegion::Describe() const {
+procedure::Description FlushRegion::Describe() const {
   const RegionInfo region = FromData(data_.region());
-  return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data_.server());
+  return procedure::Description()
+      .Add("table", region.table.ToString())
+      .Add("region", region.encoded_name())
+      .Add("server", data_.server());
 }
 
 Absorbed FlushRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }

@@ -33,7 +33,7 @@ class FlushTable final : public procedure::StateMachineProcedure<FlushTable, pb:
   }
   using StateMachineProcedure::StateMachineProcedure;
   static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
  private:
@@ -58,7 +58,7 @@ class FlushRegion final : public procedure::StateMachineProcedure<FlushRegion, p
   static ProcedurePtr MakeOptional(const pb::Region& region, const std::string& server, Millis patience);
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Dispatch(StepContext& ctx);

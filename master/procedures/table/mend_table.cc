@@ -80,11 +80,16 @@ ProcedurePtr MendTable::FillHoles(const TableName& table) { return std::make_uni
 
 procedure::LockSet MendTable::Locks() const { return {procedure::Exclusive(TableKey(Table()))}; }
 
-std::string MendTable::Describe() const {
-  std::string text = fmt::format("table={}, ", Table().ToString());
-  text += data_.has_region() ? fmt::format("gives up region={}", Region().encoded_name()) : std::string("fills holes");
-  if (data_.begun()) text += fmt::format("; new regions={}", data_.made_size());
-  return text;
+procedure::Description MendTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString());
+  if (data_.has_region()) {
+    about.Add("gives up region", Region().encoded_name());
+  } else {
+    about.Note("fills holes");
+  }
+  if (data_.begun()) about.Section().Add("new regions", data_.made_size());
+  return about;
 }
 
 std::vector<RegionInfo> MendTable::Made() const {

@@ -46,7 +46,7 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
   [[nodiscard]] procedure::LockSet Locks() const override;
   // Holds no lock while it waits for the region, because the region's owner needs its lock to release the region.
   [[nodiscard]] bool HoldLocks() const override { return data_.begun(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -60,11 +60,12 @@ Status ModifyTable::CheckInitial() const {
       fmt::format("the descriptor has {} bytes: at most {}", data_.ByteSizeLong(), kMaxDescriptorBytes));
 }
 
-std::string ModifyTable::Describe() const {
+procedure::Description ModifyTable::Describe() const {
   const auto change = Change();
-  std::string text = fmt::format("table={}, {}", Table().ToString(), change.ok() ? DescribeChange(*change) : "?");
-  if (data_.has_number()) text += fmt::format(", descriptor={}", data_.number());
-  return text;
+  procedure::Description about;
+  about.Add("table", Table().ToString()).Note(change.ok() ? DescribeChange(*change) : "?");
+  if (data_.has_number()) about.Add("descriptor", data_.number());
+  return about;
 }
 
 void ModifyTable::OnRecovered(const procedure::EnvRef& env) {

@@ -28,11 +28,12 @@ std::optional<procedure::PartsLeft> ReopenTableRegions::Parts() const {
   return procedure::PartsLeft{data_.left(), data_.total()};
 }
 
-std::string ReopenTableRegions::Describe() const {
-  std::string text = fmt::format("table={}, descriptor={}", Table().ToString(), data_.number());
-  text += RegionsLeftText(Parts());
-  if (data_.regions_size() > 0) text += fmt::format(", a batch of {} in progress", data_.regions_size());
-  return text;
+procedure::Description ReopenTableRegions::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString()).Add("descriptor", data_.number());
+  AddRegionsLeft(about, Parts());
+  if (data_.regions_size() > 0) about.Note(fmt::format("a batch of {} in progress", data_.regions_size()));
+  return about;
 }
 
 bool ReopenTableRegions::IsDone(const RegionNode& node, std::uint64_t number) {

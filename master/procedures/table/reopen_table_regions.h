@@ -34,7 +34,7 @@ class ReopenTableRegions final
   }
   using StateMachineProcedure::StateMachineProcedure;
   static ProcedurePtr Make(const TableName& table, const std::string& directory, std::uint64_t number);
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
   // Returns true if the region is done: it is, or will next be, open with the descriptor `number` or a later one.

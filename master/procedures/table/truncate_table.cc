@@ -22,10 +22,11 @@ ProcedurePtr TruncateTable::Make(const TableName& table, bool preserve_splits) {
   return std::make_unique<TruncateTable>(std::move(data));
 }
 
-std::string TruncateTable::Describe() const {
-  std::string text = "table=" + TableOf(data_).ToString();
-  if (data_.has_directory()) text += fmt::format(", new regions={}", data_.split_keys_size() + 1);
-  return text;
+procedure::Description TruncateTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", TableOf(data_).ToString());
+  if (data_.has_directory()) about.Add("new regions", data_.split_keys_size() + 1);
+  return about;
 }
 
 StepOutcome TruncateTable::PreOperation(StepContext& ctx) {

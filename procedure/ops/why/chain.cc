@@ -15,7 +15,7 @@ constexpr int kMostLinks = 50;  // maximum length of one chain
 constexpr std::int64_t kLongStep = 10'000;
 
 std::string SubjectOf(const ProcedureInfo& info) {
-  return fmt::format("pid {} {} {}", info.pid, info.type, info.description);
+  return fmt::format("pid {} {} {}", info.pid, info.type, info.description.text());
 }
 
 std::string PidList(const std::vector<ProcId>& pids) {
@@ -226,7 +226,7 @@ void ChainBuilder::EndRetry(const ProcedureInfo& info) {
 }
 
 void ChainBuilder::EndLock(const ProcedureInfo& info) {
-  End(WhyCause::kHeldLock, fmt::format("{} holds it: {}", info.owner, info.description),
+  End(WhyCause::kHeldLock, fmt::format("{} holds it: {}", info.owner, info.description.text()),
       "the lock is released when its holder ends, or sends no heartbeat within the time-out",
       fmt::format("ratchet unlock {}", info.pid));
   SetNextTry(info);

@@ -246,7 +246,7 @@ std::string SimMaster::Unfinished() const {
   for (const procedure::ProcedureInfo& info : executor_->List()) {
     if (procedure::IsTerminal(info.state)) continue;
     text += fmt::format("pid={} ppid={} {}:{} {} waits: {} {}{}\n", info.pid, info.parent, info.type, info.step_name,
-                        info.description, procedure::WaitingKindName(info.waiting.kind), info.waiting.detail,
+                        info.description.text(), procedure::WaitingKindName(info.waiting.kind), info.waiting.detail,
                         info.last_error ? ", " + info.last_error->ToString() : "");
   }
   return text;

@@ -78,7 +78,7 @@ class MachineHost final : public WhyHost {
   using WhyHost::WhyHost;
   bool ExplainExternal(const procedure::ProcedureInfo& info, ::ratchet::pb::WhyLink& link,
                        ChainBuilder& chain) const override {
-    if (!info.description.starts_with("machine=")) return false;
+    if (info.description.Get("machine").empty()) return false;
     link.set_waits_for("machine m1");
     chain.AddLink("machine", "machine m1", 70).set_waits_for("its repair: pid 20");
     chain.FollowProcedure(ProcId(20));
@@ -92,9 +92,9 @@ class MachineHost final : public WhyHost {
 };
 
 TEST_F(WhyTest, HostContinuesAChainAndComesBackToProcedures) {
-  Procedure(1, "PublishSite", Kind::kEvent).description = "machine=m1";
-  Procedure(2, "PublishSite", Kind::kRetry).description = "machine=m1";
-  Procedure(3, "PublishSite", Kind::kRetry).description = "machine=m1";
+  Procedure(1, "PublishSite", Kind::kEvent).description = procedure::Description().Add("machine", "m1");
+  Procedure(2, "PublishSite", Kind::kRetry).description = procedure::Description().Add("machine", "m1");
+  Procedure(3, "PublishSite", Kind::kRetry).description = procedure::Description().Add("machine", "m1");
   facts_.procedures[ProcId(3)].failing = true;
   Procedure(20, "RepairMachine", Kind::kOperator).parked = "look";
   const MachineHost host(facts_);
@@ -109,7 +109,7 @@ TEST_F(WhyTest, HostContinuesAChainAndComesBackToProcedures) {
 }
 
 TEST_F(WhyTest, DeadlockThroughAHostEndsTheChain) {
-  Procedure(20, "PublishSite", Kind::kEvent).description = "machine=m1";
+  Procedure(20, "PublishSite", Kind::kEvent).description = procedure::Description().Add("machine", "m1");
   const auto chain = ChainOfProcedure(facts_, MachineHost(facts_), ProcId(20)).value_or(::ratchet::pb::WhyChain());
   EXPECT_EQ(chain.cause(), "RING");
   EXPECT_EQ(Kinds(chain), "procedure machine procedure");

@@ -75,7 +75,8 @@ TEST_F(WhyTest, ParkedPausedAndLimited) {
 
 TEST_F(WhyTest, AHeldLockNamesItsHolder) {
   WaitsFor(10, Kind::kLock, "table t", {7});
-  Procedure(7, "LockProcedure", Kind::kEvent).description = "exclusive table t, timeout=30000ms; backup";
+  Procedure(7, "LockProcedure", Kind::kEvent).description =
+      procedure::Description().Note("exclusive table t").Section().Note("backup");
   const auto chain = ChainOf(10);
   EXPECT_EQ(chain.cause(), "HELD_LOCK");
   EXPECT_NE(chain.cause_text().find("ann holds it"), std::string::npos) << chain.cause_text();

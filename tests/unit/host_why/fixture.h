@@ -26,7 +26,7 @@ class WhyTest : public ::testing::Test {
     info.type = type;
     info.step_name = "STEP";
     info.owner = "ann";
-    info.description = "table=t" + std::to_string(pid);
+    info.description.Add("table", "t" + std::to_string(pid));
     info.updated_ms = kNow - age;
     info.waiting.kind = kind;
     return info;

@@ -39,7 +39,7 @@ TEST_F(MasterTest, TheStartOfATransitionShowsTheRegionAndThePlan) {
   GivenTable("t", 1);
   const RegionNode node = Regions("t")[0];
   const auto start = [this](const procedure::ProcedurePtr& procedure) {
-    return procedure->DescribeStart(master().logic().env_ref());
+    return procedure->DescribeStart(master().logic().env_ref()).text();
   };
   const std::string region = "table=t, region=" + node.info.encoded_name();
   const std::string place = "rit=OPEN, location=" + node.location->ToString();

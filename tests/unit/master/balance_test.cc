@@ -238,7 +238,7 @@ TEST_F(BalancerTest, AutomaticBalancingWaitsForRecovery) {
     std::size_t count = 0;
     for (const ProcId pid : master().executor().FindUnfinished("TransitRegionState")) {
       const auto info = master().executor().Get(pid);
-      count += info && info->description.find("MOVE") != std::string::npos ? 1 : 0;
+      count += info && info->description.text().find("MOVE") != std::string::npos ? 1 : 0;
     }
     return count;
   };

@@ -15,9 +15,9 @@ class HardCases : public MasterTest {
     for (const ProcId pid : master().executor().FindUnfinished(type)) {
       const auto info = master().executor().Get(pid);
       if (!info || info->waiting.kind != procedure::WaitingOn::Kind::kEvent) continue;
-      if (info->description.find(with) == std::string::npos) continue;
+      if (info->description.text().find(with) == std::string::npos) continue;
       for (sim::SimServer* server : cluster_.Alive()) {
-        if (info->description.find("=" + server->name().ToString()) != std::string::npos) return server;
+        if (info->description.text().find("=" + server->name().ToString()) != std::string::npos) return server;
       }
     }
     return nullptr;

@@ -186,7 +186,7 @@ TEST_F(MasterTest, TheSplitterDies) {
   ASSERT_TRUE(cluster_.RunFor(Millis(20)));
   const auto splits = master().executor().FindUnfinished("SplitWalRemote");
   ASSERT_EQ(splits.size(), 1U);
-  const std::string description = master().executor().Get(splits[0])->description;
+  const std::string description = master().executor().Get(splits[0])->description.text();
   for (sim::SimServer* server : cluster_.Alive()) {
     if (description.find("worker=" + server->name().ToString()) != std::string::npos) cluster_.Kill(*server);
   }

@@ -21,7 +21,7 @@ TEST_F(MasterTest, ASplitThatIsRefusedAgainAndAgainIsShownAsStuck) {
     const auto setback = info ? SetbackOf(*info) : std::nullopt;
     return setback && setback->times >= 3;  // the condition that status calls stuck
   }));
-  EXPECT_NE(shown()->description.find("failures="), std::string::npos) << shown()->description;
+  EXPECT_NE(shown()->description.text().find("failures="), std::string::npos) << shown()->description.text();
   EXPECT_NE(SetbackOf(*shown())->error.find("did not split"), std::string::npos);
   for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 0;
   ExpectServed("t", 3);

@@ -47,7 +47,7 @@ class SurveyTest : public MasterTest {
     for (const ReconcilerFinding& finding : reconciler().Findings()) all += finding.encoded + " " + finding.what + "\n";
     for (const std::string& problem : reconciler().Problems()) all += problem + "\n";
     for (const procedure::ProcedureInfo& info : master().executor().List()) {
-      if (info.type == "ServerCrash") all += info.type + " " + info.description + "\n";
+      if (info.type == "ServerCrash") all += info.type + " " + info.description.text() + "\n";
     }
     ActiveParts parts;
     parts.logic = &master().logic();

@@ -211,7 +211,8 @@ TEST_F(MasterTest, ADisablingTableWhoseServerDies) {
   const auto pid = Disable("t");
   ASSERT_TRUE(cluster_.RunUntil([&] {
     for (const ProcId order : master().executor().FindUnfinished("CloseRegion")) {
-      if (master().executor().Get(order)->description.find(victim.name().ToString()) != std::string::npos) return true;
+      if (master().executor().Get(order)->description.text().find(victim.name().ToString()) != std::string::npos)
+        return true;
     }
     return false;
   }));

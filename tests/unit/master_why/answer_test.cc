@@ -74,11 +74,21 @@ TEST_F(WhyTest, SubjectsAreFoundByTheirNames) {
   EXPECT_EQ(subject("table 17"), "table 17");
 }
 
+TEST_F(WhyTest, ProcedureOfATableWithALongerNameDoesNotWorkOnThisTable) {
+  facts_.tables["t"] = {"ENABLING", true, "", false};
+  Procedure(2, "EnableTable", Kind::kRetry).description = procedure::Description().Add("table", "t1");
+  EXPECT_EQ(Answer("table t", 5)->chain_size(), 1) << "no procedure works on table t";
+  Procedure(3, "EnableTable", Kind::kRetry).description = procedure::Description().Add("table", "t");
+  const auto answer = Answer("table t", 5);
+  ASSERT_EQ(answer->chain_size(), 1);
+  EXPECT_EQ(answer->chain(0).cause(), "BACKOFF");
+}
+
 TEST_F(WhyTest, ATableShowsTheProceduresOnItAndItsRegions) {
   facts_.tables["t"] = {};
   facts_.tables["t1"] = {};
-  Procedure(1, "DisableTable", Kind::kPaused).description = "table=t";
-  Procedure(2, "DisableTable", Kind::kRetry).description = "table=t1";
+  Procedure(1, "DisableTable", Kind::kPaused).description = procedure::Description().Add("table", "t");
+  Procedure(2, "DisableTable", Kind::kRetry).description = procedure::Description().Add("table", "t1");
   facts_.regions["aaaa"] = {"t", "OFFLINE", "", ProcId(), 4'000, false, false};
   const auto answer = Answer("t", 5);
   ASSERT_TRUE(answer.ok());

@@ -19,7 +19,8 @@ TEST_F(WhyTest, ATryWithoutAnAnswerOfMetaLeadsToItsServer) {
 
 TEST_F(WhyTest, TheVerbNamesWhatItIsToBeUsedOn) {
   auto& opening = Procedure(3, "TransitRegionState", Kind::kRetry);
-  opening.description = "table=t, region=7d94206e, ASSIGN; rit=OPENING";
+  opening.description = {};
+  opening.description.Add("table", "t").Add("region", "7d94206e").Note("ASSIGN").Section().Add("rit", "OPENING");
   facts_.setbacks[ProcId(3)].error = "a file is damaged";
   EXPECT_NE(ChainOf(3).verb().find("ratchet give-up 7d94206e --yes"), std::string::npos) << ChainOf(3).verb();
   WaitsFor(4, Kind::kLimit, "limit of table t", {9});
