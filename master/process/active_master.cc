@@ -93,7 +93,13 @@ struct ActiveMaster::Parts {
         quotas(deps.channels, deps.config.meta.rpc_timeout),
         namespaces(deps.channels, deps.config.meta.rpc_timeout, "info"),
         live_servers(deps.session, deps.paths, deps.clock, kLiveServersPatience),
-        logic({meta, dispatcher, *files, live_servers, deps.clock, deps.timers}, LogicOptions(deps.config)) {
+        logic({.meta = meta,
+               .region_servers = dispatcher,
+               .files = *files,
+               .live_servers = live_servers,
+               .clock = deps.clock,
+               .timers = deps.timers},
+              LogicOptions(deps.config)) {
     RegisterMasterProcedures(registry);
     registry.Register<procedure::LockProcedure>();
     procedure::ThreadWorkersOptions pool;
@@ -123,16 +129,16 @@ struct ActiveMaster::Parts {
     if (deps.listener != nullptr) executor->AddListener(deps.listener);
     ended = std::make_shared<EndedListener>(deps.gate.self().ToString(), deps.trace);
     executor->AddListener(ended);
-    logic.env().quota_table = &quotas;
-    logic.env().namespace_table = &namespaces;
-    logic.env().went_back = [on_end = deps.on_end, raw = store.get()](const Error& error) {
+    logic.env.quota_table = &quotas;
+    logic.env.namespace_table = &namespaces;
+    logic.env.went_back = [on_end = deps.on_end, raw = store.get()](const Error& error) {
       // A later owner may have given the number that is not known here.
       const Status owner = raw->Check();
       if (!owner.ok()) return on_end(ExitCodeFor(owner.error()), "the ownership check: " + owner.error().ToString());
       on_end(exit_code::kWentBack, error.message());
     };
-    logic.env().file_actions = &file_actions;
-    logic.env().slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
+    logic.env.file_actions = &file_actions;
+    logic.env.slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
     cleaner = std::make_unique<ArchiveCleaner>(
         files->archive(), deps.clock, [this] { return store->Check(); },
         ArchiveCleaner::Options{deps.config.archive_ttl});
@@ -195,11 +201,11 @@ std::string ActiveMaster::AfterStep(ActivationStep step) {
                        parts_->executor->Count().all, parts_->executor->SystemRecords().size());
   }
   if (step == ActivationStep::kAttachProcedures) {
-    return fmt::format("{} regions in transition", parts_->logic.regions().InTransition().size());
+    return fmt::format("{} regions in transition", parts_->logic.regions.InTransition().size());
   }
   if (step == ActivationStep::kFindDeadServers) {
-    const std::size_t known = parts_->logic.servers().List().size();
-    const std::size_t online = parts_->logic.servers().Online().size();
+    const std::size_t known = parts_->logic.servers.List().size();
+    const std::size_t online = parts_->logic.servers.Online().size();
     return fmt::format("{} online, {} to recover", online, known - online);
   }
   if (step == ActivationStep::kStartWorkers) deps_.gate.WorkersStarted();
@@ -213,26 +219,26 @@ void ActiveMaster::ConnectParts() {
   const auto check = [store = parts.store.get()] { return store->Check(); };
   parts.dispatcher.Begin(
       OrderSender{epoch, deps_.gate.active_since_ms()},
-      {check, [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); },
-       [&parts](const ServerName& server, const std::string& why) { parts.logic.server_manager().Expire(server, why); },
+      {check, [&parts](const ServerName& server) { return parts.logic.servers.IsOnline(server); },
+       [&parts](const ServerName& server, const std::string& why) { parts.logic.server_manager.Expire(server, why); },
        [&parts] { return parts.executor->LowestLivePid(); },
        [this](const Error& error) { FailOn(error, "before sending an order"); }});
-  parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions().MetaLocation(); }});
-  parts.quotas.Begin(check, [&parts] { return PlacesOf(parts.logic.regions(), QuotaTableName()); });
-  parts.namespaces.Begin(check, [&parts] { return PlacesOf(parts.logic.regions(), NamespaceTableName()); });
+  parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions.MetaLocation(); }});
+  parts.quotas.Begin(check, [&parts] { return PlacesOf(parts.logic.regions, QuotaTableName()); });
+  parts.namespaces.Begin(check, [&parts] { return PlacesOf(parts.logic.regions, NamespaceTableName()); });
   parts.retirer = std::make_unique<FileRetirer>(
       FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
-                        [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); }});
-  parts.stray_logs = std::make_unique<StrayLogs>(StrayLogs::Deps{
-      *parts.files, deps_.clock, epoch, [&parts] { return parts.logic.ready(); },
-      [&parts](const ServerName& server) {
-        const std::string record = std::string(kServerRecordPrefix) + server.ToString();
-        return parts.logic.servers().IsKnown(server) || parts.executor->SystemRecords().contains(record);
-      },
-      [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
-      [&parts](const ServerName& server, const std::string& why) {
-        parts.logic.server_manager().ExpireUnknown(server, why);
-      }});
+                        [&parts](const ServerName& server) { return parts.logic.servers.IsOnline(server); }});
+  parts.stray_logs = std::make_unique<StrayLogs>(
+      StrayLogs::Deps{*parts.files, deps_.clock, epoch, [&parts] { return parts.logic.ready(); },
+                      [&parts](const ServerName& server) {
+                        const std::string record = std::string(kServerRecordPrefix) + server.ToString();
+                        return parts.logic.servers.IsKnown(server) || parts.executor->SystemRecords().contains(record);
+                      },
+                      [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
+                      [&parts](const ServerName& server, const std::string& why) {
+                        parts.logic.server_manager.ExpireUnknown(server, why);
+                      }});
   parts.history = std::make_unique<HistoryBook>(std::move(parts.history_directory), epoch, deps_.clock,
                                                 deps_.config.history, check);
   parts.ended->Begin(epoch, parts.history.get());
@@ -293,7 +299,7 @@ Status ActiveMaster::MakeParts() {
 
 Status ActiveMaster::Activate() {
   RATCHET_TRY(MakeParts());
-  RATCHET_TRY(parts_->logic.activation().RunUntilWorkersStarted(
+  RATCHET_TRY(parts_->logic.activation.RunUntilWorkersStarted(
       [this](ActivationStep step, const std::function<Status()>& run) { return RunStep(step, run); }));
   StartChores();
   LoadMeta();
@@ -305,10 +311,10 @@ void ActiveMaster::LoadMeta() {
   const std::string name(ActivationStepName(ActivationStep::kLoadMeta));
   deps_.gate.BeginStep(name);
   if (const Status may = HitFault("master.activation", name); !may.ok()) return FailOn(may.error(), name);
-  parts_->logic.activation().LoadMeta([this](const Status& loaded) {
+  parts_->logic.activation.LoadMeta([this](const Status& loaded) {
     if (!loaded.ok()) return FailOn(loaded.error(), "loading hbase:meta");
     deps_.gate.EndStep(
-        fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(), parts_->logic.regions().size()));
+        fmt::format("{} tables, {} regions", parts_->logic.tables.List().size(), parts_->logic.regions.size()));
     deps_.gate.Ready();
     deps_.session.Post([&session = deps_.session, paths = deps_.paths] {
       IgnoreResult(zk::ForgetRefusedStart(session, paths), "shown only while no master is active");
@@ -343,16 +349,16 @@ void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
 
 void ActiveMaster::StartChores() {
   ScheduleChore(kOwnerPeriod, deps_.look_soon);
-  ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler().Sweep(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.balancer().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_manager().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_manager().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.namespace_table().Tick(); });
+  ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler.Sweep(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.balancer.Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer.Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_manager.Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_manager.Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.namespace_table.Tick(); });
   ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
     const TimePoint begun = deps_.clock.Now();
     if (!parts_->logic.ready() || begun < next->load()) return;
-    parts_->logic.reconciler().CompareWithMeta([&clock = deps_.clock, begun, next](const Status& compared) {
+    parts_->logic.reconciler.CompareWithMeta([&clock = deps_.clock, begun, next](const Status& compared) {
       const TimePoint ended = clock.Now();  // the comparison has read all of hbase:meta
       if (compared.ok())
         *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
@@ -368,15 +374,14 @@ void ActiveMaster::StartChores() {
   parts_->watch->Start();
   parts_->cleaner_thread =
       std::make_unique<PeriodicThread>("cleaner", deps_.config.cleaner_interval, [&parts = *parts_] {
-        parts.logic.snapshot_admin().CleanUp();
-        if (parts.logic.switches().IsOn(Switch::kCleaner))
-          RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
+        parts.logic.snapshot_admin.CleanUp();
+        if (parts.logic.switches.IsOn(Switch::kCleaner)) RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
       });
-  parts_->logic.env().run_cleaner = [thread = parts_->cleaner_thread.get()](std::function<void(bool)> done) {
+  parts_->logic.env.run_cleaner = [thread = parts_->cleaner_thread.get()](std::function<void(bool)> done) {
     return thread->RunSoon(std::move(done));
   };
   parts_->survey_thread = std::make_unique<PeriodicThread>("survey", kSweepPeriod, [this, &logic = parts_->logic] {
-    logic.reconciler().Survey();
+    logic.reconciler.Survey();
     KeepClusterId();
   });
 }
@@ -412,28 +417,28 @@ void ActiveMaster::CheckOwner() {
 // A server registers in ZooKeeper before it reports to the master, so a server that was online here before the list was
 // read, and is not in the list, has lost its registration.
 void ActiveMaster::CompareWithLiveServers() {
-  const std::vector<ServerName> online = parts_->logic.servers().Online();
-  const std::vector<ServerName> registering = parts_->logic.server_manager().Registering();
+  const std::vector<ServerName> online = parts_->logic.servers.Online();
+  const std::vector<ServerName> registering = parts_->logic.server_manager.Registering();
   const auto live = zk::ReadLiveServers(deps_.session, deps_.paths);
   // disconnected: continue, because the fences protect the data
   if (!live.ok() && live.error().code() != Code::kNotFound) return;
   std::set<ServerName> names;
   if (live.ok()) names.insert(live->begin(), live->end());
   for (const ServerName& server : online) {
-    if (!names.contains(server)) parts_->logic.server_manager().Expire(server, "its registration in ZooKeeper is gone");
+    if (!names.contains(server)) parts_->logic.server_manager.Expire(server, "its registration in ZooKeeper is gone");
   }
   for (const ServerName& server : registering) {
-    if (!names.contains(server)) parts_->logic.servers().Abandon(server);
+    if (!names.contains(server)) parts_->logic.servers.Abandon(server);
   }
 }
 
-std::vector<ServerName> ActiveMaster::OnlineServers() const { return parts_->logic.servers().Online(); }
+std::vector<ServerName> ActiveMaster::OnlineServers() const { return parts_->logic.servers.Online(); }
 
 void ActiveMaster::LetServersLeave() {
-  for (const ServerName& server : OnlineServers()) parts_->logic.servers().SetDraining(server, true);
+  for (const ServerName& server : OnlineServers()) parts_->logic.servers.SetDraining(server, true);
 }
 
-std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->logic.regions().MetaLocation(); }
+std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->logic.regions.MetaLocation(); }
 
 void ActiveMaster::Stop() {
   if (parts_ == nullptr || parts_->stopping.exchange(true)) return;

@@ -56,10 +56,10 @@ void RegisterReached(ServiceEnv& env, const ActiveParts& parts, const std::strin
                      const ServerName& server, const rpc::Responder<pb::RegionServerStartupResponse>& responder) {
   RATCHET_LOG(kInfo, "Region server {} starts, version '{}', its clock is {} ms ahead", server.ToString(), version,
               skew);
-  parts.logic->server_manager().Register(server, version, [&env, parts, responder, server](const Status& registered) {
+  parts.logic->server_manager.Register(server, version, [&env, parts, responder, server](const Status& registered) {
     pb::RegionServerStartupResponse response;
     if (!registered.ok() && rpc::IsClass(registered.error(), rpc::exception::kYouAreDead)) {
-      response.set_refused_start_code(parts.logic->servers().GreatestStartCode(server));
+      response.set_refused_start_code(parts.logic->servers.GreatestStartCode(server));
       response.set_refusal(registered.error().message());
       return ReplyChecked(parts, responder, response);
     }
@@ -100,11 +100,11 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
     RATCHET_LOG(kWarn, "{}", version.error().message());
     return FailChecked(parts, responder, version.error());
   }
-  if (const Status proven = ProveServerName(parts.logic->env().files, server); !proven.ok()) {
+  if (const Status proven = ProveServerName(parts.logic->env.files, server); !proven.ok()) {
     responder.Fail(proven.error());
     return;
   }
-  if (!env.reach || parts.logic->servers().IsOnline(server))
+  if (!env.reach || parts.logic->servers.IsOnline(server))
     return RegisterReached(env, parts, ShownVersion(request.version()), skew, server, responder);
   const std::string version = ShownVersion(request.version());
   env.reach(server, [&env, parts, version, skew, server, responder](const Status& reached) {
@@ -129,19 +129,19 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
 
 // Splits regions that have grown, at intervals.
 void SplitWhatHasGrown(const ServiceEnv& env, const ActiveParts& parts, const ServerName& server) {
-  AutoSplitter& splitter = parts.logic->auto_splitter();
+  AutoSplitter& splitter = parts.logic->auto_splitter;
   if (!splitter.IsDue(server)) return;
   const auto load = env.loads.Get(server);
   if (!load) return;
   std::vector<RegionSize> sizes = SizesOf(*load);
-  parts.logic->region_sizes().Put(server, sizes, parts.logic->servers().Online());
+  parts.logic->region_sizes.Put(server, sizes, parts.logic->servers.Online());
   splitter.Look(server, std::move(sizes));
 }
 
 // Stores the state of its replication sources, and returns the list of peers if the server's list is old.
 void RecordReplication(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
                        pb::RegionServerReportResponse& response) {
-  PeerDirectory& peers = parts.logic->peers();
+  PeerDirectory& peers = parts.logic->peers;
   peers.PutProgress(server, {request.replication().begin(), request.replication().end()});
   if (request.peers_epoch() == parts.epoch.value() && request.peers_number() == peers.number()) return;
   *response.mutable_peers() = peers.ListFor(server, parts.epoch);
@@ -150,7 +150,7 @@ void RecordReplication(const ActiveParts& parts, const ServerName& server, const
 // Returns the throttles if the server's list is old.
 void SendThrottles(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
                    pb::RegionServerReportResponse& response) {
-  auto list = parts.logic->quota_manager().ListFor(server, request.throttles_digest());
+  auto list = parts.logic->quota_manager.ListFor(server, request.throttles_digest());
   if (list) *response.mutable_throttles() = *std::move(list);
 }
 
@@ -163,7 +163,7 @@ Status CheckNumbers(const ActiveParts& parts, const ServerName& server, const pb
   Status known = CheckReportedEpoch(parts.epoch, Epoch(request.known_epoch()), from);
   if (known.ok()) known = CheckReportedPid(*parts.executor, largest, from);
   if (known.ok()) return known;
-  if (parts.logic->env().went_back) parts.logic->env().went_back(known.error());
+  if (parts.logic->env.went_back) parts.logic->env.went_back(known.error());
   return rpc::RemoteError(rpc::exception::kPleaseHold, known.error().message());
 }
 
@@ -173,12 +173,11 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
   RATCHET_TRY(CheckOwnName(env, call, server));
   RATCHET_TRY(CheckNumbers(parts, server, request));
-  RATCHET_TRY(parts.logic->servers().Heartbeat(server));
+  RATCHET_TRY(parts.logic->servers.Heartbeat(server));
   if (env.heard_from) env.heard_from(server, call.connection);
   const RegionList list = RegionListOf(request);
-  const std::uint64_t taken = parts.logic->reconciler().OnHeartbeat(server, list);
-  HeartbeatIntake intake({env.loads, env.clocks, env.storage, env.pasts, parts.logic->region_rates()},
-                         env.gate.clock());
+  const std::uint64_t taken = parts.logic->reconciler.OnHeartbeat(server, list);
+  HeartbeatIntake intake({env.loads, env.clocks, env.storage, env.pasts, parts.logic->region_rates}, env.gate.clock());
   const auto storage = intake.Take(server, request, list);
   SplitWhatHasGrown(env, parts, server);
   pb::RegionServerReportResponse response;
@@ -190,8 +189,8 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   }
   RecordReplication(parts, server, request, response);
   SendThrottles(parts, server, request, response);
-  if (parts.logic->servers().decommissions().IsToStop(server)) response.set_stop(true);
-  if (request.leaving()) response.set_may_leave(parts.logic->drainer().OnLeaving(server));
+  if (parts.logic->servers.decommissions().IsToStop(server)) response.set_stop(true);
+  if (request.leaving()) response.set_may_leave(parts.logic->drainer.OnLeaving(server));
   return response;
 }
 
@@ -279,7 +278,7 @@ void ReportTransitions(const ServiceEnv& env, const ActiveParts& parts, const rp
       answer->Take(report.error());
       continue;
     }
-    parts.logic->reports().OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+    parts.logic->reports.OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
   }
 }
 
@@ -328,7 +327,7 @@ void ReportDone(const ActiveParts& parts, const rpc::CallContext& /*call*/,
     report.payload = result.payload();
     report.error_class = result.error().generic_exception().class_name();
     report.error_message = result.error().generic_exception().message();
-    parts.logic->reports().OnProcedureReport(report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+    parts.logic->reports.OnProcedureReport(report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
   }
 }
 
@@ -343,7 +342,7 @@ Result<pb::GetLastFlushedSequenceIdResponse> LastFlushed(const ServiceEnv& env,
 
 Result<pb::GetLiveRegionServersResponse> SomeLiveServers(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::GetLiveRegionServersRequest& request) {
-  std::vector<ServerName> online = parts.logic->servers().Online();
+  std::vector<ServerName> online = parts.logic->servers.Online();
   pb::GetLiveRegionServersResponse response;
   response.set_total(static_cast<std::uint32_t>(online.size()));
   if (online.size() > request.count()) online.resize(request.count());

@@ -28,7 +28,7 @@ void CollectProcedures(const ActiveParts& parts, MasterFacts& facts) {
 }
 
 void CollectServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, MasterFacts& facts) {
-  for (const ServerView& view : parts.logic->servers().List()) {
+  for (const ServerView& view : parts.logic->servers.List()) {
     WhyServer& server = facts.servers[view.name.ToString()];
     server.online = view.phase == ServerPhase::kOnline;
     if (view.last_heartbeat != TimePoint{}) server.silent_ms = Since(view.last_heartbeat, now);
@@ -48,7 +48,7 @@ void CollectServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint n
 
 // Copies regions that may have a problem; with `all`, every region.
 void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, MasterFacts& facts) {
-  const auto online = parts.logic->servers().Online();
+  const auto online = parts.logic->servers.Online();
   const std::set<ServerName> live(online.begin(), online.end());
   const auto take = [&](const RegionNode& node) {
     WhyRegion& region = facts.regions[node.encoded];
@@ -60,7 +60,7 @@ void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, MasterFac
     region.served = IsServed(node, live);
     region.at_rest = IsAtRest(node.state) && node.state != RegionState::kOpen;
   };
-  RegionDirectory& regions = parts.logic->regions();
+  RegionDirectory& regions = parts.logic->regions;
   if (all) {
     regions.Visit(take);
   } else {
@@ -71,7 +71,7 @@ void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, MasterFac
     }
     if (const auto meta = regions.Get(kMetaEncodedName)) take(*meta);
   }
-  for (const TableNode& node : parts.logic->tables().List()) {
+  for (const TableNode& node : parts.logic->tables.List()) {
     WhyTable& table = facts.tables[node.name.ToString()];
     table.between = node.state == TableState::kEnabling || node.state == TableState::kDisabling;
     table.state = node.state == TableState::kEnabling    ? "ENABLING"
@@ -85,13 +85,13 @@ void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, MasterFac
 }
 
 void CollectProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, MasterFacts& facts) {
-  for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
+  for (const auto& problem : env.clocks.Problems(parts.logic->servers.Online(), env.clock_limits.warning)) {
     const auto age = problem.since ? std::optional(Since(*problem.since, now)) : std::nullopt;
     facts.problems.push_back({WhyCause::kClock, problem.text, "correct the clock of the machine that is wrong", age});
   }
-  if (const auto low = env.pasts.LowDisk(parts.logic->servers().Online()))
+  if (const auto low = env.pasts.LowDisk(parts.logic->servers.Online()))
     facts.problems.push_back({WhyCause::kSpace, low->text, host::kMakeRoom, Since(low->since, now)});
-  for (const auto& [server, progress] : parts.logic->peers().Progress()) {
+  for (const auto& [server, progress] : parts.logic->peers.Progress()) {
     if (progress.error().empty()) continue;
     const std::string of = progress.peer().empty() ? "replication" : "replication to peer " + progress.peer();
     facts.problems.push_back(
@@ -103,7 +103,7 @@ void CollectProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint 
   }
   for (const auto& problem : env.unreached.Problems(now))
     facts.problems.push_back({WhyCause::kConnection, problem.text, problem.verb, Since(problem.since, now)});
-  for (const std::string& text : parts.logic->reconciler().Problems()) {
+  for (const std::string& text : parts.logic->reconciler.Problems()) {
     const bool of_table = std::any_of(facts.tables.begin(), facts.tables.end(),
                                       [&text](const auto& entry) { return entry.second.schema_error == text; });
     if (!of_table) facts.problems.push_back({WhyCause::kDifference, text, "ratchet reconcile", std::nullopt});
@@ -150,7 +150,7 @@ MasterFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
   const auto parts = gate.Admit(Need::kRecovered);
   if (!parts.ok()) return facts;
   facts.meta_loaded = parts->logic->ready();
-  facts.order_resend_ms = parts->logic->env().options.order_resend.Get().count();
+  facts.order_resend_ms = parts->logic->env.options.order_resend.Get().count();
   if (const Status room = parts->store->Admit(); !room.ok()) facts.store_full = room.error().message();
   CollectProcedures(*parts, facts);
   CollectServers(env, *parts, now, facts);

@@ -238,7 +238,7 @@ TEST(MasterCrash, ModifyTable) {
          },
          nullptr,
          [](Rig& rig) {
-           const auto table = rig.cluster.master().logic().tables().Get(kTable);
+           const auto table = rig.cluster.master().logic().tables.Get(kTable);
            return table && table->schema != nullptr && table->schema->Family("g") != nullptr;
          }});
 }

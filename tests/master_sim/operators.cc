@@ -164,7 +164,7 @@ void Operators::DamageRegion() {
 
 void Operators::GiveUp(const std::string& region) {
   cluster_.Trace("give up " + region);
-  cluster_.master().logic().admin().GiveUpRegion(region, {"sim", {}}, [this, region](const Result<ProcId>& pid) {
+  cluster_.master().logic().admin.GiveUpRegion(region, {"sim", {}}, [this, region](const Result<ProcId>& pid) {
     if (pid.ok()) cluster_.Trace(fmt::format("pid={} gives up {}", *pid, region));
   });
 }
@@ -183,7 +183,7 @@ void Operators::GiveUpOne() {
 void Operators::FillHoles() {
   const TableName table("default", fmt::format("t{}", prng_.Below(3)));
   cluster_.Trace("fill holes of " + table.ToString());
-  cluster_.master().logic().admin().FillHoles(table, {"sim", {}}, [](const Result<ProcId>&) {});
+  cluster_.master().logic().admin.FillHoles(table, {"sim", {}}, [](const Result<ProcId>&) {});
 }
 
 void Operators::GiveUpTheRest() {
@@ -221,8 +221,8 @@ void Operators::GoHome() {
   }
   if (!master.ready()) return;
   GiveUpTheRest();
-  for (const ServerName& marked : master.logic().servers().decommissions().Marked()) {
-    master.logic().server_admin().Recommission(marked, {}, {"sim", {}}, [](const Result<ProcId>&) {});
+  for (const ServerName& marked : master.logic().servers.decommissions().Marked()) {
+    master.logic().server_admin.Recommission(marked, {}, {"sim", {}}, [](const Result<ProcId>&) {});
   }
 }
 

@@ -22,7 +22,7 @@ class MissingLogsTest : public MasterTest {
     ASSERT_TRUE(cluster_.RunFor(Millis(2'000)));
   }
   sim::ServerLogs& Logs() { return cluster_.storage().logs.at(victim_); }
-  bool IsRecovered() { return !master().logic().servers().PhaseOf(victim_).has_value(); }
+  bool IsRecovered() { return !master().logic().servers.PhaseOf(victim_).has_value(); }
   // The last errors of the crash procedure and its children.
   std::string Causes() {
     std::string all;

@@ -122,9 +122,9 @@ TEST_F(RepairTest, BypassAtAnyStepBlocksNoTable) {
     ASSERT_TRUE(cluster_.RunUntil([&] { return ended || master().executor().GetResult(*pid).finished(); }));
     CompareOften();
     EXPECT_TRUE(HolesInMeta("t").empty());
-    if (!master().logic().regions().Get(given_up)) break;  // after its point of no return
+    if (!master().logic().regions.Get(given_up)) break;  // after its point of no return
   }
-  if (master().logic().regions().Get(given_up)) {
+  if (master().logic().regions.Get(given_up)) {
     EXPECT_EQ(Outcome(GiveUp(given_up)), "unfinished");
   }
   ExpectRepaired(given_up);

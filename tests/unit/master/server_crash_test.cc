@@ -12,7 +12,7 @@ TEST_F(MasterTest, RegionsOfADeadServerAreServedElsewhereWithAllTheirWrites) {
   cluster_.Kill(victim);
   ASSERT_TRUE(cluster_.RunFor(Millis(150)));
   ExpectServed("t", 6);
-  EXPECT_FALSE(master().logic().servers().PhaseOf(victim.name()).has_value());
+  EXPECT_FALSE(master().logic().servers.PhaseOf(victim.name()).has_value());
   EXPECT_TRUE(cluster_.storage().archived.contains("wals/" + victim.name().ToString()));
 }
 
@@ -49,7 +49,7 @@ TEST_F(MasterTest, WhatCouldNotBeWrittenIsWrittenAsSoonAsMetaIsOpenAgain) {
   ASSERT_GT(info->attempt, 5U);
   cluster_.AddServer("rs1");
   ASSERT_TRUE(cluster_.RunUntil([&] {
-    const auto meta = master().logic().regions().Get(std::string(kMetaEncodedName));
+    const auto meta = master().logic().regions.Get(std::string(kMetaEncodedName));
     return meta && meta->state == RegionState::kOpen;
   }));
   ASSERT_TRUE(cluster_.RunFor(Millis(50)));
@@ -78,12 +78,12 @@ TEST_F(MasterTest, HeartbeatsContradictNothingBeforeMetaIsLoaded) {
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.RunFor(Millis(20)));
   ASSERT_FALSE(master().logic().ready());
-  ASSERT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
+  ASSERT_EQ(master().logic().servers.PhaseOf(other.name()), ServerPhase::kOnline);
   std::vector<OnlineRegion> online;
   for (const auto& [encoded, region] : other.regions()) online.push_back({encoded, region.open_number});
   ASSERT_FALSE(online.empty());
-  for (int heartbeat = 0; heartbeat < 5; ++heartbeat) master().logic().reconciler().OnHeartbeat(other.name(), online);
-  EXPECT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
+  for (int heartbeat = 0; heartbeat < 5; ++heartbeat) master().logic().reconciler.OnHeartbeat(other.name(), online);
+  EXPECT_EQ(master().logic().servers.PhaseOf(other.name()), ServerPhase::kOnline);
   ExpectServed("t", 6);
 }
 
@@ -141,7 +141,7 @@ TEST_F(MasterTest, AnswersNoRpcButKeepsItsSession) {
   ASSERT_FALSE(encoded.empty());
   (void)Move(encoded);
   ExpectServed("t", 3);
-  EXPECT_FALSE(master().logic().servers().IsOnline(deaf.name()));
+  EXPECT_FALSE(master().logic().servers.IsOnline(deaf.name()));
 }
 
 TEST_F(MasterTest, APausedServerFindsItselfFenced) {
@@ -168,7 +168,7 @@ TEST_F(MasterTest, AReportOfADeadServerThatArrivesLate) {
   target.hold_reports = 1;
   (void)Move(Encoded("t"), target.name());
   ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
-  master().logic().server_manager().Expire(target.name(), "test");
+  master().logic().server_manager.Expire(target.name(), "test");
   target.ReleaseReports();
   ASSERT_TRUE(cluster_.RunFor(Millis(30)));
   EXPECT_FALSE(target.alive());
@@ -217,7 +217,7 @@ TEST_F(MasterTest, AYoungerServerAtTheSameAddressExpiresTheOlderOne) {
   sim::SimServer& young = cluster_.AddServer(host);
   ASSERT_TRUE(cluster_.RunUntil([&] { return young.registered; }));
   ExpectServed("t", 4);
-  EXPECT_FALSE(master().logic().servers().PhaseOf(old.name()).has_value());
+  EXPECT_FALSE(master().logic().servers.PhaseOf(old.name()).has_value());
 }
 
 TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
@@ -226,7 +226,7 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   std::optional<Status> answer;
   ServerName older = current;
   older.start_code -= 1;
-  master().logic().server_manager().Register(older, "x", [&](Status status) { answer = std::move(status); });
+  master().logic().server_manager.Register(older, "x", [&](Status status) { answer = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
   // The next master, which knows the server only from its records, refuses it too, even if the server ended long ago.
@@ -236,7 +236,7 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.Settle());
   answer.reset();
-  master().logic().server_manager().Register(current, "x", [&](Status status) { answer = std::move(status); });
+  master().logic().server_manager.Register(current, "x", [&](Status status) { answer = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
 }
@@ -249,14 +249,14 @@ class StartCodesTest : public MasterTest {
   void GivenMoreThanAreKept() {
     cluster_.Boot(2);
     for (std::size_t i = 0; i < ServerDirectory::kStartCodesKept; ++i) {
-      master().logic().servers().RaiseStartCode(Old(i, 1 + i % 2));
+      master().logic().servers.RaiseStartCode(Old(i, 1 + i % 2));
     }
     GivenAnotherServer();
   }
   void GivenAnotherServer() {
-    const std::size_t before = master().logic().servers().Online().size();
+    const std::size_t before = master().logic().servers.Online().size();
     cluster_.AddServer("another");
-    ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().Online().size() > before; }));
+    ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.Online().size() > before; }));
     ASSERT_TRUE(cluster_.Settle());
   }
   std::string Floor() {
@@ -264,7 +264,7 @@ class StartCodesTest : public MasterTest {
     const auto floor = records.find(std::string(kStartCodeFloorRecord));
     return floor == records.end() ? "none" : floor->second;
   }
-  bool MayRegister(const ServerName& server) { return master().logic().servers().Admit(server).ok(); }
+  bool MayRegister(const ServerName& server) { return master().logic().servers.Admit(server).ok(); }
 };
 
 TEST_F(StartCodesTest, WhatIsForgottenStaysBarred) {
@@ -360,7 +360,7 @@ TEST_F(MasterTest, ThereIsNeverASecondCrashProcedure) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const ServerName victim = OtherThan(MetaHost()).name();
-  for (int i = 0; i < 3; ++i) master().logic().server_manager().Expire(victim, "again");
+  for (int i = 0; i < 3; ++i) master().logic().server_manager.Expire(victim, "again");
   EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);
   cluster_.StartMaster();
   EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);

@@ -99,7 +99,7 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
                            {"anything", "else"}});
   ExpectSettled();
   EXPECT_EQ(Outcome(pid), "success");
-  const auto table = master().logic().tables().Get(TableName("default", "t"));
+  const auto table = master().logic().tables.Get(TableName("default", "t"));
   EXPECT_EQ(table->schema->attributes.at("hbase.store.file-tracker.impl"), "DEFAULT") << "as HBase's master adds it";
 }
 
@@ -250,7 +250,7 @@ TEST_F(MasterTest, TablesSurviveTheMaster) {
   GivenTable("u", 2);
   cluster_.StartMaster();
   ExpectSettled();
-  EXPECT_EQ(master().logic().tables().Get(TableName("default", "t"))->state, TableState::kDisabled);
+  EXPECT_EQ(master().logic().tables.Get(TableName("default", "t"))->state, TableState::kDisabled);
   EXPECT_EQ(Regions("u").size(), 2U);
 }
 
