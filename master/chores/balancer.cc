@@ -11,9 +11,10 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "master/cluster/errors.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/switches.h"
+#include "master/policy/server_choice.h"
 #include "master/procedures/core/master_env.h"
 #include "master/procedures/core/setback.h"
 #include "procedure/api/executor.h"
@@ -70,7 +71,7 @@ void Balancer::Balance(const Request& request, std::function<void(Result<Outcome
     outcome.left_out = std::move(obstacles.left_out);
     return done(std::move(outcome));
   }
-  std::vector<ServerName> eligible = env_.servers.EligibleServers();
+  std::vector<ServerName> eligible = EligibleServers(env_.servers, env_.decommissions);
   if (options_.kind == BalancerKind::kSimple && !request.dry_run) {
     return Carry(request, eligible, std::move(regions), std::move(obstacles.left_out), std::move(done));
   }
@@ -209,7 +210,7 @@ bool Balancer::MovesGetOn() {
 void Balancer::Tick() {
   if (options_.period.Get() == Millis{0} || MovesGetOn()) return;
   if (!env_.meta_loaded.load() || !env_.switches.IsOn(Switch::kBalancer)) return;
-  const std::vector<ServerName> eligible = env_.servers.EligibleServers();
+  const std::vector<ServerName> eligible = EligibleServers(env_.servers, env_.decommissions);
   std::set<ServerName> seen(eligible.begin(), eligible.end());
   const TimePoint now = env_.clock.Now();
   bool finishing = false;

@@ -229,16 +229,16 @@ void ActiveMaster::ConnectParts() {
   parts.retirer = std::make_unique<FileRetirer>(
       FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
                         [&parts](const ServerName& server) { return parts.logic.servers.IsOnline(server); }});
-  parts.stray_logs = std::make_unique<StrayLogs>(
-      StrayLogs::Deps{*parts.files, deps_.clock, epoch, [&parts] { return parts.logic.ready(); },
-                      [&parts](const ServerName& server) {
-                        const std::string record = std::string(kServerRecordPrefix) + server.ToString();
-                        return parts.logic.servers.IsKnown(server) || parts.executor->SystemRecords().contains(record);
-                      },
-                      [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
-                      [&parts](const ServerName& server, const std::string& why) {
-                        parts.logic.server_manager.ExpireUnknown(server, why);
-                      }});
+  parts.stray_logs = std::make_unique<StrayLogs>(StrayLogs::Deps{
+      *parts.files, deps_.clock, epoch, [&parts] { return parts.logic.ready(); },
+      [&parts](const ServerName& server) {
+        const std::string record = std::string(kServerRecordPrefix) + server.ToString();
+        return parts.logic.registrations.IsKnown(server) || parts.executor->SystemRecords().contains(record);
+      },
+      [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
+      [&parts](const ServerName& server, const std::string& why) {
+        parts.logic.server_manager.ExpireUnknown(server, why);
+      }});
   parts.history = std::make_unique<HistoryBook>(std::move(parts.history_directory), epoch, deps_.clock,
                                                 deps_.config.history, check);
   parts.ended->Begin(epoch, parts.history.get());
@@ -428,7 +428,7 @@ void ActiveMaster::CompareWithLiveServers() {
     if (!names.contains(server)) parts_->logic.server_manager.Expire(server, "its registration in ZooKeeper is gone");
   }
   for (const ServerName& server : registering) {
-    if (!names.contains(server)) parts_->logic.servers.Abandon(server);
+    if (!names.contains(server)) parts_->logic.registrations.Abandon(server);
   }
 }
 

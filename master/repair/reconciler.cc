@@ -8,8 +8,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/split_workers.h"
 #include "master/cluster/switches.h"
 #include "master/cluster/table_directory.h"

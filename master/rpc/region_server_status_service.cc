@@ -59,7 +59,7 @@ void RegisterReached(ServiceEnv& env, const ActiveParts& parts, const std::strin
   parts.logic->server_manager.Register(server, version, [&env, parts, responder, server](const Status& registered) {
     pb::RegionServerStartupResponse response;
     if (!registered.ok() && rpc::IsClass(registered.error(), rpc::exception::kYouAreDead)) {
-      response.set_refused_start_code(parts.logic->servers.GreatestStartCode(server));
+      response.set_refused_start_code(parts.logic->registrations.GreatestStartCode(server));
       response.set_refusal(registered.error().message());
       return ReplyChecked(parts, responder, response);
     }
@@ -189,7 +189,7 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   }
   RecordReplication(parts, server, request, response);
   SendThrottles(parts, server, request, response);
-  if (parts.logic->servers.decommissions().IsToStop(server)) response.set_stop(true);
+  if (parts.logic->decommissions.IsToStop(server)) response.set_stop(true);
   if (request.leaving()) response.set_may_leave(parts.logic->drainer.OnLeaving(server));
   return response;
 }

@@ -19,7 +19,7 @@ Result<pb::ListDecommissionedRegionServersResponse> List(const ActiveParts& part
                                                          const pb::ListDecommissionedRegionServersRequest& /*all*/) {
   const std::vector<ServerName> online = parts.logic->servers.Online();
   pb::ListDecommissionedRegionServersResponse response;
-  for (const ServerName& marked : parts.logic->servers.decommissions().Marked()) {
+  for (const ServerName& marked : parts.logic->decommissions.Marked()) {
     ServerName shown = marked;
     for (const ServerName& server : online) {
       if (server.SameAddress(marked)) shown = server;

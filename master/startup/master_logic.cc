@@ -8,7 +8,8 @@ MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::funct
     : options(with),
       regions(deps.clock),
       servers(deps.clock),
-      server_manager(servers),
+      registrations(deps.clock, servers),
+      server_manager(servers, registrations),
       split_workers(options.splits_per_server),
       undo_writes(deps.meta),
       namespaces(tables, regions),
@@ -19,6 +20,8 @@ MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::funct
           .clock = deps.clock,
           .regions = regions,
           .servers = servers,
+          .registrations = registrations,
+          .decommissions = decommissions,
           .tables = tables,
           .placement = placement,
           .split_workers = split_workers,
@@ -48,6 +51,7 @@ MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::funct
 void MasterLogic::Attach(procedure::Executor& executor) {
   env.executor = &executor;
   servers.Attach(&executor);
+  decommissions.Attach(&executor);
   server_manager.Attach(&executor);
 }
 

@@ -18,10 +18,12 @@
 #include "master/chores/normalizer.h"
 #include "master/chores/quota_manager.h"
 #include "master/chores/replication_manager.h"
+#include "master/cluster/decommissions.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/namespace_directory.h"
 #include "master/cluster/peer_directory.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/registrations.h"
 #include "master/cluster/snapshot_book.h"
 #include "master/cluster/split_workers.h"
 #include "master/cluster/switches.h"
@@ -76,7 +78,9 @@ struct MasterLogic {
 
   // State in memory (master/cluster), plans and reports.
   RegionDirectory regions;
-  ServerDirectory servers;
+  Membership servers;
+  Registrations registrations;
+  Decommissions decommissions;
   ServerManager server_manager;
   TableDirectory tables;
   Placement placement;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/requests/server_admin.h"
 #include "tests/crash/scenarios.h"
 
@@ -32,13 +32,13 @@ TEST(MasterCrash, DrainServer) {
          [drained](Rig& rig) {
            if (!rig.At("DrainServer", "STOP_SERVER") || !rig.cluster.master().ready()) return;
            sim::SimServer* server = rig.cluster.Find(*drained);
-           const bool told = rig.cluster.master().logic().servers.decommissions().IsToStop(*drained);
+           const bool told = rig.cluster.master().logic().decommissions.IsToStop(*drained);
            if (!told || server == nullptr || !server->regions().empty() || !rig.Once("killed")) return;
            rig.happened["victim " + drained->ToString()] = true;
            rig.cluster.Kill(*server);
          },
          [drained](Rig& rig) {
-           return CrashDealtWith(rig) && rig.cluster.master().logic().servers.decommissions().IsMarked(*drained);
+           return CrashDealtWith(rig) && rig.cluster.master().logic().decommissions.IsMarked(*drained);
          }});
 }
 
@@ -58,7 +58,7 @@ TEST(MasterCrash, RecommissionServer) {
          },
          nullptr,
          [=](Rig& rig) {
-           return !rig.cluster.master().logic().servers.IsDecommissioned(*drained) && OpenOn(First(rig)) == *regions;
+           return !rig.cluster.master().logic().decommissions.Has(*drained) && OpenOn(First(rig)) == *regions;
          }});
 }
 

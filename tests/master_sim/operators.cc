@@ -221,7 +221,7 @@ void Operators::GoHome() {
   }
   if (!master.ready()) return;
   GiveUpTheRest();
-  for (const ServerName& marked : master.logic().servers.decommissions().Marked()) {
+  for (const ServerName& marked : master.logic().decommissions.Marked()) {
     master.logic().server_admin.Recommission(marked, {}, {"sim", {}}, [](const Result<ProcId>&) {});
   }
 }

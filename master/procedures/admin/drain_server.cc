@@ -8,9 +8,12 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/address_key.h"
+#include "master/cluster/decommissions.h"
 #include "master/cluster/errors.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/policy/server_choice.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/master_options.h"
 #include "procedure/api/executor.h"
@@ -24,7 +27,7 @@ std::string DecommissionRecord(const ServerName& server) {
 void ShowDecommissionRecord(MasterEnv& env, const ServerName& server) {
   const auto records = env.executor->SystemRecords();
   const auto record = records.find(DecommissionRecord(server));
-  env.servers.ShowDecommission(server, record == records.end() ? std::string() : record->second);
+  env.decommissions.Show(server, record == records.end() ? std::string() : record->second);
 }
 
 ProcedurePtr DrainServer::Make(const ServerName& server, const Options& options) {
@@ -57,7 +60,7 @@ procedure::Description DrainServer::Describe() const {
 namespace {
 
 Status RequireAnotherTaker(const MasterEnv& env, const ServerName& server) {
-  const std::vector<ServerName> eligible = env.servers.EligibleServers();
+  const std::vector<ServerName> eligible = EligibleServers(env.servers, env.decommissions);
   const bool another =
       std::any_of(eligible.begin(), eligible.end(), [&server](const ServerName& each) { return each != server; });
   if (another || RATCHET_MUTANT("master.drain_the_last")) return Ok();
@@ -74,7 +77,7 @@ Status DrainServer::Check(const MasterEnv& env, const ServerName& server) {
         fmt::format("server {} is not online ('ratchet servers' lists online servers)", server.ToString()));
   }
   if (Status another = RequireAnotherTaker(env, server); !another.ok()) return another;
-  const Decommissions& marks = env.servers.decommissions();
+  const Decommissions& marks = env.decommissions;
   if (!marks.Has(server) && marks.size() >= Decommissions::kMarksAtMost) {
     return IllegalRequest(
         fmt::format("{} servers are already decommissioned; undrain some (ratchet undrain)", marks.size()));
@@ -86,7 +89,7 @@ StepOutcome DrainServer::Mark(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (Status may = Check(env, Server()); !may.ok()) return EndFailed{may.error()};  // nothing was changed yet
   // Reserves first and checks again: if two workers drain the last two servers at once, at least one drain is refused.
-  env.servers.decommissions().Reserve(Server());
+  env.decommissions.Reserve(Server());
   if (Status another = RequireAnotherTaker(env, Server()); !another.ok()) {
     ShowDecommissionRecord(env, Server());  // restores the previous value
     return EndFailed{another.error()};
@@ -105,7 +108,7 @@ StepOutcome DrainServer::ShowMark(StepContext& ctx) {
 }
 
 std::optional<StepOutcome> DrainServer::EndedEarly(const MasterEnv& env) const {
-  if (!env.servers.decommissions().IsMarked(Server())) {
+  if (!env.decommissions.IsMarked(Server())) {
     return Done{fmt::format("ended early: {} was undrained", data_.server())};
   }
   if (env.servers.IsOnline(Server())) return std::nullopt;
@@ -140,7 +143,7 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
     if (data_.and_stop()) return GoTo(State::kStopServer);
     return Done{fmt::format("drained: {} regions moved off", data_.total())};
   }
-  if (env.servers.EligibleServers().empty()) {
+  if (EligibleServers(env.servers, env.decommissions).empty()) {
     return Retry{Error(Code::kUnavailable,
                        fmt::format("{} of {} regions left, and no other server can have them", left, data_.total())),
                  BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
@@ -169,13 +172,13 @@ StepOutcome DrainServer::ConfirmMoved(StepContext& /*ctx*/) {
 StepOutcome DrainServer::StopServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = Server();
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));
   const bool online = env.servers.IsOnline(server);
-  if (online && env.servers.decommissions().IsMarked(server)) {
-    env.servers.decommissions().SetToStop(server, true);
+  if (online && env.decommissions.IsMarked(server)) {
+    env.decommissions.SetToStop(server, true);
     return Await{std::move(ticket), env.options.order_resend};
   }
-  env.servers.decommissions().SetToStop(server, false);
+  env.decommissions.SetToStop(server, false);
   if (online)
     return Done{fmt::format("drained: {} regions moved off; not stopped: the server was undrained", data_.total())};
   return Done{fmt::format("drained: {} regions moved off; the server has ended", data_.total())};

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "master/cluster/address_key.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/policy/server_choice.h"
 #include "master/procedures/admin/drain_server.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "procedure/api/executor.h"
@@ -51,7 +53,7 @@ StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
   RATCHET_LOG(kInfo, "pid={} server {} is no longer decommissioned", ctx.pid(), AddressKey(Server()));
   // Notifies a drain that waits for the end of a server at this address.
   for (const ServerName& server : env.servers.Online()) {
-    if (server.SameAddress(Server())) env.executor->Wake(ServerDirectory::SettlementEvent(server));
+    if (server.SameAddress(Server())) env.executor->Wake(Membership::SettlementEvent(server));
   }
   if (data_.total() == 0) return Done{WhatWasDone()};
   return GoTo(State::kMoveRegions);
@@ -60,7 +62,7 @@ StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
 StepOutcome RecommissionServer::MoveRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
-  const std::vector<ServerName> eligible = env.servers.EligibleServers();
+  const std::vector<ServerName> eligible = EligibleServers(env.servers, env.decommissions);
   const auto target = std::find_if(eligible.begin(), eligible.end(),
                                    [this](const ServerName& server) { return server.SameAddress(Server()); });
   if (target == eligible.end()) {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/core/master_options.h"
 
@@ -31,7 +31,7 @@ Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::O
 }
 
 procedure::WaitTicket SettlementTicket(StepContext& ctx, const pb::RegionOrderData& data) {
-  return ctx.TakeTicket(ServerDirectory::SettlementEvent(ServerFromData(data.server())));
+  return ctx.TakeTicket(Membership::SettlementEvent(ServerFromData(data.server())));
 }
 
 DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data) {

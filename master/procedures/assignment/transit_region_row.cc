@@ -5,8 +5,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/region_plan.h"
 

@@ -7,11 +7,13 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/base/went_back.h"
+#include "master/cluster/decommissions.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/cluster/transition_counts.h"
 #include "master/policy/placement.h"
+#include "master/policy/server_choice.h"
 #include "master/procedures/assignment/close_region.h"
 #include "master/procedures/assignment/open_region.h"
 #include "master/procedures/core/act_on_files.h"
@@ -222,7 +224,7 @@ StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
 
 // Returns nullopt if the server serves; waits while its standing is unknown.
 std::optional<StepOutcome> TransitRegionState::RequireServing(StepContext& ctx, const ServerName& server) {
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));  // before the check
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));  // before the check
   switch (EnvOf(ctx).servers.SettlementOf(server, IsMetaRegion())) {
     case SettlementState::kAwait: return Await{std::move(ticket), std::nullopt};
     case SettlementState::kSettled: return LostServer(ctx);
@@ -301,7 +303,7 @@ std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
 
 StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   const PlacementRequest request = WhereTo(data_);
   const auto chosen = env.placement.Choose(request, ServersFor(env, data_, request), env.regions.CountByServer());
   if (!chosen && data_.reopens()) return EndLost(ctx);
@@ -325,7 +327,7 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   auto schema = ReadMissingSchema(ctx, FromData(data_.region()).table);
   if (schema.wait) return *std::move(schema.wait);
   const bool ready = there && schema.result->ok();
-  const bool drained = env.servers.IsDecommissioned(server) && !env.servers.EligibleServers().empty() &&
+  const bool drained = env.decommissions.Has(server) && !EligibleServers(env.servers, env.decommissions).empty() &&
                        !RATCHET_MUTANT("master.open_on_the_drained");
   if (!env.servers.IsOnline(server) || drained || !ready) {
     // No order was sent, so nothing is unsettled.

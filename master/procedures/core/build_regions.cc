@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/core/master_options.h"
@@ -54,7 +54,7 @@ StepOutcome BuildRegions::Dispatch(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));
   if (data_.has_answer()) return Done{ServerOrderResult(data_.answer())};
   if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data_.server())};
   auto order = MakeOrder(ctx);

@@ -26,11 +26,13 @@ class MetaTable;
 class SystemTable;
 class RegionServers;
 
+class Decommissions;
+class Membership;
 class NamespaceDirectory;
 class PeerDirectory;
 class Placement;
 class RegionDirectory;
-class ServerDirectory;
+class Registrations;
 class SnapshotBook;
 class SplitWorkers;
 class Switches;
@@ -47,7 +49,9 @@ struct MasterEnv {
   const Clock& clock;
   // In-memory state.
   RegionDirectory& regions;
-  ServerDirectory& servers;
+  Membership& servers;
+  Registrations& registrations;
+  Decommissions& decommissions;
   TableDirectory& tables;
   Placement& placement;
   SplitWorkers& split_workers;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/core/common.h"
 #include "master/procedures/core/master_options.h"
@@ -45,7 +45,7 @@ template <class Data, class AnyOrder>
 StepOutcome DispatchToServer(StepContext& ctx, const Data& data, AnyOrder order) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));
   if (data.has_answer()) return Done{ServerOrderResult(data.answer())};
   if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data.server())};
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};

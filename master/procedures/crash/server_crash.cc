@@ -6,9 +6,10 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/peer_directory.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/registrations.h"
 #include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/assignment/transit_region_state.h"
@@ -44,7 +45,8 @@ procedure::Description ServerCrash::Describe() const {
 }
 
 void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
-  ServerDirectory& servers = env.As<MasterEnv>().servers;
+  Membership& servers = env.As<MasterEnv>().servers;
+  env.As<MasterEnv>().registrations.RaiseStartCode(Server());
   servers.AddCrashed(Server(), pid());
   if (data_.meta_log_split()) servers.SetMetaLogSplit(Server());
   if (data_.logs_split()) servers.SetLogsSplit(Server());
@@ -52,6 +54,7 @@ void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
 
 StepOutcome ServerCrash::Start(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
+  env.registrations.RaiseStartCode(Server());
   env.servers.AddCrashed(Server(), pid());
   const auto meta = env.regions.Get(kMetaEncodedName);
   data_.set_carried_meta(meta && meta->location == Server());
@@ -160,7 +163,7 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   // After a restart of the whole cluster the regions return to the server at the same address, which may be about to
   // register.
   const bool retain = env.servers.FoundNoneOnline();
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   if (env.servers.MayComeBack(Server())) {
     constexpr Millis kLook{200};
     return Retry{Error(Code::kUnavailable, "the cluster was restarted, and the server at this address may return"),

@@ -8,8 +8,8 @@
 #include "common/base/accepted_mark.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/split_workers.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
@@ -185,7 +185,7 @@ SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
 StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName worker = ServerFromData(data_.worker());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(worker));
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(worker));
   if (data_.has_answer()) {
     RATCHET_LOG(kInfo, "Received report {} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}",
                 OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe().text());

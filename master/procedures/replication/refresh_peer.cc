@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/peer_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/core/server_order.h"
@@ -28,7 +28,7 @@ procedure::Absorbed RefreshPeer::Absorb(std::string_view message) { return Absor
 StepOutcome RefreshPeer::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));
   if (data_.has_answer()) {
     // A server of an earlier version does not replicate, and does not know the order.
     if (data_.answer().outcome() != pb::DONE) {

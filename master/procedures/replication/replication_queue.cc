@@ -7,8 +7,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/peer_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/procedures/core/act_on_files.h"
 #include "procedure/api/executor.h"
 
@@ -58,7 +58,7 @@ procedure::Description ClaimReplicationQueues::Describe() const {
 StepOutcome ClaimReplicationQueues::Claim(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (!data_.first() && !HasQueue(env, data_.server())) return Done{};
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   const auto claimer = ChooseClaimer(env);
   if (!claimer) return Await{std::move(ticket), std::nullopt};
   data_.set_claimer(claimer->ToString());

@@ -10,7 +10,7 @@
 #include "common/base/mutant.h"
 #include "common/model/proto/admin.pb.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/meta_table.h"
 #include "master/policy/placement.h"
@@ -258,7 +258,7 @@ std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::Resh
 std::optional<StepOutcome> ChooseBuilder(StepContext& ctx, pb::ReshapeData& data) {
   if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   PlacementRequest request;
   request.encoded = EncodedChildren(data).front();
   request.target = FormerServer(data);

@@ -8,7 +8,7 @@
 
 #include "common/model/codec.h"
 #include "common/model/proto/snapshot.pb.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/core/server_order.h"
@@ -82,7 +82,7 @@ StepOutcome CopyOrderProcedure<P>::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const std::string source = FromData(data.source()).encoded_name();
   const ServerName server = ServerFromData(data.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));
   if (data.has_answer()) return Done{Named(ServerOrderResult(data.answer()), source)};
   if (!env.servers.IsOnline(server)) return Done{Named(ServerGoneResult(data.server()), source)};
   Result<CopyOrder> order = MakeOrder(data, ctx.pid());

@@ -9,7 +9,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/snapshot.pb.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/snapshot/copy_region.h"
 #include "master/procedures/table/new_table.h"
@@ -116,7 +116,7 @@ std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data) {
 
 std::optional<StepOutcome> OrderCopies(StepContext& ctx, const pb::TableData& data, std::vector<ProcedurePtr>& orders) {
   MasterEnv& env = EnvOf(ctx);
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   const std::vector<ServerName> online = env.servers.Online();
   if (online.empty()) return Await{std::move(ticket), std::nullopt};
   const std::vector<RegionInfo> regions = NewRegionsOf(data, ctx.pid());

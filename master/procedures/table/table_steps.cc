@@ -7,7 +7,7 @@
 
 #include "common/base/mutant.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/undo_writes.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "procedure/api/executor.h"

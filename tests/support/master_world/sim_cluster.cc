@@ -68,7 +68,7 @@ void SimCluster::SessionEnds(const ServerName& name, Millis delay) {
   time_.After(delay, [this, name] {
     if (live_.erase(name) == 0) return;
     if (!has_master()) return;
-    master().logic().servers.Abandon(name);
+    master().logic().registrations.Abandon(name);
     master().logic().server_manager.Expire(name, "its session has ended");
   });
 }

@@ -6,7 +6,7 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "master/chores/balancer.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/switches.h"
 #include "master/policy/balance_plan.h"
 #include "tests/unit/master/fixture.h"

@@ -1,5 +1,6 @@
 // Decommissioned servers: drained of their regions, not chosen as long as another server exists, and taken back.
 #include "common/base/mutant.h"
+#include "master/cluster/address_key.h"
 #include "master/requests/server_admin.h"
 #include "tests/unit/master/fixture.h"
 
@@ -18,7 +19,7 @@ class DrainTest : public MasterTest {
   std::string ResultOf(const Result<ProcId>& pid) {
     return pid.ok() ? master().executor().GetResult(*pid).result : pid.error().ToString();
   }
-  bool IsMarked(const ServerName& server) { return master().logic().servers.decommissions().IsMarked(server); }
+  bool IsMarked(const ServerName& server) { return master().logic().decommissions.IsMarked(server); }
   std::size_t Waiting(const char* step) {
     std::size_t count = 0;
     for (const ProcId pid : master().executor().FindUnfinished("DrainServer")) {
@@ -186,7 +187,7 @@ TEST_F(DrainTest, DrainedServerIsAskedToStop) {
   cluster_.Boot(3);
   GivenTable("t", 6);
   sim::SimServer& drained = HostOf(Encoded("t"));
-  const auto is_to_stop = [&] { return master().logic().servers.decommissions().IsToStop(drained.name()); };
+  const auto is_to_stop = [&] { return master().logic().decommissions.IsToStop(drained.name()); };
   const auto pid = Drain(drained.name(), /*and_stop=*/true);
   ASSERT_TRUE(cluster_.RunUntil(is_to_stop)) << master().Unfinished();
   EXPECT_TRUE(drained.regions().empty());
@@ -209,7 +210,7 @@ TEST_F(DrainTest, RecommissionEndsTheWaitForTheStop) {
   (void)Undrain(drained);
   ExpectSettled();
   EXPECT_NE(ResultOf(pid).find("not stopped: the server was undrained"), std::string::npos) << ResultOf(pid);
-  EXPECT_FALSE(master().logic().servers.decommissions().IsToStop(drained));
+  EXPECT_FALSE(master().logic().decommissions.IsToStop(drained));
 }
 
 // Uses the method of HBase's clients, which returns when the marks are visible; the regions are moved afterwards.
@@ -221,7 +222,7 @@ TEST_F(DrainTest, SeveralServersAreDecommissionedAtOnce) {
   servers().Decommission(two, /*offload=*/true, "me", [&](Status done) { answer = std::move(done); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_TRUE(answer->ok()) << answer->error().ToString();
-  EXPECT_EQ(master().logic().servers.decommissions().Marked(), two);
+  EXPECT_EQ(master().logic().decommissions.Marked(), two);
   ExpectServed("t", 9);
   EXPECT_EQ(cluster_.Alive()[2]->regions().size(), 10U) << "with hbase:meta";
   answer.reset();

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "common/base/mutant.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -1,3 +1,6 @@
+#include <atomic>
+#include <thread>
+
 // Region servers die: alone, with meta, several at once, during other work; or are only believed dead.
 #include "master/repair/reconciler.h"
 #include "tests/unit/master/fixture.h"
@@ -248,8 +251,8 @@ class StartCodesTest : public MasterTest {
   // More addresses than are kept, in memory and not in a record; then another server registers, and some are forgotten.
   void GivenMoreThanAreKept() {
     cluster_.Boot(2);
-    for (std::size_t i = 0; i < ServerDirectory::kStartCodesKept; ++i) {
-      master().logic().servers.RaiseStartCode(Old(i, 1 + i % 2));
+    for (std::size_t i = 0; i < Registrations::kStartCodesKept; ++i) {
+      master().logic().registrations.RaiseStartCode(Old(i, 1 + i % 2));
     }
     GivenAnotherServer();
   }
@@ -264,7 +267,7 @@ class StartCodesTest : public MasterTest {
     const auto floor = records.find(std::string(kStartCodeFloorRecord));
     return floor == records.end() ? "none" : floor->second;
   }
-  bool MayRegister(const ServerName& server) { return master().logic().servers.Admit(server).ok(); }
+  bool MayRegister(const ServerName& server) { return master().logic().registrations.Admit(server).ok(); }
 };
 
 TEST_F(StartCodesTest, WhatIsForgottenStaysBarred) {
@@ -288,12 +291,14 @@ TEST_F(StartCodesTest, ForgettingWithoutAFloorIsCaught) {
 
 TEST_F(StartCodesTest, OnlyOldOnesOfAddressesWithoutAServerAreForgottenByOneAtATime) {
   ManualTime time;
-  ServerDirectory servers(time);
+  Membership members(time);
+  Registrations servers(time, members);
   const auto young = static_cast<std::uint64_t>(time.WallMillis());
   const ServerName first{"first", 1, young};
   const ServerName second{"second", 1, young};
-  servers.AddOnline({"online", 1, 5}, "v");  // old, and in use
-  for (std::size_t i = 0; i + 3 < ServerDirectory::kStartCodesKept; ++i) servers.RaiseStartCode(Old(i, young));
+  servers.RaiseStartCode({"online", 1, 5});  // old, and in use
+  members.AddOnline({"online", 1, 5}, "v");
+  for (std::size_t i = 0; i + 3 < Registrations::kStartCodesKept; ++i) servers.RaiseStartCode(Old(i, young));
   ASSERT_TRUE(servers.Admit(first).ok());
   ASSERT_TRUE(servers.Admit(second).ok());
   EXPECT_TRUE(servers.ForgetStartCodes(first).addresses.empty()) << "there are not more than are kept";
@@ -313,6 +318,33 @@ TEST_F(StartCodesTest, OnlyOldOnesOfAddressesWithoutAServerAreForgottenByOneAtAT
   EXPECT_FALSE(servers.Admit({"new", 1, 7}).ok());
   EXPECT_FALSE(servers.Admit({"new", 1, 7}).ok()) << "being refused leaves nothing behind";
   EXPECT_TRUE(servers.Admit({"new", 1, 8}).ok());
+}
+
+// The end of a registration makes the server a member first, so a request at that moment finds one of the two.
+TEST_F(StartCodesTest, RequestDuringTheEndOfItsRegistrationIsNeverRefusedAsDead) {
+  ManualTime time;
+  Membership members(time);
+  Registrations registrations(time, members);
+  for (std::uint64_t code = 1; code <= 200; ++code) {
+    const ServerName server{"h", 1, code};
+    ASSERT_TRUE(registrations.Admit(server).ok());
+    std::atomic<bool> begun{false};
+    std::thread ends([&] {
+      begun.store(true);
+      EXPECT_TRUE(registrations.EndRegistration(server, Ok()));
+    });
+    while (!begun.load()) {
+    }
+    EXPECT_TRUE(registrations.IsKnown(server));
+    const auto again = registrations.Admit(server);
+    if (!again.ok()) {
+      EXPECT_TRUE(again.error().remote_class().ends_with("PleaseHoldException")) << again.error().ToString();
+    }
+    ends.join();
+    EXPECT_FALSE(registrations.EndRegistration(server, Ok())) << "only the first call ends it";
+    EXPECT_TRUE(members.IsOnline(server));
+    members.Remove(server);
+  }
 }
 
 TEST_F(MasterTest, AFencedDirectoryWithoutACrashProcedureIsTakenUp) {

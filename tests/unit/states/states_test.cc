@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "common/model/region_state.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "procedure/api/proc_state.h"
 #include "procedure/core/next_action_kind.h"
 #include "procedure/engine/phase.h"
