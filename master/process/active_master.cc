@@ -28,11 +28,11 @@
 #include "master/meta/rpc_meta_table.h"
 #include "master/meta/rpc_system_table.h"
 #include "master/procedures/register.h"
+#include "master/process/chore_threads.h"
 #include "master/process/cleaner_run.h"
 #include "master/process/ended_listener.h"
 #include "master/process/logic_options.h"
 #include "master/process/owner_note.h"
-#include "master/process/periodic_thread.h"
 #include "master/process/root_directory.h"
 #include "master/process/system_places.h"
 #include "master/process/task_thread.h"
@@ -57,6 +57,7 @@ namespace {
 
 constexpr Millis kLivenessPeriod{1'000};
 constexpr Millis kOwnerPeriod{250};
+constexpr const char* kCleanerChore = "cleaner";
 constexpr Millis kSweepPeriod{3'000};
 constexpr Millis kBalancerPeriod{1'000};
 constexpr Millis kComparePeriod{60'000};
@@ -162,8 +163,8 @@ struct ActiveMaster::Parts {
   std::unique_ptr<ArchiveCleaner> cleaner;
   std::unique_ptr<FileRetirer> retirer;
   std::unique_ptr<StrayLogs> stray_logs;
-  std::unique_ptr<PeriodicThread> cleaner_thread;
-  std::unique_ptr<PeriodicThread> survey_thread;
+  std::unique_ptr<ChoreThreads> chores;
+  const std::shared_ptr<std::atomic<TimePoint>> next_compare = std::make_shared<std::atomic<TimePoint>>(TimePoint{});
   TaskThread slow_work{"slow-work", kMostSlowWork};  // S88 (slow storage work on its own thread)
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
@@ -338,52 +339,62 @@ void ActiveMaster::FailOn(const Error& error, const std::string& where) {
   deps_.on_end(ExitCodeFor(error), where + ": " + error.ToString());
 }
 
-void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
-  deps_.timers.After(period, [this, weak = std::weak_ptr<Parts>(parts_), period, chore = std::move(chore)]() mutable {
-    const auto parts = weak.lock();
-    if (parts == nullptr || parts->stopping.load()) return;
-    chore();
-    ScheduleChore(period, std::move(chore));
-  });
+// Each of them repeats until the master stops. Those that block wait for the storage.
+std::vector<Chore> ActiveMaster::Chores() {
+  Parts& parts = *parts_;
+  MasterLogic& logic = parts.logic;
+  const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
+    const auto still = weak.lock();
+    if (still != nullptr && !still->stopping.load()) CompareWithLiveServers();
+  };
+  return {
+      {"owner", kOwnerPeriod, deps_.look_soon},
+      {"live-servers", kLivenessPeriod, [this, compare] { deps_.session.Post(compare); }},
+      {"reconciler", kSweepPeriod, [&logic] { logic.reconciler.Sweep(); }},
+      {"meta", kComparePeriod, [this] { CompareWithMeta(); }},
+      {"balancer", kBalancerPeriod, [&logic] { logic.balancer.Tick(); }},
+      {"normalizer", kBalancerPeriod, [&logic] { logic.normalizer.Tick(); }},
+      {"replication", kBalancerPeriod, [&logic] { logic.replication_manager.Tick(); }},
+      {"quotas", kBalancerPeriod, [&logic] { logic.quota_manager.Tick(); }},
+      {"namespaces", kBalancerPeriod, [&logic] { logic.namespace_table.Tick(); }},
+      {kCleanerChore, deps_.config.cleaner_interval,
+       [&parts] {
+         parts.logic.snapshot_admin.CleanUp();
+         if (parts.logic.switches.IsOn(Switch::kCleaner)) RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
+       },
+       /*blocks=*/true},
+      {"survey", kSweepPeriod,
+       [this, &logic] {
+         logic.reconciler.Survey();
+         KeepClusterId();
+       },
+       /*blocks=*/true},
+  };
+}
+
+void ActiveMaster::CompareWithMeta() {
+  const TimePoint begun = deps_.clock.Now();
+  if (!parts_->logic.ready() || begun < parts_->next_compare->load()) return;
+  parts_->logic.reconciler.CompareWithMeta(
+      [next = parts_->next_compare, &clock = deps_.clock, begun](const Status& compared) {
+        const TimePoint ended = clock.Now();  // the comparison has read all of hbase:meta
+        if (compared.ok())
+          *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
+      });
 }
 
 void ActiveMaster::StartChores() {
-  ScheduleChore(kOwnerPeriod, deps_.look_soon);
-  ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler.Sweep(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.balancer.Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer.Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_manager.Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_manager.Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.namespace_table.Tick(); });
-  ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
-    const TimePoint begun = deps_.clock.Now();
-    if (!parts_->logic.ready() || begun < next->load()) return;
-    parts_->logic.reconciler.CompareWithMeta([&clock = deps_.clock, begun, next](const Status& compared) {
-      const TimePoint ended = clock.Now();  // the comparison has read all of hbase:meta
-      if (compared.ok())
-        *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
-    });
-  });
   const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
     const auto parts = weak.lock();
     if (parts != nullptr && !parts->stopping.load()) CompareWithLiveServers();
   };
-  ScheduleChore(kLivenessPeriod, [this, compare] { deps_.session.Post(compare); });
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  parts_->cleaner_thread =
-      std::make_unique<PeriodicThread>("cleaner", deps_.config.cleaner_interval, [&parts = *parts_] {
-        parts.logic.snapshot_admin.CleanUp();
-        if (parts.logic.switches.IsOn(Switch::kCleaner)) RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
-      });
-  parts_->logic.env.run_cleaner = [thread = parts_->cleaner_thread.get()](std::function<void(bool)> done) {
-    return thread->RunSoon(std::move(done));
+  parts_->chores = std::make_unique<ChoreThreads>(deps_.clock, Chores());
+  parts_->logic.env.run_cleaner = [chores = parts_->chores.get()](std::function<void(bool)> done) {
+    return chores->RunSoon(kCleanerChore, std::move(done));
   };
-  parts_->survey_thread = std::make_unique<PeriodicThread>("survey", kSweepPeriod, [this, &logic = parts_->logic] {
-    logic.reconciler.Survey();
-    KeepClusterId();
-  });
 }
 
 // A cluster without cluster.id continues, but none of its processes could start again, because --root looks like the
@@ -443,9 +454,8 @@ std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->lo
 void ActiveMaster::Stop() {
   if (parts_ == nullptr || parts_->stopping.exchange(true)) return;
   if (parts_->watch != nullptr) parts_->watch->Stop();
-  if (parts_->survey_thread != nullptr) parts_->survey_thread->Stop();
+  if (parts_->chores != nullptr) parts_->chores->Stop();
   parts_->slow_work.Stop();
-  if (parts_->cleaner_thread != nullptr) parts_->cleaner_thread->Stop();
   parts_->executor->Stop();
   parts_->file_actions.Stop();
   if (parts_->history != nullptr) parts_->history->Stop();
