@@ -17,8 +17,7 @@ class Executor;
 class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::LockProcedureData> {
  public:
   static constexpr std::string_view kTypeName = "LockProcedure";
-  enum class State : StepNo { kHold = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kHold, "HOLD", &LockProcedure::Hold, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&LockProcedure::Hold>(1, "HOLD", kNothingToUndo)}; }
 
   using StateMachineProcedure::StateMachineProcedure;
   // `timeout`: the lock is released when no heartbeat has come for this long.

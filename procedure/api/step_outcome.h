@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -81,6 +82,13 @@ struct EndFailed {
 struct [[nodiscard]] StepOutcome : std::variant<Next, Spawn, Await, Retry, Yield, Done, Fail, EndFailed> {
   using variant::variant;
 };
+
+// Ends the enclosing step with the outcome of `expr`, if it has one. `expr` is an optional StepOutcome; the enclosing
+// function returns a StepOutcome or an optional one.
+#define RATCHET_STEP(expr)                                                                    \
+  do {                                                                                        \
+    if (auto&& ratchet_outcome = (expr); ratchet_outcome) return *std::move(ratchet_outcome); \
+  } while (false)
 
 // The outcome as stored in the step history and shown to humans. Append only.
 enum class OutcomeKind : std::uint8_t {

@@ -1,14 +1,13 @@
 // The step table: one row per state of a procedure type, checked at compile time and again at registration.
 //
-//   enum class State : StepNo { kPrepare = 1, kWriteFsLayout = 2, kAssign = 3 };
 //   static constexpr auto Steps() { return std::array{
-//       On(State::kPrepare,     "PREPARE",      &CreateTable::Prepare,     kNothingToUndo),
-//       On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
-//       On(State::kAssign,      "ASSIGN",       &CreateTable::Assign,      kNoReturn, Spawns("TransitRegionState"),
-//          kReleasesWhileChildrenRun),
+//       On<&CreateTable::Prepare>(1, "PREPARE", kNothingToUndo),
+//       On<&CreateTable::WriteFsLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CreateTable::ArchiveLayout>()),
+//       On<&CreateTable::Assign>(3, "ASSIGN", kNoReturn, Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
 //   }; }
 //
-// The first row is the initial state. Numbers and names are stored and shown: never change or reuse them.
+// Only the table knows the numbers: a step continues with `GoTo<&CreateTable::Assign>()`. The first row is the initial
+// state. Numbers and names are stored and shown: never change or reuse them.
 #pragma once
 
 #include <array>
@@ -62,6 +61,14 @@ enum class LockPolicy : std::uint8_t {
 };
 [[nodiscard]] std::string_view LockPolicyName(LockPolicy policy);  // for --list-steps; empty: kAsProcedureSays
 
+// Conditions that must hold before the function of a row runs: bits whose meaning the host defines. The runner calls
+// StateMachineProcedure::Require with them at the beginning of every run of the row, not before an undo.
+enum class StepNeeds : std::uint8_t {};
+[[nodiscard]] constexpr StepNeeds operator|(StepNeeds a, StepNeeds b) {
+  return static_cast<StepNeeds>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+[[nodiscard]] constexpr bool Includes(StepNeeds needs, StepNeeds one) { return (needs | one) == needs; }
+
 template <class P>
 struct Step {
   StepNo number = 0;
@@ -70,6 +77,11 @@ struct Step {
   Undo<P> undo;
   ChildTypes spawns;
   LockPolicy locks = LockPolicy::kAsProcedureSays;
+  StepNeeds needs{};
+
+  constexpr void Set(ChildTypes types) { spawns = types; }
+  constexpr void Set(LockPolicy policy) { locks = policy; }
+  constexpr void Set(StepNeeds conditions) { needs = conditions; }
 };
 
 // A row without its functions, as the registry, the sweeps and the operator's views see it.
@@ -81,12 +93,12 @@ struct StepRow {
   LockPolicy locks = LockPolicy::kAsProcedureSays;
 };
 
-// g++ does not compare functions with null at compile time under its undefined behaviour sanitizer (GCC bug 71962); the
-// other builds do, and ProcedureRegistry::Verify looks again.
+// g++ does not compare functions with null, or with each other, at compile time under its undefined behaviour sanitizer
+// (GCC bug 71962). The other builds do, and ProcedureRegistry::Verify checks the tables again.
 #if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kNullFunctionsAreSeen = false;
+inline constexpr bool kFunctionsAreCompared = false;
 #else
-inline constexpr bool kNullFunctionsAreSeen = true;
+inline constexpr bool kFunctionsAreCompared = true;
 #endif
 
 // Checks: numbers non-zero and unique, names non-empty and unique, every row with a function and a declared undo, no
@@ -96,7 +108,7 @@ consteval bool StepTableIsSound(const Rows& rows) {
   bool no_return = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].number == 0 || rows[i].name.empty()) return false;
-    if constexpr (kNullFunctionsAreSeen) {
+    if constexpr (kFunctionsAreCompared) {
       if (rows[i].run == nullptr) return false;
       if ((rows[i].undo.kind == UndoKind::kCall) != (rows[i].undo.fn != nullptr)) return false;
     }

@@ -28,9 +28,9 @@
 #include "common/base/prng.h"
 #include "procedure/api/executor.h"
 #include "procedure/api/procedure_registry.h"
+#include "procedure/api/scheduling_class.h"
 #include "procedure/api/state_machine_procedure.h"
 #include "procedure/api/worker_pool.h"
-#include "procedure/api/scheduling_class.h"
 #include "procedure/engine/executor_lock.h"
 #include "procedure/engine/progress.h"
 #include "tests/support/memory_store.h"
@@ -61,8 +61,7 @@ struct Target {
 class BenchProcedure final : public StateMachineProcedure<BenchProcedure, NoData> {
  public:
   static constexpr std::string_view kTypeName = "Bench";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &BenchProcedure::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&BenchProcedure::Only>(1, "ONLY", kNothingToUndo)}; }
   explicit BenchProcedure(Target& target) : target_(&target) {}
   [[nodiscard]] LockSet Locks() const override { return target_->locks; }
 

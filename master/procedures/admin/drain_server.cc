@@ -91,7 +91,7 @@ StepOutcome DrainServer::Mark(StepContext& ctx) {
     return EndFailed{another.error()};
   }
   ctx.PutSystemRecord(DecommissionRecord(Server()), data_.server());
-  return GoTo(State::kShowMark);
+  return GoTo<&DrainServer::ShowMark>();
 }
 
 StepOutcome DrainServer::ShowMark(StepContext& ctx) {
@@ -100,7 +100,7 @@ StepOutcome DrainServer::ShowMark(StepContext& ctx) {
   RATCHET_LOG(kInfo, "pid={} server {} is decommissioned{}", ctx.pid(), data_.server(),
               data_.offload() ? "; moving its regions to other servers" : "");
   if (!data_.offload()) return Done{"decommissioned; its regions stay"};
-  return GoTo(State::kMoveRegions);
+  return GoTo<&DrainServer::MoveRegions>();
 }
 
 std::optional<StepOutcome> DrainServer::EndedEarly(const MasterEnv& env) const {
@@ -112,10 +112,9 @@ std::optional<StepOutcome> DrainServer::EndedEarly(const MasterEnv& env) const {
 }
 
 StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = Server();
-  if (auto ended = EndedEarly(env)) return std::move(*ended);
+  RATCHET_STEP(EndedEarly(env));
   std::uint32_t left = 0;
   std::string waits_for;
   std::vector<RegionInfo> meta;
@@ -136,7 +135,7 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
   data_.set_left(left);
   data_.set_total(std::max(data_.total(), left));
   if (left == 0) {
-    if (data_.and_stop()) return GoTo(State::kStopServer);
+    if (data_.and_stop()) return GoTo<&DrainServer::StopServer>();
     return Done{fmt::format("drained: {} regions moved off", data_.total())};
   }
   if (env.servers.EligibleServers().empty()) {
@@ -156,12 +155,12 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
     *data_.add_moving() = ToData(region);
     moves.push_back(TransitRegionState::Move(region, std::nullopt));
   }
-  return SpawnThen(State::kConfirmMoved, std::move(moves));
+  return SpawnThen<&DrainServer::ConfirmMoved>(std::move(moves));
 }
 
 StepOutcome DrainServer::ConfirmMoved(StepContext& /*ctx*/) {
   data_.clear_moving();
-  return GoTo(State::kMoveRegions);
+  return GoTo<&DrainServer::MoveRegions>();
 }
 
 // Each answer to a heartbeat carries the request to stop, also from a later master, so no order has to be settled.

@@ -61,15 +61,14 @@ Status CreateNamespace::CheckInitial() const { return CheckNamespaceData(data_);
 std::string CreateNamespace::Describe() const { return NamespaceText(data_); }
 
 StepOutcome CreateNamespace::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (EnvOf(ctx).namespaces.Exists(data_.name())) return Fail{NamespaceExistsAlready(data_.name())};
   if (Status room = RoomForAnother(EnvOf(ctx)); !room.ok()) return Fail{room.error()};
-  return GoTo(State::kInsert);
+  return GoTo<&CreateNamespace::Insert>();
 }
 
 StepOutcome CreateNamespace::Insert(StepContext& ctx) {
   ctx.PutSystemRecord(NamespaceRecordKey(data_), data_.description());
-  return GoTo(State::kSetQuota);
+  return GoTo<&CreateNamespace::SetQuota>();
 }
 
 StepOutcome CreateNamespace::SetQuota(StepContext& ctx) {
@@ -89,18 +88,17 @@ Status ModifyNamespace::CheckInitial() const { return CheckNamespaceData(data_);
 std::string ModifyNamespace::Describe() const { return NamespaceText(data_); }
 
 StepOutcome ModifyNamespace::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const MasterEnv& env = EnvOf(ctx);
   if (!env.namespaces.Exists(data_.name())) return Fail{NamespaceNotFound(data_.name())};
   // A namespace without a record (a default one, or one that only its tables name) gets its record now.
   const bool on_record = env.executor->SystemRecord(NamespaceRecordKey(data_)).has_value();
   if (Status room = RoomForAnother(env); !on_record && !room.ok()) return Fail{room.error()};
-  return GoTo(State::kUpdate);
+  return GoTo<&ModifyNamespace::Update>();
 }
 
 StepOutcome ModifyNamespace::Update(StepContext& ctx) {
   ctx.PutSystemRecord(NamespaceRecordKey(data_), data_.description());
-  return GoTo(State::kSetQuota);
+  return GoTo<&ModifyNamespace::SetQuota>();
 }
 
 StepOutcome ModifyNamespace::SetQuota(StepContext& ctx) {
@@ -134,14 +132,13 @@ Status DeleteNamespace::Check(const MasterEnv& env, const std::string& name) {
 }
 
 StepOutcome DeleteNamespace::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (Status may = Check(EnvOf(ctx), data_.name()); !may.ok()) return Fail{may.error()};
-  return GoTo(State::kDelete);
+  return GoTo<&DeleteNamespace::Delete>();
 }
 
 StepOutcome DeleteNamespace::Delete(StepContext& ctx) {
   ctx.DeleteSystemRecord(NamespaceRecordKey(data_));
-  return GoTo(State::kRemoveQuota);
+  return GoTo<&DeleteNamespace::RemoveQuota>();
 }
 
 StepOutcome DeleteNamespace::RemoveQuota(StepContext& ctx) {

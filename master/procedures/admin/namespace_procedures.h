@@ -18,18 +18,17 @@
 
 namespace ratchet::master {
 
-class CreateNamespace final : public procedure::StateMachineProcedure<CreateNamespace, pb::NamespaceData> {
+class CreateNamespace final : public MasterProcedure<CreateNamespace, pb::NamespaceData> {
  public:
   static constexpr std::string_view kTypeName = "CreateNamespace";
-  enum class State : StepNo { kPrepare = 1, kInsert = 3, kSetQuota = 5 };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &CreateNamespace::Prepare, kNothingToUndo),
-        On(State::kInsert, "INSERT_INTO_NS_TABLE", &CreateNamespace::Insert, kNoReturn),
-        On(State::kSetQuota, "SET_NAMESPACE_QUOTA", &CreateNamespace::SetQuota, kNoReturn),
+        On<&CreateNamespace::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&CreateNamespace::Insert>(3, "INSERT_INTO_NS_TABLE", kNoReturn),
+        On<&CreateNamespace::SetQuota>(5, "SET_NAMESPACE_QUOTA", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const NamespaceDescriptor& descriptor);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
@@ -42,18 +41,17 @@ class CreateNamespace final : public procedure::StateMachineProcedure<CreateName
   StepOutcome SetQuota(StepContext& ctx);
 };
 
-class ModifyNamespace final : public procedure::StateMachineProcedure<ModifyNamespace, pb::NamespaceData> {
+class ModifyNamespace final : public MasterProcedure<ModifyNamespace, pb::NamespaceData> {
  public:
   static constexpr std::string_view kTypeName = "ModifyNamespace";
-  enum class State : StepNo { kPrepare = 1, kUpdate = 2, kSetQuota = 4 };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &ModifyNamespace::Prepare, kNothingToUndo),
-        On(State::kUpdate, "UPDATE_NS_TABLE", &ModifyNamespace::Update, kNoReturn),
-        On(State::kSetQuota, "SET_NAMESPACE_QUOTA", &ModifyNamespace::SetQuota, kNoReturn),
+        On<&ModifyNamespace::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&ModifyNamespace::Update>(2, "UPDATE_NS_TABLE", kNoReturn),
+        On<&ModifyNamespace::SetQuota>(4, "SET_NAMESPACE_QUOTA", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const NamespaceDescriptor& descriptor);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
@@ -67,18 +65,17 @@ class ModifyNamespace final : public procedure::StateMachineProcedure<ModifyName
 };
 
 // Deletes an empty namespace.
-class DeleteNamespace final : public procedure::StateMachineProcedure<DeleteNamespace, pb::NamespaceData> {
+class DeleteNamespace final : public MasterProcedure<DeleteNamespace, pb::NamespaceData> {
  public:
   static constexpr std::string_view kTypeName = "DeleteNamespace";
-  enum class State : StepNo { kPrepare = 1, kDelete = 2, kRemoveQuota = 5 };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &DeleteNamespace::Prepare, kNothingToUndo),
-        On(State::kDelete, "DELETE_FROM_NS_TABLE", &DeleteNamespace::Delete, kNoReturn),
-        On(State::kRemoveQuota, "REMOVE_NAMESPACE_QUOTA", &DeleteNamespace::RemoveQuota, kNoReturn),
+        On<&DeleteNamespace::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&DeleteNamespace::Delete>(2, "DELETE_FROM_NS_TABLE", kNoReturn),
+        On<&DeleteNamespace::RemoveQuota>(5, "REMOVE_NAMESPACE_QUOTA", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const std::string& name);
 
   [[nodiscard]] procedure::LockSet Locks() const override;

@@ -41,7 +41,7 @@ std::string RecommissionServer::WhatWasDone() const {
 
 StepOutcome RecommissionServer::Unmark(StepContext& ctx) {
   ctx.DeleteSystemRecord(DecommissionRecord(Server()));
-  return GoTo(State::kShowMark);
+  return GoTo<&RecommissionServer::ShowMark>();
 }
 
 StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
@@ -53,11 +53,10 @@ StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
     if (server.SameAddress(Server())) env.executor->Wake(ServerDirectory::SettlementEvent(server));
   }
   if (data_.total() == 0) return Done{WhatWasDone()};
-  return GoTo(State::kMoveRegions);
+  return GoTo<&RecommissionServer::MoveRegions>();
 }
 
 StepOutcome RecommissionServer::MoveRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const std::vector<ServerName> eligible = env.servers.EligibleServers();
   const auto target = std::find_if(eligible.begin(), eligible.end(),
@@ -77,17 +76,16 @@ StepOutcome RecommissionServer::MoveRegions(StepContext& ctx) {
   }
   data_.mutable_left()->DeleteSubrange(0, looked_at);
   if (moves.empty()) return Done{WhatWasDone()};
-  return SpawnThen(State::kConfirmMoved, std::move(moves));
+  return SpawnThen<&RecommissionServer::ConfirmMoved>(std::move(moves));
 }
 
 StepOutcome RecommissionServer::ConfirmMoved(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   for (const std::string& region : data_.moving()) {
     const auto node = EnvOf(ctx).regions.Get(region);
     if (node && node->location && node->location->SameAddress(Server())) data_.set_moved(data_.moved() + 1);
   }
   data_.clear_moving();
-  return GoTo(State::kMoveRegions);
+  return GoTo<&RecommissionServer::MoveRegions>();
 }
 
 }  // namespace ratchet::master

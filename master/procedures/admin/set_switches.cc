@@ -42,7 +42,7 @@ StepOutcome SetSwitches::WriteRecords(StepContext& ctx) {
     data_.add_was_on(which && EnvOf(ctx).switches.IsOn(*which));
     ctx.PutSystemRecord(SwitchRecord(name), std::string(OnOrOff(data_.on())));
   }
-  return GoTo(State::kShowSwitches);
+  return GoTo<&SetSwitches::ShowSwitches>();
 }
 
 StepOutcome SetSwitches::ShowSwitches(StepContext& ctx) {

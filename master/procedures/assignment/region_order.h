@@ -46,20 +46,17 @@ void SendOrder(StepContext& ctx, const std::string& server, Order order);
 [[nodiscard]] procedure::WaitTicket SettlementTicket(StepContext& ctx, const pb::RegionOrderData& data);
 
 template <class P>
-class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderData>,
-                    public procedure::FromTheBeginning {
-  using Base = procedure::StateMachineProcedure<P, pb::RegionOrderData>;
+class RegionOrder : public MasterProcedure<P, pb::RegionOrderData>, public procedure::FromTheBeginning {
+  using Base = MasterProcedure<P, pb::RegionOrderData>;
 
  public:
   using Base::Base;
-  enum class State : StepNo { kDispatch = 1, kReportSucceed = 2, kDispatchFail = 3, kServerCrash = 4 };
   static constexpr auto Steps() {
-    constexpr auto kSend = Base::On(State::kDispatch, "DISPATCH", &P::Dispatch, Base::kNoReturn);
-    constexpr auto kDone = Base::On(State::kReportSucceed, "REPORT_SUCCEED", &P::ReportSucceed, Base::kNoReturn);
-    constexpr auto kDead = Base::On(State::kServerCrash, "SERVER_CRASH", &P::ServerCrashed, Base::kNoReturn);
+    constexpr auto kSend = Base::template On<&P::Dispatch>(1, "DISPATCH", Base::kNoReturn);
+    constexpr auto kDone = Base::template On<&P::ReportSucceed>(2, "REPORT_SUCCEED", Base::kNoReturn);
+    constexpr auto kDead = Base::template On<&P::ServerCrashed>(4, "SERVER_CRASH", Base::kNoReturn);
     if constexpr (P::kCanRefuse) {
-      return std::array{kSend, kDone,
-                        Base::On(State::kDispatchFail, "DISPATCH_FAIL", &P::DispatchFail, Base::kNoReturn), kDead};
+      return std::array{kSend, kDone, Base::template On<&P::DispatchFail>(3, "DISPATCH_FAIL", Base::kNoReturn), kDead};
     } else {
       return std::array{kSend, kDone, kDead};
     }
@@ -83,7 +80,7 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
     auto ticket = SettlementTicket(ctx, this->data_);  // taken before the check, and before the server can answer
     const bool meta = FromData(this->data_.region()).IsMeta();
     if (!meta && !this->data_.has_answer()) {
-      if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);  // schema and directory are known only then
+      RATCHET_STEP(RequireMetaLoaded(ctx));  // schema and directory are known only then
     }
     switch (JudgeDispatch(ctx, this->data_)) {
       case DispatchVerdict::kAnswered: return Settled(ctx), ReportSucceed(ctx);
@@ -102,7 +99,7 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
       if (!HasTable(EnvOf(ctx), FromData(this->data_.region()))) return Done{};
     }
     auto order = static_cast<P*>(this)->MakeOrder(ctx);
-    if (order.wait) return *std::move(order.wait);
+    RATCHET_STEP(order.wait);
     if (!order.result->ok()) return Retry{order.result->error(), std::nullopt};
     LogOrder(ctx, "Dispatch", P::kTypeName, this->data_);
     SendOrder(ctx, this->data_.server(), std::move(*order.result).value());

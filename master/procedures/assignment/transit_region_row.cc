@@ -148,7 +148,7 @@ std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::s
 // ended them here.
 StepOutcome TransitRegionState::FinishClosed(StepContext& ctx) {
   const RegionState closed = data_.ends_when_lost() ? RegionState::kOffline : RegionState::kClosed;
-  if (auto outcome = WriteRow(ctx, "closed", closed)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "closed", closed));
   data_.set_region_state(static_cast<std::uint32_t>(closed));
   data_.set_transition(data_.transition() + 1);
   data_.clear_location();
@@ -161,7 +161,7 @@ StepOutcome TransitRegionState::FinishClosed(StepContext& ctx) {
 // ends, because other procedures need the locks.
 std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, RegionState state) {
   if (state == RegionState::kClosing) return std::nullopt;  // the close order follows
-  if (state == RegionState::kOpen) return GoTo(State::kClose);
+  if (state == RegionState::kOpen) return GoTo<&TransitRegionState::Close>();
   RATCHET_LOG(kWarn, "pid={} ends: region {} no longer has a row in hbase:meta", ctx.pid(), Encoded());
   EnvOf(ctx).regions.Disown(Encoded(), pid());
   EnvOf(ctx).regions.Remove(Encoded());

@@ -114,7 +114,7 @@ std::string TransitRegionState::Describe() const {
 std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (!IsMetaRegion()) {
-    if (auto wait = RequireMetaLoaded(ctx)) return wait;
+    RATCHET_STEP(RequireMetaLoaded(ctx));
   } else if (!env.regions.Get(kMetaEncodedName)) {
     env.regions.Add({MetaRegionInfo(), RegionState::kOffline, {}, {}, 0, 0});
   }
@@ -179,11 +179,11 @@ StepOutcome TransitRegionState::LostServer(StepContext& ctx) {
   if (data_.ends_when_lost()) {
     data_.set_reopens(true);
     Show(EnvOf(ctx));
-    return GoTo(State::kGetAssignCandidate);
+    return GoTo<&TransitRegionState::GetAssignCandidate>();
   }
   if (data_.type() == pb::UNASSIGN) data_.set_then_close(true);
   Show(EnvOf(ctx));
-  return GoTo(State::kGetAssignCandidate);
+  return GoTo<&TransitRegionState::GetAssignCandidate>();
 }
 
 // A part of a split or merge: returns the region to the parent procedure, which opens it.
@@ -216,7 +216,7 @@ std::optional<StepOutcome> TransitRegionState::LetGoOpen(StepContext& ctx, const
 // closing settles the region's state.
 StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
   RATCHET_LOG(kWarn, "pid={} does not know the outcome of its order; closing region {} first", ctx.pid(), Encoded());
-  return GoTo(State::kClose);
+  return GoTo<&TransitRegionState::Close>();
 }
 
 // Returns nullopt if the server serves; waits while its standing is unknown.
@@ -236,12 +236,12 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
   ShowIfBehind(env);
-  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(RequireServing(ctx, server));
   if (data_.type() == pb::ASSIGN && RegionStateOf(data_) == RegionState::kOpen && !TableIsGoing(env)) {
-    if (auto outcome = LetGoOpen(ctx, server)) return outcome;
+    RATCHET_STEP(LetGoOpen(ctx, server));
     return Done{"open already"};
   }
-  return GoTo(State::kClose);
+  return GoTo<&TransitRegionState::Close>();
 }
 
 // Handles a region that need not be open and that no server has.
@@ -258,16 +258,16 @@ std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
     data_.set_then_close(true);
     return std::nullopt;
   }
-  return GoTo(State::kClose);
+  return GoTo<&TransitRegionState::Close>();
 }
 
 StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
-  if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
+  RATCHET_STEP(LeaveServer(ctx));
   if (const auto by = LetGoOfGivenUp(EnvOf(ctx), data_, pid())) return Done{*by};
   if (!HasTable(EnvOf(ctx), FromData(data_.region()))) return EndWithoutTable(ctx);
-  if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
-  if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
+  RATCHET_STEP(GiveUp(ctx));
+  RATCHET_STEP(RequireSchema(ctx));
   if (data_.backing_off() && ctx.attempt() == 1) {
     const auto& options = EnvOf(ctx).options;
     const std::uint32_t most = options.immediate_open_attempts;
@@ -284,7 +284,7 @@ std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
   if (HasSchema(EnvOf(ctx), data_)) return std::nullopt;
   if (data_.reopens()) return EndLost(ctx);
   auto schema = ReadMissingSchema(ctx, FromData(data_.region()).table);
-  if (schema.wait) return std::move(schema.wait);
+  RATCHET_STEP(schema.wait);
   const Status& read = *schema.result;
   if (read.ok()) return std::nullopt;
   if (data_.backing_off() && data_.failed_opens() > 0) {
@@ -295,7 +295,7 @@ std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
   data_.set_failed_opens(data_.failed_opens() + 1);
   data_.set_last_refusal(read.error().message());
   Show(EnvOf(ctx));
-  return GoTo(State::kGetAssignCandidate);
+  return GoTo<&TransitRegionState::GetAssignCandidate>();
 }
 
 StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
@@ -308,11 +308,11 @@ StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   SetState(data_, RegionState::kOpening);
   data_.set_location(chosen->ToString());
   data_.set_backing_off(false);
-  return GoTo(State::kOpen);
+  return GoTo<&TransitRegionState::Open>();
 }
 
 StepOutcome TransitRegionState::Open(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   MasterEnv& env = EnvOf(ctx);
   // Updates memory first and checks the server second. A crash procedure and a drain mark the server first and look at
   // the regions second, so one of the two sees the other.
@@ -322,7 +322,7 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   // Without a schema there is no descriptor to pin (S48: schema pinned in the order; S68).
   const bool there = HasTable(env, FromData(data_.region()));
   auto schema = ReadMissingSchema(ctx, FromData(data_.region()).table);
-  if (schema.wait) return *std::move(schema.wait);
+  RATCHET_STEP(schema.wait);
   const bool ready = there && schema.result->ok();
   const bool drained = env.servers.IsDecommissioned(server) && !env.servers.EligibleServers().empty() &&
                        !RATCHET_MUTANT("master.open_on_the_drained");
@@ -330,9 +330,9 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
     // No order was sent, so nothing is unsettled.
     data_.clear_location();
     Show(env);
-    return GoTo(State::kGetAssignCandidate);
+    return GoTo<&TransitRegionState::GetAssignCandidate>();
   }
-  if (auto outcome = WriteRow(ctx, "opening", RegionState::kOpening)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "opening", RegionState::kOpening));
   data_.set_transition(data_.transition() + 1);
   RegionPast past{data_.open_sequence() > 0 || data_.served() > 0, data_.build_number(), data_.issued(), data_.served(),
                   data_.flushed()};
@@ -340,12 +340,12 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   data_.set_issued_before(data_.issued());
   data_.clear_issued();
   PutMetaLocation(ctx);  // S12 (system record with its lock)
-  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition(), past,
-                                                           DescriptorOf(env, data_)));
+  return SpawnThen<&TransitRegionState::ConfirmOpened>(
+      OpenRegion::Make(data_.region(), data_.location(), data_.transition(), past, DescriptorOf(env, data_)));
 }
 
 StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   NoteIssued(ctx);
   const pb::OrderResult result = ResultOfOrder(ctx);
   if (!result.has_outcome()) return AskWhatItIs(ctx);
@@ -359,7 +359,7 @@ StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
 StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& result) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(RequireServing(ctx, server));
   if (result.open_sequence() < data_.open_sequence()) {
     RATCHET_LOG(kWarn, "pid={} region {} opened at sequence {}, below its earlier sequence {}", ctx.pid(), Encoded(),
                 result.open_sequence(), data_.open_sequence());
@@ -371,7 +371,7 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   // openings), and no higher one was issued since.
   data_.set_issued(result.open_order());
   if (result.has_open_number()) data_.set_served(std::max(result.open_number(), data_.served()));
-  if (auto outcome = WriteRow(ctx, "open", RegionState::kOpen)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "open", RegionState::kOpen));
   SetState(data_, RegionState::kOpen);
   data_.set_transition(data_.transition() + 1);
   PutMetaLocation(ctx);
@@ -380,12 +380,12 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   data_.clear_avoid();
   Show(env);
   if (IsMetaRegion()) env.executor->Wake(MetaOpenedEvent());  // many procedures may wait to write to meta
-  if (data_.then_close()) return GoTo(State::kClose);
+  if (data_.then_close()) return GoTo<&TransitRegionState::Close>();
   if (data_.reopens()) {  // the split or merge rolls back, and checks the region's server again
     Disown(env);
     return Done{ReshapeResult(pb::SERVER_CRASHED)};
   }
-  if (auto outcome = LetGoOpen(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(LetGoOpen(ctx, server));
   return Done{OpenedBecause(data_)};
 }
 
@@ -394,7 +394,7 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
   const std::uint32_t failures = data_.failed_opens() + 1;
   const bool shown = failures >= env.options.failed_open_shown_after;
   if (shown) {
-    if (auto outcome = WriteRow(ctx, "failed-open", RegionState::kFailedOpen)) return std::move(*outcome);
+    RATCHET_STEP(WriteRow(ctx, "failed-open", RegionState::kFailedOpen));
     SetState(data_, RegionState::kFailedOpen);
     data_.set_transition(data_.transition() + 1);
   }
@@ -411,25 +411,26 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
   data_.clear_location();  // the answer settles the order: the server does not have the region
   if (data_.reopens()) return EndLost(ctx);
   Show(env);
-  return GoTo(State::kGetAssignCandidate);
+  return GoTo<&TransitRegionState::GetAssignCandidate>();
 }
 
 StepOutcome TransitRegionState::Close(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   if (data_.location().empty()) return FinishClosed(ctx);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(RequireServing(ctx, server));
   PlanMove(env, data_);
-  if (auto outcome = WriteRow(ctx, "closing", RegionState::kClosing)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "closing", RegionState::kClosing));
   SetState(data_, RegionState::kClosing);
   data_.set_transition(data_.transition() + 1);
   Show(env);
-  return SpawnThen(State::kConfirmClosed, CloseRegion::Make(data_.region(), data_.location(), data_.target()));
+  return SpawnThen<&TransitRegionState::ConfirmClosed>(
+      CloseRegion::Make(data_.region(), data_.location(), data_.target()));
 }
 
 StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   const pb::OrderResult result = ResultOfOrder(ctx);
   if (!result.has_outcome()) return AskWhatItIs(ctx);
   if (result.outcome() != pb::CLOSED) return LostServer(ctx);
@@ -442,7 +443,8 @@ StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
   SetState(data_, RegionState::kOffline);
   data_.clear_location();
   Show(EnvOf(ctx));
-  if (!HasSchema(EnvOf(ctx), data_)) return GoTo(State::kGetAssignCandidate);  // that step can wait without locks
+  if (!HasSchema(EnvOf(ctx), data_))
+    return GoTo<&TransitRegionState::GetAssignCandidate>();  // that step can wait without locks
   return ChooseServer(ctx);  // in the same step, because a candidate needs no separate commit
 }
 

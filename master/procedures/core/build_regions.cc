@@ -47,14 +47,13 @@ Acted<Result<BuildOrder>> BuildRegions::MakeOrder(StepContext& ctx) const {
 }
 
 StepOutcome BuildRegions::Dispatch(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.server());
   auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
   if (data_.has_answer()) return Done{ServerOrderResult(data_.answer())};
   if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data_.server())};
   auto order = MakeOrder(ctx);
-  if (order.wait) return *std::move(order.wait);
+  RATCHET_STEP(order.wait);
   if (!order.result->ok()) return Retry{order.result->error(), std::nullopt};
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   env.region_servers.Dispatch(server, **std::move(order.result));

@@ -15,15 +15,14 @@
 
 namespace ratchet::master {
 
-class BuildRegions final : public procedure::StateMachineProcedure<BuildRegions, pb::BuildRegionsData>,
+class BuildRegions final : public MasterProcedure<BuildRegions, pb::BuildRegionsData>,
                            public procedure::FromTheBeginning {
  public:
   static constexpr std::string_view kTypeName = "BuildRegions";
-  enum class State : StepNo { kDispatch = 1 };
   static constexpr auto Steps() {
-    return std::array{On(State::kDispatch, "DISPATCH", &BuildRegions::Dispatch, kNoReturn)};
+    return std::array{On<&BuildRegions::Dispatch>(1, "DISPATCH", kNoReturn, kNeedsMeta)};
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // `schema_number`: number of the table's descriptor, which every send of the order carries.
   static ProcedurePtr Make(const std::vector<RegionInfo>& parents, const std::vector<RegionInfo>& children,
                            const std::string& server, std::uint64_t schema_number);

@@ -44,9 +44,21 @@ std::optional<ServerName> MaybeServerFromData(const std::string& text) {
 }
 
 std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx) {
+  if (EnvOf(ctx).meta_loaded.load()) return std::nullopt;
   auto ticket = ctx.TakeTicket(MetaLoadedEvent());
   if (EnvOf(ctx).meta_loaded.load()) return std::nullopt;
   return Await{std::move(ticket), std::nullopt};
+}
+
+std::optional<StepOutcome> RequireOwner(StepContext& ctx) {
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  return std::nullopt;
+}
+
+std::optional<StepOutcome> RequireAll(StepNeeds needs, StepContext& ctx) {
+  if (Includes(needs, kNeedsMeta)) RATCHET_STEP(RequireMetaLoaded(ctx));
+  if (Includes(needs, kActsOnStorage)) RATCHET_STEP(RequireOwner(ctx));
+  return std::nullopt;
 }
 
 bool HasTable(const MasterEnv& env, const RegionInfo& region) {

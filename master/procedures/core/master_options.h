@@ -14,7 +14,7 @@
 
 namespace ratchet::master {
 
-// Comparison of heartbeats with the master's in-memory state (repair/online_watch.h).
+// Comparison of heartbeats with the master's in-memory state (master/repair/online_watch.h).
 struct ReconcilerOptions {
   Live<Millis> janitor_interval{Millis{0}};  // between two searches for split or merged regions; 0: at every sweep
   Millis grace{1'000};                       // ignore mismatches with state that changed more recently
@@ -23,7 +23,7 @@ struct ReconcilerOptions {
   std::size_t looks_in_turn = 256;
 };
 
-// Splits by size (chores/auto_splitter.h).
+// Splits by size (master/chores/auto_splitter.h).
 struct AutoSplitOptions {
   Live<Millis> interval{
       Millis{10'000}};            // between two checks of one server's reports; 0: regions are never split by size

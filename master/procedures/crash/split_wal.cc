@@ -64,7 +64,7 @@ void SplitWal::OnRecovered(const procedure::EnvRef& env) {
 // entries.
 std::optional<StepOutcome> SplitWal::AwaitMissingLog(StepContext& ctx) {
   using Sealed = Result<std::vector<SealedLog>>;
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  RATCHET_STEP(RequireOwner(ctx));
   const auto sealed = ctx.AsyncCall<Sealed>("a check for the missing log", [&](std::function<void(Sealed)> done) {
     EnvOf(ctx).files.SealLogs(ServerFromData(data_.server()), {true, data_.log().meta()}, std::move(done));
   });
@@ -91,7 +91,7 @@ std::optional<StepOutcome> SplitWal::AwaitMissingLog(StepContext& ctx) {
 StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (data_.log().missing()) {
-    if (auto wait = AwaitMissingLog(ctx)) return std::move(*wait);
+    RATCHET_STEP(AwaitMissingLog(ctx));
   }
   auto free = ctx.TakeTicket(SplitWorkers::FreeEvent());
   std::vector<ServerName> avoid;
@@ -100,11 +100,11 @@ StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {
   // The event fires when a server has finished a split, and when a server comes online.
   if (!worker) return Await{std::move(free), Millis(500)};
   data_.set_worker(worker->ToString());
-  return GoTo(State::kDispatchToWorker);
+  return GoTo<&SplitWal::DispatchToWorker>();
 }
 
 StepOutcome SplitWal::DispatchToWorker(StepContext&) {
-  return SpawnThen(State::kReleaseWorker, SplitWalRemote::Make(data_));
+  return SpawnThen<&SplitWal::ReleaseWorker>(SplitWalRemote::Make(data_));
 }
 
 StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
@@ -126,7 +126,7 @@ StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
   constexpr int kRemembered = 4;
   if (data_.avoid_size() > kRemembered) data_.mutable_avoid()->DeleteSubrange(0, data_.avoid_size() - kRemembered);
   data_.clear_worker();
-  return GoTo(State::kAcquireWorker);
+  return GoTo<&SplitWal::AcquireWorker>();
 }
 
 // ---- SplitWalRemote -------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
     return ServerCrashed(ctx);
   }
   if (!data_.log().meta()) {
-    if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+    RATCHET_STEP(RequireMetaLoaded(ctx));
   }
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   RATCHET_LOG(kInfo, "Dispatch pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", ctx.pid(), ctx.parent(), kTypeName,

@@ -17,19 +17,17 @@ namespace ratchet::master {
 [[nodiscard]] pb::SealedLogData ToData(const SealedLog& log);
 [[nodiscard]] SealedLog FromData(const pb::SealedLogData& data);
 
-class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::SplitWalData> {
+class SplitWal final : public MasterProcedure<SplitWal, pb::SplitWalData> {
  public:
   static constexpr std::string_view kTypeName = "SplitWal";
-  enum class State : StepNo { kAcquireWorker = 1, kDispatchToWorker = 2, kReleaseWorker = 3 };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kAcquireWorker, "ACQUIRE_SPLIT_WAL_WORKER", &SplitWal::AcquireWorker, kNoReturn),
-        On(State::kDispatchToWorker, "DISPATCH_WAL_TO_WORKER", &SplitWal::DispatchToWorker, kNoReturn,
-           procedure::Spawns("SplitWalRemote")),
-        On(State::kReleaseWorker, "RELEASE_SPLIT_WORKER", &SplitWal::ReleaseWorker, kNoReturn),
+        On<&SplitWal::AcquireWorker>(1, "ACQUIRE_SPLIT_WAL_WORKER", kNoReturn),
+        On<&SplitWal::DispatchToWorker>(2, "DISPATCH_WAL_TO_WORKER", kNoReturn, Spawns("SplitWalRemote")),
+        On<&SplitWal::ReleaseWorker>(3, "RELEASE_SPLIT_WORKER", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const ServerName& dead_server, const pb::SealedLogData& log);
 
   [[nodiscard]] procedure::Priority priority() const override;
@@ -44,20 +42,19 @@ class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::Spl
 };
 
 // DISPATCH ends the order. Only records of earlier versions are stored in the other states (region_order.h).
-class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRemote, pb::SplitWalRemoteData>,
+class SplitWalRemote final : public MasterProcedure<SplitWalRemote, pb::SplitWalRemoteData>,
                              public procedure::FromTheBeginning {
  public:
   static constexpr std::string_view kTypeName = "SplitWalRemote";
-  enum class State : StepNo { kDispatch = 1, kReportSucceed = 2, kDispatchFail = 3, kServerCrash = 4 };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kDispatch, "DISPATCH", &SplitWalRemote::Dispatch, kNoReturn),
-        On(State::kReportSucceed, "REPORT_SUCCEED", &SplitWalRemote::ReportSucceed, kNoReturn),
-        On(State::kDispatchFail, "DISPATCH_FAIL", &SplitWalRemote::DispatchFail, kNoReturn),
-        On(State::kServerCrash, "SERVER_CRASH", &SplitWalRemote::ServerCrashed, kNoReturn),
+        On<&SplitWalRemote::Dispatch>(1, "DISPATCH", kNoReturn),
+        On<&SplitWalRemote::ReportSucceed>(2, "REPORT_SUCCEED", kNoReturn),
+        On<&SplitWalRemote::DispatchFail>(3, "DISPATCH_FAIL", kNoReturn),
+        On<&SplitWalRemote::ServerCrashed>(4, "SERVER_CRASH", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const pb::SplitWalData& split);
 
   [[nodiscard]] procedure::Priority priority() const override;

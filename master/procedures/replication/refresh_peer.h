@@ -12,14 +12,11 @@
 
 namespace ratchet::master {
 
-class RefreshPeer final : public procedure::StateMachineProcedure<RefreshPeer, pb::RefreshPeerData> {
+class RefreshPeer final : public MasterProcedure<RefreshPeer, pb::RefreshPeerData> {
  public:
   static constexpr std::string_view kTypeName = "RefreshPeer";
-  enum class State : StepNo { kDispatch = 1 };
-  static constexpr auto Steps() {
-    return std::array{On(State::kDispatch, "DISPATCH", &RefreshPeer::Dispatch, kNothingToUndo)};
-  }
-  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr auto Steps() { return std::array{On<&RefreshPeer::Dispatch>(1, "DISPATCH", kNothingToUndo)}; }
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const std::string& peer, const std::string& server);
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }

@@ -65,14 +65,14 @@ StepOutcome ClaimReplicationQueues::Claim(StepContext& ctx) {
   queue.set_server(data_.server());
   queue.set_claimer(data_.claimer());
   ctx.PutSystemRecord(QueueRecordKey(data_.server()), queue.SerializeAsString());
-  return GoTo(State::kShow);
+  return GoTo<&ClaimReplicationQueues::Show>();
 }
 
 StepOutcome ClaimReplicationQueues::Show(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   env.peers.ShowQueue(data_.server(), env.executor->SystemRecord(QueueRecordKey(data_.server())));
   const auto claimer = MaybeServerFromData(data_.claimer());
-  if (claimer && !env.servers.IsOnline(*claimer)) return GoTo(State::kClaim);
+  if (claimer && !env.servers.IsOnline(*claimer)) return GoTo<&ClaimReplicationQueues::Claim>();
   RATCHET_LOG(kInfo, "pid={} {} ships the rest of the logs of {}", ctx.pid(), data_.claimer(), data_.server());
   return Done{};
 }
@@ -90,13 +90,13 @@ StepOutcome RetireReplicationQueue::ArchiveLogs(StepContext& ctx) {
     return files.ArchiveKeptLogs(server, epoch);
   };
   const std::string what = fmt::format("moving oldWALs/{} to the archive", data_.server());
-  if (auto outcome = ActUntilDone(ctx, what, archive)) return std::move(*outcome);
-  return GoTo(State::kRemoveQueue);
+  RATCHET_STEP(ActUntilDone(ctx, what, archive));
+  return GoTo<&RetireReplicationQueue::RemoveQueue>();
 }
 
 StepOutcome RetireReplicationQueue::RemoveQueue(StepContext& ctx) {
   ctx.DeleteSystemRecord(QueueRecordKey(data_.server()));
-  return GoTo(State::kShow);
+  return GoTo<&RetireReplicationQueue::Show>();
 }
 
 StepOutcome RetireReplicationQueue::Show(StepContext& ctx) {

@@ -75,7 +75,6 @@ std::string MergeTableRegions::Describe() const {
 }
 
 StepOutcome MergeTableRegions::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const TableName name = Merged().table;
   const auto table = EnvOf(ctx).tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
@@ -86,7 +85,7 @@ StepOutcome MergeTableRegions::Prepare(StepContext& ctx) {
   *data_.add_children() = ToData(Merged());
   const Status owned = OwnRegions(EnvOf(ctx), data_, pid(), RegionState::kMerging, RegionState::kMergingNew);
   if (!owned.ok()) return Fail{owned.error()};
-  return GoTo(State::kPreOperation);
+  return GoTo<&MergeTableRegions::PreOperation>();
 }
 
 Status MergeTableRegions::GiveBack(StepContext& ctx) {
@@ -98,36 +97,35 @@ Status MergeTableRegions::GiveBack(StepContext& ctx) {
 }
 
 StepOutcome MergeTableRegions::PreOperation(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCloseRegions, FlushParents(data_));
+  return SpawnThen<&MergeTableRegions::CloseRegions>(FlushParents(data_));
 }
 
 StepOutcome MergeTableRegions::CloseRegions(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCheckClosed, CloseParents(data_));
+  return SpawnThen<&MergeTableRegions::CheckClosed>(CloseParents(data_));
 }
 
 // If one parent is lost, the whole merge is rolled back.
 StepOutcome MergeTableRegions::CheckClosed(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateMerged : State::kGiveUp);
+  return ReadCloseResults(ctx, data_) ? GoTo<&MergeTableRegions::CreateMerged>() : GoTo<&MergeTableRegions::GiveUp>();
 }
 
 StepOutcome MergeTableRegions::CreateMerged(StepContext& ctx) {
-  if (auto outcome = MakeChildDirectories(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kWriteManifest);
+  RATCHET_STEP(MakeChildDirectories(ctx, data_));
+  return GoTo<&MergeTableRegions::WriteManifest>();
 }
 
 StepOutcome MergeTableRegions::WriteManifest(StepContext& ctx) {
-  if (auto outcome = ChooseBuilder(ctx, data_)) return std::move(*outcome);
-  return SpawnThen(State::kConfirmManifest, BuildChildren(ctx, data_));
+  RATCHET_STEP(ChooseBuilder(ctx, data_));
+  return SpawnThen<&MergeTableRegions::ConfirmManifest>(BuildChildren(ctx, data_));
 }
 
 StepOutcome MergeTableRegions::ConfirmManifest(StepContext& ctx) {
   switch (ReadBuildResult(ctx, data_)) {
-    case BuildVerdict::kBuilt: return GoTo(State::kUpdateMeta);
-    case BuildVerdict::kAgain: return GoTo(State::kWriteManifest);
+    case BuildVerdict::kBuilt: return GoTo<&MergeTableRegions::UpdateMeta>();
+    case BuildVerdict::kAgain: return GoTo<&MergeTableRegions::WriteManifest>();
     case BuildVerdict::kNotClean: break;
   }
-  return GoTo(State::kGiveUp);
+  return GoTo<&MergeTableRegions::GiveUp>();
 }
 
 MetaCommit MergeTableRegions::CommitOf(const std::vector<RegionNode>& parents) const {
@@ -139,31 +137,29 @@ MetaCommit MergeTableRegions::CommitOf(const std::vector<RegionNode>& parents) c
 StepOutcome MergeTableRegions::UpdateMeta(StepContext& ctx) {
   auto outcome =
       CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents); });
-  if (outcome) return std::move(*outcome);
+  RATCHET_STEP(outcome);
   ShowReplaced(EnvOf(ctx), data_, ParentsOf(data_));
   RATCHET_LOG(kInfo, "pid={} merged {} regions into {}", ctx.pid(), data_.parents_size(), Merged().encoded_name());
   data_.set_committed(true);
-  return GoTo(State::kOpenMerged);
+  return GoTo<&MergeTableRegions::OpenMerged>();
 }
 
-StepOutcome MergeTableRegions::OpenMerged(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+StepOutcome MergeTableRegions::OpenMerged(StepContext& /*ctx*/) {
   data_.set_released(true);
-  return SpawnThen(State::kPostOperation, AssignChildren(data_));
+  return SpawnThen<&MergeTableRegions::PostOperation>(AssignChildren(data_));
 }
 
 StepOutcome MergeTableRegions::PostOperation(StepContext& /*ctx*/) { return Done{}; }
 
 // HBASE-30334: opens all parents again before the failure is reported.
 StepOutcome MergeTableRegions::GiveUp(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RATCHET_LOG(kWarn, "pid={} rolls back the merge into {}: {}", ctx.pid(), Merged().encoded_name(), data_.why());
   data_.set_released(true);
-  return SpawnThen(State::kRemoveMerged, ReopenParents(EnvOf(ctx), data_, pid()));
+  return SpawnThen<&MergeTableRegions::RemoveMerged>(ReopenParents(EnvOf(ctx), data_, pid()));
 }
 
 StepOutcome MergeTableRegions::RemoveMerged(StepContext& ctx) {
-  if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
+  RATCHET_STEP(RemoveChildren(ctx, data_));
   return EndFailed{
       Error(Code::kAborted, fmt::format("the merge of {} regions was rolled back, and they are open again: {}",
                                         data_.parents_size(), data_.why()))};

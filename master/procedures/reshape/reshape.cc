@@ -245,7 +245,6 @@ bool ReadCloseResults(StepContext& ctx, pb::ReshapeData& data) {
 }
 
 std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::ReshapeData& data) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
   const auto table = TableOf(env, data);
   if (!table.ok()) return Retry{table.error(), std::nullopt};
@@ -256,7 +255,6 @@ std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::Resh
 }
 
 std::optional<StepOutcome> ChooseBuilder(StepContext& ctx, pb::ReshapeData& data) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
   auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
   PlacementRequest request;
@@ -323,9 +321,8 @@ std::vector<ProcedurePtr> ReopenParents(MasterEnv& env, const pb::ReshapeData& d
 }
 
 std::optional<StepOutcome> RemoveChildren(StepContext& ctx, const pb::ReshapeData& data) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   const std::vector<std::string> children = EncodedChildren(data);
-  if (auto outcome = ArchiveRegions(ctx, ParentsOf(data).front().table, children)) return outcome;
+  RATCHET_STEP(ArchiveRegions(ctx, ParentsOf(data).front().table, children));
   MasterEnv& env = EnvOf(ctx);
   for (const std::string& child : children) {
     const auto node = env.regions.Get(child);

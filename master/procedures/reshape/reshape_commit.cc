@@ -76,7 +76,6 @@ Status AdoptTransitions(MasterEnv& env, const pb::ReshapeData& data, const MetaC
 }  // namespace
 
 std::optional<StepOutcome> CommitReshape(StepContext& ctx, const pb::ReshapeData& data, const MakeCommit& make) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
   const auto outcome =
       ctx.AsyncCall<Result<CommitOutcome>>("commit", [&](std::function<void(Result<CommitOutcome>)> done) {

@@ -68,9 +68,9 @@ procedure::LockSet SplitTableRegion::Locks() const {
 StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
   if (data_.has_split_key()) {
     data_.set_located(true);
-    return GoTo(State::kPrepare);
+    return GoTo<&SplitTableRegion::Prepare>();
   }
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  RATCHET_STEP(RequireMetaLoaded(ctx));
   const RegionInfo parent = Parent();
   const std::string encoded = parent.encoded_name();
   if (!ctx.children().empty()) {
@@ -91,8 +91,8 @@ StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
   if (!node) return Fail{UnknownRegion(encoded)};
   if (node->state != RegionState::kOpen || !node->location)
     return Fail{IllegalRequest(fmt::format("region {} is {}, not OPEN", encoded, RegionStateText(node->state)))};
-  return SpawnThen(State::kFindSplitPoint,
-                   FlushRegion::Make(data_.parents(0).region(), node->location->ToString(), {}));
+  return SpawnThen<&SplitTableRegion::FindSplitPoint>(
+      FlushRegion::Make(data_.parents(0).region(), node->location->ToString(), {}));
 }
 
 namespace {
@@ -102,7 +102,6 @@ NamespaceDirectory::Claim ClaimOf(const TableName& table) { return {table, /*mak
 }  // namespace
 
 StepOutcome SplitTableRegion::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const TableName name = Parent().table;
   const auto table = env.tables.Get(name);
@@ -115,7 +114,7 @@ StepOutcome SplitTableRegion::Prepare(StepContext& ctx) {
   for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
   const Status owned = OwnRegions(env, data_, pid(), RegionState::kSplitting, RegionState::kSplittingNew);
   if (!owned.ok()) return Fail{owned.error()};
-  return GoTo(State::kPreOperation);
+  return GoTo<&SplitTableRegion::PreOperation>();
 }
 
 Status SplitTableRegion::GiveBack(StepContext& ctx) {
@@ -128,35 +127,34 @@ Status SplitTableRegion::GiveBack(StepContext& ctx) {
 
 // Flushes, so that the close is short; the result does not matter.
 StepOutcome SplitTableRegion::PreOperation(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCloseParent, FlushParents(data_));
+  return SpawnThen<&SplitTableRegion::CloseParent>(FlushParents(data_));
 }
 
 StepOutcome SplitTableRegion::CloseParent(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCheckClosed, CloseParents(data_));
+  return SpawnThen<&SplitTableRegion::CheckClosed>(CloseParents(data_));
 }
 
 StepOutcome SplitTableRegion::CheckClosed(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateDaughters : State::kGiveUp);
+  return ReadCloseResults(ctx, data_) ? GoTo<&SplitTableRegion::CreateDaughters>() : GoTo<&SplitTableRegion::GiveUp>();
 }
 
 StepOutcome SplitTableRegion::CreateDaughters(StepContext& ctx) {
-  if (auto outcome = MakeChildDirectories(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kWriteManifests);
+  RATCHET_STEP(MakeChildDirectories(ctx, data_));
+  return GoTo<&SplitTableRegion::WriteManifests>();
 }
 
 StepOutcome SplitTableRegion::WriteManifests(StepContext& ctx) {
-  if (auto outcome = ChooseBuilder(ctx, data_)) return std::move(*outcome);
-  return SpawnThen(State::kConfirmManifests, BuildChildren(ctx, data_));
+  RATCHET_STEP(ChooseBuilder(ctx, data_));
+  return SpawnThen<&SplitTableRegion::ConfirmManifests>(BuildChildren(ctx, data_));
 }
 
 StepOutcome SplitTableRegion::ConfirmManifests(StepContext& ctx) {
   switch (ReadBuildResult(ctx, data_)) {
-    case BuildVerdict::kBuilt: return GoTo(State::kUpdateMeta);
-    case BuildVerdict::kAgain: return GoTo(State::kWriteManifests);
+    case BuildVerdict::kBuilt: return GoTo<&SplitTableRegion::UpdateMeta>();
+    case BuildVerdict::kAgain: return GoTo<&SplitTableRegion::WriteManifests>();
     case BuildVerdict::kNotClean: break;
   }
-  return GoTo(State::kGiveUp);
+  return GoTo<&SplitTableRegion::GiveUp>();
 }
 
 MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {
@@ -181,7 +179,7 @@ MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {
 StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
   auto outcome =
       CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents.front()); });
-  if (outcome) return std::move(*outcome);
+  RATCHET_STEP(outcome);
   MasterEnv& env = EnvOf(ctx);
   const std::string parent = Parent().encoded_name();
   (void)env.regions.Update(parent, [](RegionNode& node) {
@@ -195,26 +193,24 @@ StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
   RATCHET_LOG(kInfo, "pid={} split region {} at '{}' into {} and {}", ctx.pid(), parent,
               PrintableText(data_.split_key(), "\\'"), Daughters()[0].encoded_name(), Daughters()[1].encoded_name());
   data_.set_committed(true);
-  return GoTo(State::kOpenChildren);
+  return GoTo<&SplitTableRegion::OpenChildren>();
 }
 
-StepOutcome SplitTableRegion::OpenChildren(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+StepOutcome SplitTableRegion::OpenChildren(StepContext& /*ctx*/) {
   data_.set_released(true);
-  return SpawnThen(State::kPostOperation, AssignChildren(data_));
+  return SpawnThen<&SplitTableRegion::PostOperation>(AssignChildren(data_));
 }
 
 StepOutcome SplitTableRegion::PostOperation(StepContext& /*ctx*/) { return Done{}; }
 
 StepOutcome SplitTableRegion::GiveUp(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RATCHET_LOG(kWarn, "pid={} rolls back the split of {}: {}", ctx.pid(), Parent().encoded_name(), data_.why());
   data_.set_released(true);
-  return SpawnThen(State::kRemoveDaughters, ReopenParents(EnvOf(ctx), data_, pid()));
+  return SpawnThen<&SplitTableRegion::RemoveDaughters>(ReopenParents(EnvOf(ctx), data_, pid()));
 }
 
 StepOutcome SplitTableRegion::RemoveDaughters(StepContext& ctx) {
-  if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
+  RATCHET_STEP(RemoveChildren(ctx, data_));
   return EndFailed{Error(Code::kAborted, fmt::format("the split of region {} was rolled back, and it is open again: {}",
                                                      Parent().encoded_name(), data_.why()))};
 }

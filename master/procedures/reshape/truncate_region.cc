@@ -36,7 +36,7 @@ std::string TruncateRegion::Describe() const {
 
 StepOutcome TruncateRegion::Prepare(StepContext& ctx) {
   if (Old().IsMeta()) return Fail{CatalogStays("Can't truncate region in catalog tables")};
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  RATCHET_STEP(RequireMetaLoaded(ctx));
   const TableName name = Old().table;
   const auto table = EnvOf(ctx).tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
@@ -46,12 +46,12 @@ StepOutcome TruncateRegion::Prepare(StepContext& ctx) {
   *data_.add_children() = ToData(Fresh());
   const Status owned = OwnRegions(EnvOf(ctx), data_, pid(), RegionState::kMerging, RegionState::kMergingNew);
   if (!owned.ok()) return Fail{owned.error()};
-  return GoTo(State::kPreOperation);
+  return GoTo<&TruncateRegion::PreOperation>();
 }
 
 // Flushes, so that the close is short.
 StepOutcome TruncateRegion::PreOperation(StepContext& /*ctx*/) {
-  return SpawnThen(State::kMakeOffline, FlushParents(data_));
+  return SpawnThen<&TruncateRegion::MakeOffline>(FlushParents(data_));
 }
 
 Status TruncateRegion::GiveBack(StepContext& ctx) {
@@ -63,55 +63,51 @@ Status TruncateRegion::GiveBack(StepContext& ctx) {
 }
 
 StepOutcome TruncateRegion::MakeOffline(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCheckClosed, CloseParents(data_));
+  return SpawnThen<&TruncateRegion::CheckClosed>(CloseParents(data_));
 }
 
 StepOutcome TruncateRegion::CheckClosed(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateRegion : State::kGiveUp);
+  return ReadCloseResults(ctx, data_) ? GoTo<&TruncateRegion::CreateRegion>() : GoTo<&TruncateRegion::GiveUp>();
 }
 
 StepOutcome TruncateRegion::CreateRegion(StepContext& ctx) {
-  if (auto outcome = MakeChildDirectories(ctx, data_)) return std::move(*outcome);
+  RATCHET_STEP(MakeChildDirectories(ctx, data_));
   data_.set_built(0);  // no build made the region: it begins empty. From here on the commit may be in progress
-  return GoTo(State::kUpdateMeta);
+  return GoTo<&TruncateRegion::UpdateMeta>();
 }
 
 StepOutcome TruncateRegion::UpdateMeta(StepContext& ctx) {
   auto outcome = CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) {
     return ReplaceParents(parents, ChildRows(data_).front());
   });
-  if (outcome) return std::move(*outcome);
+  RATCHET_STEP(outcome);
   ShowReplaced(EnvOf(ctx), data_, {});
   RATCHET_LOG(kInfo, "pid={} replaced region {} by the empty region {}", ctx.pid(), Old().encoded_name(),
               Fresh().encoded_name());
   data_.set_committed(true);
-  return GoTo(State::kRemove);
+  return GoTo<&TruncateRegion::Remove>();
 }
 
 StepOutcome TruncateRegion::Remove(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = ArchiveRegions(ctx, Old().table, {Old().encoded_name()})) return std::move(*outcome);
-  return GoTo(State::kMakeOnline);
+  RATCHET_STEP(ArchiveRegions(ctx, Old().table, {Old().encoded_name()}));
+  return GoTo<&TruncateRegion::MakeOnline>();
 }
 
-StepOutcome TruncateRegion::MakeOnline(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+StepOutcome TruncateRegion::MakeOnline(StepContext& /*ctx*/) {
   data_.set_released(true);
-  return SpawnThen(State::kPostOperation, AssignChildren(data_));
+  return SpawnThen<&TruncateRegion::PostOperation>(AssignChildren(data_));
 }
 
 StepOutcome TruncateRegion::PostOperation(StepContext& /*ctx*/) { return Done{}; }
 
 StepOutcome TruncateRegion::GiveUp(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RATCHET_LOG(kWarn, "pid={} rolls back the truncation of region {}: {}", ctx.pid(), Old().encoded_name(), data_.why());
   data_.set_released(true);
-  return SpawnThen(State::kRemoveNew, ReopenParents(EnvOf(ctx), data_, pid()));
+  return SpawnThen<&TruncateRegion::RemoveNew>(ReopenParents(EnvOf(ctx), data_, pid()));
 }
 
 StepOutcome TruncateRegion::RemoveNew(StepContext& ctx) {
-  if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
+  RATCHET_STEP(RemoveChildren(ctx, data_));
   return EndFailed{Error(
       Code::kAborted, fmt::format("the truncation of region {} was rolled back, and it is open again with its rows: {}",
                                   Old().encoded_name(), data_.why()))};

@@ -15,36 +15,23 @@
 
 namespace ratchet::master {
 
-class CloneSnapshot final : public procedure::StateMachineProcedure<CloneSnapshot, pb::TableData>,
-                            public procedure::PresentStateOnly {
+class CloneSnapshot final : public MasterProcedure<CloneSnapshot, pb::TableData>, public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "CloneSnapshot";
-  enum class State : StepNo {
-    kPreOperation = 1,
-    kWriteFsLayout = 2,
-    kCopyRegions = 3,
-    kConfirmRegions = 4,
-    kAddToMeta = 5,
-    kAssignRegions = 6,
-    kEnable = 7,
-    kPostOperation = 8,
-  };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPreOperation, "PRE_OPERATION", &CloneSnapshot::PreOperation, kNothingToUndo),
-        On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CloneSnapshot::WriteFsLayout,
-           UndoBy(&CloneSnapshot::ArchiveLayout)),
-        On(State::kCopyRegions, "COPY_REGIONS", &CloneSnapshot::CopyRegions, kNothingToUndo,
-           procedure::Spawns("CloneRegion")),
-        On(State::kConfirmRegions, "CONFIRM_REGIONS", &CloneSnapshot::ConfirmRegions, kNothingToUndo),
-        On(State::kAddToMeta, "ADD_TO_META", &CloneSnapshot::AddToMeta, UndoBy(&CloneSnapshot::RemoveFromMeta)),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &CloneSnapshot::AssignRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kEnable, "SET_ENABLED_TABLE_STATE", &CloneSnapshot::Enable, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &CloneSnapshot::PostOperation, kNoReturn),
+        On<&CloneSnapshot::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta),
+        On<&CloneSnapshot::WriteFsLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CloneSnapshot::ArchiveLayout>()),
+        On<&CloneSnapshot::CopyRegions>(3, "COPY_REGIONS", kNothingToUndo, Spawns("CloneRegion")),
+        On<&CloneSnapshot::ConfirmRegions>(4, "CONFIRM_REGIONS", kNothingToUndo),
+        On<&CloneSnapshot::AddToMeta>(5, "ADD_TO_META", UndoBy<&CloneSnapshot::RemoveFromMeta>(), kNeedsMeta),
+        On<&CloneSnapshot::AssignRegions>(6, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
+                                          kReleasesWhileChildrenRun),
+        On<&CloneSnapshot::Enable>(7, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
+        On<&CloneSnapshot::PostOperation>(8, "POST_OPERATION", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table, const std::string& snapshot);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }

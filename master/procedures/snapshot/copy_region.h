@@ -24,15 +24,13 @@ namespace ratchet::master {
 
 // Common base of both.
 template <class P>
-class CopyOrderProcedure : public procedure::StateMachineProcedure<P, pb::CopyRegionData>,
-                           public procedure::FromTheBeginning {
-  using Base = procedure::StateMachineProcedure<P, pb::CopyRegionData>;
+class CopyOrderProcedure : public MasterProcedure<P, pb::CopyRegionData>, public procedure::FromTheBeginning {
+  using Base = MasterProcedure<P, pb::CopyRegionData>;
 
  public:
   using Base::Base;
-  enum class State : StepNo { kDispatch = 1 };
   static constexpr auto Steps() {
-    return std::array{Base::On(State::kDispatch, "DISPATCH", &P::Dispatch, Base::kNothingToUndo)};
+    return std::array{Base::template On<&P::Dispatch>(1, "DISPATCH", Base::kNothingToUndo)};
   }
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
   [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return this->data_.attempt(); }

@@ -1,4 +1,5 @@
-// ExportSnapshot: copies a complete snapshot into a directory outside of the cluster (cluster/snapshot_export.h).
+// ExportSnapshot: copies a complete snapshot into a directory outside of the cluster
+// (master/cluster/snapshot_export.h).
 //
 // The cluster is not changed, so no step has an undo. No lock is held, because a snapshot never changes; if it is
 // deleted meanwhile, the export fails. The next export to the same place continues a failed or aborted one.
@@ -17,23 +18,18 @@
 
 namespace ratchet::master {
 
-class ExportSnapshot final : public procedure::StateMachineProcedure<ExportSnapshot, pb::SnapshotTransferData>,
+class ExportSnapshot final : public MasterProcedure<ExportSnapshot, pb::SnapshotTransferData>,
                              public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "ExportSnapshot";
-  enum class State : StepNo {
-    kPrepare = 1,
-    kCopyRegions = 2,
-    kComplete = 3,
-  };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &ExportSnapshot::Prepare, kNothingToUndo),
-        On(State::kCopyRegions, "COPY_REGIONS", &ExportSnapshot::CopyRegions, kNothingToUndo),
-        On(State::kComplete, "COMPLETE_EXPORT", &ExportSnapshot::Complete, kNothingToUndo),
+        On<&ExportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo),
+        On<&ExportSnapshot::CopyRegions>(2, "COPY_REGIONS", kNothingToUndo, kActsOnStorage),
+        On<&ExportSnapshot::Complete>(3, "COMPLETE_EXPORT", kNothingToUndo),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const std::string& snapshot, const std::string& place);
 
   // Locks the place until it belongs to this snapshot, so that no other export checks and takes it meanwhile.

@@ -23,7 +23,6 @@ ProcedurePtr RestoreSnapshot::Make(const TableName& table, const std::string& sn
 std::string RestoreSnapshot::Describe() const { return DescribeCopy(data_); }
 
 StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const TableName name = TableOf(data_);
   const auto table = env.tables.Get(name);
@@ -31,7 +30,7 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
   const auto regions = env.regions.OfTable(name);
   if (Status rest = AtRest(regions); !rest.ok()) return Retry{rest.error(), std::nullopt};  // without the lock
-  if (auto outcome = ReadSnapshot(ctx, data_)) return std::move(*outcome);
+  RATCHET_STEP(ReadSnapshot(ctx, data_));
   if (regions.size() + static_cast<std::size_t>(data_.copied_size()) + 1 > kMaxReplacedRows) {
     return Fail{IllegalRequest(
         fmt::format("table {} has {} regions and snapshot {} has {}: restoring changes at most {} rows "
@@ -48,47 +47,45 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   data_.set_old_directory(table->directory);
   data_.set_directory(TableDirectoryName(name, ctx.pid()));
   RecordLockGrant(env, data_, ctx.pid(), table->state);
-  return GoTo(State::kSetDisabled);
+  return GoTo<&RestoreSnapshot::SetDisabled>();
 }
 
 // The later commit expects the table's row with exactly this transition number.
 StepOutcome RestoreSnapshot::SetDisabled(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 0)) return std::move(*outcome);
-  return GoTo(State::kWriteFsLayout);
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabled, 0));
+  return GoTo<&RestoreSnapshot::WriteFsLayout>();
 }
 
 StepOutcome RestoreSnapshot::WriteFsLayout(StepContext& ctx) {
-  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kCopyRegions);
+  RATCHET_STEP(MakeNewLayout(ctx, data_));
+  return GoTo<&RestoreSnapshot::CopyRegions>();
 }
 
 Status RestoreSnapshot::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
 
 StepOutcome RestoreSnapshot::CopyRegions(StepContext& ctx) {
   std::vector<ProcedurePtr> orders;
-  if (auto outcome = OrderCopies(ctx, data_, orders)) return std::move(*outcome);
-  if (orders.empty()) return GoTo(State::kUpdateMeta);
-  return SpawnThen(State::kConfirmRegions, std::move(orders));
+  RATCHET_STEP(OrderCopies(ctx, data_, orders));
+  if (orders.empty()) return GoTo<&RestoreSnapshot::UpdateMeta>();
+  return SpawnThen<&RestoreSnapshot::ConfirmRegions>(std::move(orders));
 }
 
 StepOutcome RestoreSnapshot::ConfirmRegions(StepContext& ctx) {
-  if (auto outcome = ReadCopyResults(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kCopyRegions);
+  RATCHET_STEP(ReadCopyResults(ctx, data_));
+  return GoTo<&RestoreSnapshot::CopyRegions>();
 }
 
 StepOutcome RestoreSnapshot::UpdateMeta(StepContext& ctx) {
-  if (auto outcome = ReplaceTable(ctx, data_, TableState::kDisabled)) return std::move(*outcome);
-  return GoTo(State::kClearFsLayout);
+  RATCHET_STEP(ReplaceTable(ctx, data_, TableState::kDisabled));
+  return GoTo<&RestoreSnapshot::ClearFsLayout>();
 }
 
 StepOutcome RestoreSnapshot::ClearFsLayout(StepContext& ctx) {
-  if (auto outcome = ArchiveOldLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kPostOperation);
+  RATCHET_STEP(ArchiveOldLayout(ctx, data_));
+  return GoTo<&RestoreSnapshot::PostOperation>();
 }
 
 StepOutcome RestoreSnapshot::PostOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
 }
 

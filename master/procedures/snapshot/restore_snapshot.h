@@ -15,36 +15,23 @@
 
 namespace ratchet::master {
 
-class RestoreSnapshot final : public procedure::StateMachineProcedure<RestoreSnapshot, pb::TableData>,
+class RestoreSnapshot final : public MasterProcedure<RestoreSnapshot, pb::TableData>,
                               public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "RestoreSnapshot";
-  enum class State : StepNo {
-    kPreOperation = 1,
-    kSetDisabled = 2,
-    kWriteFsLayout = 3,
-    kCopyRegions = 4,
-    kConfirmRegions = 5,
-    kUpdateMeta = 6,
-    kClearFsLayout = 7,
-    kPostOperation = 8,
-  };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPreOperation, "PRE_OPERATION", &RestoreSnapshot::PreOperation, kNothingToUndo,
-           procedure::ChildTypes(), kReleasesBetweenTries),
-        On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &RestoreSnapshot::SetDisabled, kNothingToUndo),
-        On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &RestoreSnapshot::WriteFsLayout,
-           UndoBy(&RestoreSnapshot::ArchiveLayout)),
-        On(State::kCopyRegions, "COPY_REGIONS", &RestoreSnapshot::CopyRegions, kNothingToUndo,
-           procedure::Spawns("CloneRegion")),
-        On(State::kConfirmRegions, "CONFIRM_REGIONS", &RestoreSnapshot::ConfirmRegions, kNothingToUndo),
-        On(State::kUpdateMeta, "UPDATE_META", &RestoreSnapshot::UpdateMeta, kNoReturn),
-        On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &RestoreSnapshot::ClearFsLayout, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &RestoreSnapshot::PostOperation, kNoReturn),
+        On<&RestoreSnapshot::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta, kReleasesBetweenTries),
+        On<&RestoreSnapshot::SetDisabled>(2, "SET_DISABLED_TABLE_STATE", kNothingToUndo, kNeedsMeta),
+        On<&RestoreSnapshot::WriteFsLayout>(3, "WRITE_FS_LAYOUT", UndoBy<&RestoreSnapshot::ArchiveLayout>()),
+        On<&RestoreSnapshot::CopyRegions>(4, "COPY_REGIONS", kNothingToUndo, Spawns("CloneRegion")),
+        On<&RestoreSnapshot::ConfirmRegions>(5, "CONFIRM_REGIONS", kNothingToUndo),
+        On<&RestoreSnapshot::UpdateMeta>(6, "UPDATE_META", kNoReturn, kNeedsMeta),
+        On<&RestoreSnapshot::ClearFsLayout>(7, "CLEAR_FS_LAYOUT", kNoReturn),
+        On<&RestoreSnapshot::PostOperation>(8, "POST_OPERATION", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table, const std::string& snapshot);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }

@@ -102,11 +102,11 @@ Status SetParts(pb::TableData& data, const std::string& directory, const hbase::
 
 std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data) {
   auto snapshot = FindForStep(ctx, data.snapshot());
-  if (snapshot.wait) return std::move(snapshot.wait);
+  RATCHET_STEP(snapshot.wait);
   if (!snapshot.result->ok()) return AgainUnlessFinal(snapshot.result->error());
   const std::string& directory = (*snapshot.result)->directory;
   auto parts = PartsForStep(ctx, directory);
-  if (parts.wait) return std::move(parts.wait);
+  RATCHET_STEP(parts.wait);
   if (!parts.result->ok()) return AgainUnlessFinal(parts.result->error());
   if (Status set = SetParts(data, directory, **parts.result); !set.ok()) return AgainUnlessFinal(set.error());
   return std::nullopt;
@@ -141,7 +141,7 @@ std::optional<StepOutcome> ReadCopyResults(StepContext& ctx, pb::TableData& data
   }
   // A snapshot that was deleted meanwhile cannot reappear, so the procedure fails.
   auto found = FindForStep(ctx, data.snapshot());
-  if (found.wait) return std::move(found.wait);
+  RATCHET_STEP(found.wait);
   const auto& there = *found.result;
   const bool gone =
       there.ok() ? there->directory != data.snapshot_directory() : there.error().code() == Code::kNotFound;

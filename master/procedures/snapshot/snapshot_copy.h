@@ -20,7 +20,7 @@ namespace ratchet::master {
 // Reads the snapshot, and sets schema, split keys and parts. Returns nullopt when done; otherwise the outcome that the
 // step must return.
 [[nodiscard]] std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data);
-// FindSnapshot and PartsOf (cluster/snapshot_book.h) for a step.
+// FindSnapshot and PartsOf (master/cluster/snapshot_book.h) for a step.
 [[nodiscard]] Acted<Result<CompleteSnapshot>> FindForStep(StepContext& ctx, const std::string& name);
 [[nodiscard]] Acted<Result<hbase::pb::SnapshotParts>> PartsForStep(StepContext& ctx, const std::string& directory);
 // The other actions on a snapshot's directory. ArchiveForStep returns nullopt when it is done.

@@ -32,27 +32,25 @@ std::string CompactTable::Describe() const {
 }
 
 StepOutcome CompactTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
   if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(Table())};
   BeginSweep(env, Table(), data_);
-  return GoTo(State::kCompactRegions);
+  return GoTo<&CompactTable::CompactRegions>();
 }
 
 StepOutcome CompactTable::CompactRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RegionSweep sweep = AskOpenRegions(EnvOf(ctx), data_, [this](const RegionNode& node) {
     return CompactRegion::Make(ToData(node.info), node.location->ToString(), data_.major());
   });
-  if (!sweep.orders.empty()) return SpawnThen(State::kConfirmCompacted, std::move(sweep.orders));
+  if (!sweep.orders.empty()) return SpawnThen<&CompactTable::ConfirmCompacted>(std::move(sweep.orders));
   return NothingAsked(ctx, sweep, data_);
 }
 
 StepOutcome CompactTable::ConfirmCompacted(StepContext& ctx) {
-  if (auto outcome = ConfirmSweep(ctx, "is not compacted", data_)) return std::move(*outcome);
-  return GoTo(State::kCompactRegions);
+  RATCHET_STEP(ConfirmSweep(ctx, "is not compacted", data_));
+  return GoTo<&CompactTable::CompactRegions>();
 }
 
 // ---- CompactRegion --------------------------------------------------------------------------------------------------

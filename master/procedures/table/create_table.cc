@@ -62,44 +62,40 @@ NamespaceDirectory::Claim CreateTable::Claimed() const {
 }
 
 StepOutcome CreateTable::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
   if (!EnvOf(ctx).namespaces.Exists(TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
   if (Status room = EnvOf(ctx).namespaces.Take(*EnvOf(ctx).executor, ctx.pid(), Claimed()); !room.ok())
     return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
-  return GoTo(State::kWriteFsLayout);
+  return GoTo<&CreateTable::WriteFsLayout>();
 }
 
 StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
-  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kAddToMeta);
+  RATCHET_STEP(MakeNewLayout(ctx, data_));
+  return GoTo<&CreateTable::AddToMeta>();
 }
 
 Status CreateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
 
 StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
-  if (auto outcome = AddNewTable(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kAssignRegions);
+  RATCHET_STEP(AddNewTable(ctx, data_));
+  return GoTo<&CreateTable::AssignRegions>();
 }
 
 Status CreateTable::RemoveFromMeta(StepContext& ctx) { return RemoveNewTable(ctx, data_); }
 
 StepOutcome CreateTable::AssignRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return SpawnThen(State::kEnable, AssignNewRegions(data_, ctx.pid()));
+  return SpawnThen<&CreateTable::Enable>(AssignNewRegions(data_, ctx.pid()));
 }
 
 StepOutcome CreateTable::Enable(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo(State::kPostOperation);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
-  return GoTo(State::kPostOperation);
+  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo<&CreateTable::PostOperation>();
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabled, 2));
+  return GoTo<&CreateTable::PostOperation>();
 }
 
 StepOutcome CreateTable::PostOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
 }
 

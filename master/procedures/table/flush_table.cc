@@ -32,7 +32,6 @@ std::optional<procedure::PartsLeft> FlushTable::Parts() const { return PartsOfSw
 std::string FlushTable::Describe() const { return "table=" + Table().ToString() + RegionsLeftText(Parts()); }
 
 StepOutcome FlushTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
@@ -42,22 +41,21 @@ StepOutcome FlushTable::Prepare(StepContext& ctx) {
       return Fail{NoSuchFamily(Table(), family)};
   }
   BeginSweep(env, Table(), data_);
-  return GoTo(State::kFlushRegions);
+  return GoTo<&FlushTable::FlushRegions>();
 }
 
 // A region that is not open and not in transition has no acknowledged writes in memory.
 StepOutcome FlushTable::FlushRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RegionSweep sweep = AskOpenRegions(EnvOf(ctx), data_, [this](const RegionNode& node) {
     return FlushRegion::Make(ToData(node.info), node.location->ToString(), data_);
   });
-  if (!sweep.orders.empty()) return SpawnThen(State::kConfirmFlushed, std::move(sweep.orders));
+  if (!sweep.orders.empty()) return SpawnThen<&FlushTable::ConfirmFlushed>(std::move(sweep.orders));
   return NothingAsked(ctx, sweep, data_);
 }
 
 StepOutcome FlushTable::ConfirmFlushed(StepContext& ctx) {
-  if (auto outcome = ConfirmSweep(ctx, "is not flushed", data_)) return std::move(*outcome);
-  return GoTo(State::kFlushRegions);
+  RATCHET_STEP(ConfirmSweep(ctx, "is not flushed", data_));
+  return GoTo<&FlushTable::FlushRegions>();
 }
 
 // ---- FlushRegion ----------------------------------------------------------------------------------------------------

@@ -19,19 +19,17 @@
 
 namespace ratchet::master {
 
-class FlushTable final : public procedure::StateMachineProcedure<FlushTable, pb::FlushTableData> {
+class FlushTable final : public MasterProcedure<FlushTable, pb::FlushTableData> {
  public:
   static constexpr std::string_view kTypeName = "FlushTable";
-  enum class State : StepNo { kPrepare = 1, kFlushRegions = 2, kConfirmFlushed = 3 };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &FlushTable::Prepare, kNothingToUndo),
-        On(State::kFlushRegions, "FLUSH_REGIONS", &FlushTable::FlushRegions, kNothingToUndo,
-           procedure::Spawns("FlushRegion")),
-        On(State::kConfirmFlushed, "CONFIRM_FLUSHED", &FlushTable::ConfirmFlushed, kNothingToUndo),
+        On<&FlushTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&FlushTable::FlushRegions>(2, "FLUSH_REGIONS", kNothingToUndo, kNeedsMeta, Spawns("FlushRegion")),
+        On<&FlushTable::ConfirmFlushed>(3, "CONFIRM_FLUSHED", kNothingToUndo),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
@@ -43,14 +41,11 @@ class FlushTable final : public procedure::StateMachineProcedure<FlushTable, pb:
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
 };
 
-class FlushRegion final : public procedure::StateMachineProcedure<FlushRegion, pb::FlushRegionData> {
+class FlushRegion final : public MasterProcedure<FlushRegion, pb::FlushRegionData> {
  public:
   static constexpr std::string_view kTypeName = "FlushRegion";
-  enum class State : StepNo { kDispatch = 1 };
-  static constexpr auto Steps() {
-    return std::array{On(State::kDispatch, "DISPATCH", &FlushRegion::Dispatch, kNothingToUndo)};
-  }
-  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr auto Steps() { return std::array{On<&FlushRegion::Dispatch>(1, "DISPATCH", kNothingToUndo)}; }
+  using MasterProcedure::MasterProcedure;
   // The result is a pb::OrderResult.
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, const pb::FlushTableData& table);
   // A flush that only makes a later step shorter: without an answer it ends FAILED after `patience`, so that a server

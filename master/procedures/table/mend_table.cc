@@ -164,7 +164,6 @@ std::optional<StepOutcome> MendTable::ConfirmRows(StepContext& ctx, const std::v
 KeyRange MendTable::Wanted() const { return data_.has_region() ? RangeOf(Region()) : KeyRange{}; }
 
 StepOutcome MendTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
@@ -174,7 +173,7 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
     return listed.ok() ? Ok() : Status(listed.error());
   };
   auto there = ActOnFiles(ctx, "looking for data/" + table->directory, list);
-  if (there.wait) return *std::move(there.wait);
+  RATCHET_STEP(there.wait);
   if (!there.result->ok()) {
     if (there.result->error().code() != Code::kNotFound) return Retry{there.result->error(), std::nullopt};
     return Fail{IllegalRequest(
@@ -183,10 +182,10 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
   }
   const std::string given_up = data_.has_region() ? Region().encoded_name() : std::string();
   const std::vector<RegionNode> others = Sharing(env.regions.OfTable(Table()), Wanted(), given_up);
-  if (auto outcome = ConfirmRows(ctx, others)) return std::move(*outcome);
+  RATCHET_STEP(ConfirmRows(ctx, others));
   // This is the last action that can fail: the procedure keeps the region that it takes here.
   if (data_.has_region()) {
-    if (auto outcome = OwnRegion(ctx)) return std::move(*outcome);
+    RATCHET_STEP(OwnRegion(ctx));
   }
   data_.clear_made();
   for (const KeyRange& range : Uncovered(Wanted(), others)) {
@@ -201,7 +200,7 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
     return Done{fmt::format("the regions of table {} cover all keys", Table().ToString())};
   data_.set_directory(table->directory);
   data_.set_begun(true);
-  return GoTo(State::kMoveFiles);
+  return GoTo<&MendTable::MoveFiles>();
 }
 
 StepOutcome MendTable::MoveFiles(StepContext& ctx) {
@@ -211,7 +210,7 @@ StepOutcome MendTable::MoveFiles(StepContext& ctx) {
       return files.QuarantineRegion(directory, encoded, mark);
     };
     auto moved = ActOnFiles(ctx, fmt::format("moving region {} to the quarantine", Region().encoded_name()), move);
-    if (moved.wait) return *std::move(moved.wait);
+    RATCHET_STEP(moved.wait);
     if (!moved.result->ok()) return Retry{moved.result->error(), std::nullopt};
     data_.set_quarantine(**moved.result);
   }
@@ -221,19 +220,18 @@ StepOutcome MendTable::MoveFiles(StepContext& ctx) {
     return files.MakeRegionDirectories(directory, encoded);
   };
   const std::string what = fmt::format("making directories of new regions in data/{}", data_.directory());
-  if (auto outcome = ActUntilDone(ctx, what, make)) return std::move(*outcome);
+  RATCHET_STEP(ActUntilDone(ctx, what, make));
   if (data_.has_region()) {
     RATCHET_LOG(kWarn, "pid={} gives up region {}: {}", ctx.pid(), Region().encoded_name(),
                 data_.quarantine().empty() ? "it has no directory" : "its files are in " + data_.quarantine());
   }
-  return GoTo(State::kUpdateMeta);
+  return GoTo<&MendTable::UpdateMeta>();
 }
 
 // Writes the new rows first, so that every key has a region even if the procedure or its master ends in between.
 StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   // After a rerun by an operator: the transitions of the new regions have already written newer rows.
-  if (data_.replaced()) return GoTo(State::kAssignRegions);
+  if (data_.replaced()) return GoTo<&MendTable::AssignRegions>();
   MasterEnv& env = EnvOf(ctx);
   std::vector<MetaEdit> made;
   // The transition number differs from the one that CreateTable writes, which would assign the region to another table
@@ -253,25 +251,24 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
     gone.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {Region(), RegionState::kClosed, {}, {}, 0, number}));
   }
   if (RATCHET_MUTANT("repair.old_row_first")) {
-    if (auto outcome = WriteMeta(ctx, "old row", gone)) return std::move(*outcome);
+    RATCHET_STEP(WriteMeta(ctx, "old row", gone));
   }
-  if (auto outcome = WriteMeta(ctx, "new rows", made)) return std::move(*outcome);
+  RATCHET_STEP(WriteMeta(ctx, "new rows", made));
   for (const MetaEdit& edit : made) env.regions.Add(edit.region);
-  if (auto outcome = WriteMeta(ctx, "old row", gone)) return std::move(*outcome);
+  RATCHET_STEP(WriteMeta(ctx, "old row", gone));
   if (data_.has_region()) {
     env.placement.Settled(Region().encoded_name());  // release the placement reservation
     env.regions.Remove(Region().encoded_name());
   }
   data_.set_replaced(true);
-  return GoTo(State::kAssignRegions);
+  return GoTo<&MendTable::AssignRegions>();
 }
 
-StepOutcome MendTable::AssignRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+StepOutcome MendTable::AssignRegions(StepContext& /*ctx*/) {
   std::vector<ProcedurePtr> assigns;
   // In a disabled table, the assignment closes the region.
   for (const RegionInfo& region : Made()) assigns.push_back(TransitRegionState::Assign(region, {}));
-  return SpawnThen(State::kFinish, std::move(assigns));
+  return SpawnThen<&MendTable::Finish>(std::move(assigns));
 }
 
 StepOutcome MendTable::Finish(StepContext&) {

@@ -82,7 +82,7 @@ std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& 
   const auto node = env.tables.Get(TableOf(data));
   if (!node) return Fail{TableNotFound(TableOf(data))};
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
-  if (auto outcome = WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)})) return outcome;
+  RATCHET_STEP(WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)}));
   ShowTable(env, *node, state, number);
   return std::nullopt;
 }

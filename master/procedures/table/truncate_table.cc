@@ -29,11 +29,10 @@ std::string TruncateTable::Describe() const {
 }
 
 StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const TableName name = TableOf(data_);
   if (name.IsMeta()) return Fail{IllegalRequest("hbase:meta cannot be truncated")};
-  if (auto outcome = ReadNewestSchema(ctx, name)) return std::move(*outcome);
+  RATCHET_STEP(ReadNewestSchema(ctx, name));
   const auto table = env.tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
@@ -58,47 +57,43 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   data_.set_old_directory(table->directory);
   data_.set_directory(TableDirectoryName(name, ctx.pid()));
   RecordLockGrant(env, data_, ctx.pid(), table->state);
-  return GoTo(State::kSetDisabled);
+  return GoTo<&TruncateTable::SetDisabled>();
 }
 
 // The later commit expects the table's row with exactly this transition number.
 StepOutcome TruncateTable::SetDisabled(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 0)) return std::move(*outcome);
-  return GoTo(State::kCreateFsLayout);
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabled, 0));
+  return GoTo<&TruncateTable::CreateFsLayout>();
 }
 
 StepOutcome TruncateTable::CreateFsLayout(StepContext& ctx) {
-  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kUpdateMeta);
+  RATCHET_STEP(MakeNewLayout(ctx, data_));
+  return GoTo<&TruncateTable::UpdateMeta>();
 }
 
 Status TruncateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
 
 StepOutcome TruncateTable::UpdateMeta(StepContext& ctx) {
-  if (auto outcome = ReplaceTable(ctx, data_, TableState::kEnabling)) return std::move(*outcome);
-  return GoTo(State::kClearFsLayout);
+  RATCHET_STEP(ReplaceTable(ctx, data_, TableState::kEnabling));
+  return GoTo<&TruncateTable::ClearFsLayout>();
 }
 
 StepOutcome TruncateTable::ClearFsLayout(StepContext& ctx) {
-  if (auto outcome = ArchiveOldLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kAssignRegions);
+  RATCHET_STEP(ArchiveOldLayout(ctx, data_));
+  return GoTo<&TruncateTable::AssignRegions>();
 }
 
 StepOutcome TruncateTable::AssignRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return SpawnThen(State::kEnable, AssignNewRegions(data_, ctx.pid()));
+  return SpawnThen<&TruncateTable::Enable>(AssignNewRegions(data_, ctx.pid()));
 }
 
 StepOutcome TruncateTable::Enable(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo(State::kPostOperation);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
-  return GoTo(State::kPostOperation);
+  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo<&TruncateTable::PostOperation>();
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabled, 2));
+  return GoTo<&TruncateTable::PostOperation>();
 }
 
 StepOutcome TruncateTable::PostOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
 }
 

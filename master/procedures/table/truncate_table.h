@@ -12,35 +12,23 @@
 
 namespace ratchet::master {
 
-class TruncateTable final : public procedure::StateMachineProcedure<TruncateTable, pb::TableData> {
+class TruncateTable final : public MasterProcedure<TruncateTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "TruncateTable";
-  enum class State : StepNo {
-    kPreOperation = 1,
-    kSetDisabled = 2,
-    kClearFsLayout = 3,
-    kCreateFsLayout = 4,
-    kUpdateMeta = 5,
-    kAssignRegions = 6,
-    kPostOperation = 7,
-    kEnable = 8,
-  };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPreOperation, "PRE_OPERATION", &TruncateTable::PreOperation, kNothingToUndo, procedure::ChildTypes(),
-           kReleasesBetweenTries),
-        On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &TruncateTable::SetDisabled, kNothingToUndo),
-        On(State::kCreateFsLayout, "CREATE_FS_LAYOUT", &TruncateTable::CreateFsLayout,
-           UndoBy(&TruncateTable::ArchiveLayout)),
-        On(State::kUpdateMeta, "UPDATE_META", &TruncateTable::UpdateMeta, kNoReturn),
-        On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &TruncateTable::ClearFsLayout, kNoReturn),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &TruncateTable::AssignRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kEnable, "SET_ENABLED_TABLE_STATE", &TruncateTable::Enable, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &TruncateTable::PostOperation, kNoReturn),
+        On<&TruncateTable::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta, kReleasesBetweenTries),
+        On<&TruncateTable::SetDisabled>(2, "SET_DISABLED_TABLE_STATE", kNothingToUndo, kNeedsMeta),
+        On<&TruncateTable::CreateFsLayout>(4, "CREATE_FS_LAYOUT", UndoBy<&TruncateTable::ArchiveLayout>()),
+        On<&TruncateTable::UpdateMeta>(5, "UPDATE_META", kNoReturn, kNeedsMeta),
+        On<&TruncateTable::ClearFsLayout>(3, "CLEAR_FS_LAYOUT", kNoReturn),
+        On<&TruncateTable::AssignRegions>(6, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
+                                          kReleasesWhileChildrenRun),
+        On<&TruncateTable::Enable>(8, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
+        On<&TruncateTable::PostOperation>(7, "POST_OPERATION", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // `preserve_splits`: true keeps the region boundaries; false makes one region.
   static ProcedurePtr Make(const TableName& table, bool preserve_splits);
 

@@ -85,7 +85,7 @@ TEST_F(RepairTest, RowsAreWrittenOnceHoweverOftenTheStateIsRun) {
   ASSERT_TRUE(
       cluster_.RunUntil([&] { return master().executor().Get(*given_up)->state == procedure::ProcState::kRunnable; }));
   Status rerun = Error(Code::kInternal, "not asked");
-  master().executor().Rerun(*given_up, static_cast<procedure::StepNo>(MendTable::State::kUpdateMeta), {"me", "test"},
+  master().executor().Rerun(*given_up, *master().executor().FindStep(*given_up, "UPDATE_META"), {"me", "test"},
                             [&](const Status& status) { rerun = status; });
   ASSERT_TRUE(cluster_.RunUntil([&] { return rerun.ok(); })) << rerun.error().ToString();
   master().executor().Resume(scope, {"me", "test"}, [](const Status&) {});

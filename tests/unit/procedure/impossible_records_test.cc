@@ -171,8 +171,7 @@ TEST_F(ImpossibleRecordsTest, AnyOfThemIsSurvived) {
 class Unusable final : public StateMachineProcedure<Unusable, Script> {
  public:
   static constexpr std::string_view kTypeName = "Unusable";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &Unusable::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&Unusable::Only>(1, "ONLY", kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
   static inline bool throws_in_locks = false;
   static inline bool throws_when_recovered = false;

@@ -20,15 +20,14 @@ template <bool kLater>
 class Walk final : public StateMachineProcedure<Walk<kLater>, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Walk";
-  enum class State : StepNo { kFirst = 1, kMiddle = 2, kLast = 3 };
   static constexpr auto Steps() {
     if constexpr (kLater) {
-      return std::array{Walk::On(State::kFirst, "FIRST", &Walk::Go, Walk::kNothingToUndo),
-                        Walk::On(State::kLast, "LAST", &Walk::Go, Walk::kNothingToUndo)};
+      return std::array{Walk::template On<&Walk::Go>(1, "FIRST", Walk::kNothingToUndo),
+                        Walk::template On<&Walk::Go>(3, "LAST", Walk::kNothingToUndo)};
     } else {
-      return std::array{Walk::On(State::kFirst, "FIRST", &Walk::Go, Walk::kNothingToUndo),
-                        Walk::On(State::kMiddle, "MIDDLE", &Walk::Go, Walk::kNothingToUndo),
-                        Walk::On(State::kLast, "LAST", &Walk::Go, Walk::UndoBy(&Walk::Back))};
+      return std::array{Walk::template On<&Walk::Go>(1, "FIRST", Walk::kNothingToUndo),
+                        Walk::template On<&Walk::Go>(2, "MIDDLE", Walk::kNothingToUndo),
+                        Walk::template On<&Walk::Go>(3, "LAST", Walk::template UndoBy<&Walk::Back>())};
     }
   }
 
