@@ -308,7 +308,7 @@ TEST(MasterCrash, FillHoles) {
          nullptr, nullptr});
 }
 
-// DISPATCH of an order runs the other steps itself (master/procedures/assignment/region_order.h).
+// DISPATCH of an order runs the other steps itself (master/procedures/core/remote_order.h).
 bool OnlyStoredByEarlierVersions(const procedure::ProcedureRegistry::Type& type, const procedure::StepRow& row) {
   const bool order = type.name == "OpenRegion" || type.name == "CloseRegion" || type.name == "SplitWalRemote";
   return order && row.name != "DISPATCH";

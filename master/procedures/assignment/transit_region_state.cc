@@ -12,12 +12,10 @@
 #include "master/cluster/table_directory.h"
 #include "master/cluster/transition_counts.h"
 #include "master/policy/placement.h"
-#include "master/procedures/assignment/close_region.h"
-#include "master/procedures/assignment/open_region.h"
+#include "master/procedures/assignment/region_orders.h"
 #include "master/procedures/core/act_on_files.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/core/region_plan.h"
-#include "master/procedures/core/server_order.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {

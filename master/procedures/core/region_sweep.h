@@ -22,7 +22,7 @@
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/common.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 

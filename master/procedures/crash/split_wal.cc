@@ -13,14 +13,11 @@
 #include "master/cluster/split_workers.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/env/region_servers.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
-using procedure::Absorbed;
 using procedure::Priority;
 
 pb::SealedLogData ToData(const SealedLog& log) {
@@ -140,25 +137,15 @@ ProcedurePtr SplitWalRemote::Make(const pb::SplitWalData& split) {
   return std::make_unique<SplitWalRemote>(std::move(data));
 }
 
-Priority SplitWalRemote::priority() const { return data_.log().meta() ? Priority::kMeta : Priority::kServer; }
-
 std::string SplitWalRemote::Describe() const {
   return fmt::format("log={}/{}, worker={}", data_.server(), data_.log().name(), data_.worker());
 }
 
-Absorbed SplitWalRemote::Absorb(std::string_view message) {
-  std::optional<pb::OrderAnswer> answer;
-  auto absorbed = AbsorbServerAnswer(message, data_.worker(), data_.attempt(), answer);
-  if (answer && !data_.settled() && !data_.has_answer()) *data_.mutable_answer() = std::move(*answer);
-  return absorbed;
-}
-
 // Sends the known regions of the dead server: edits of other regions are already in store files (S22: close drains,
 // flushes, checks).
-SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
+Acted<Result<SplitLogOrder>> SplitWalRemote::MakeOrder(StepContext& ctx) const {
   MasterEnv& env = EnvOf(ctx);
   SplitLogOrder order;
-  order.id = {ctx.pid(), data_.attempt()};
   order.dead_server = ServerFromData(data_.server());
   order.log = FromData(data_.log());
   order.path = fmt::format("wals/{}-splitting/{}", data_.server(), data_.log().name());
@@ -175,51 +162,13 @@ SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
       if (!node.info.IsMeta()) add(node.info);
     }
   }
-  return order;
+  return Ready(std::move(order));
 }
 
-StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
-  MasterEnv& env = EnvOf(ctx);
-  const ServerName worker = ServerFromData(data_.worker());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(worker));
-  if (data_.has_answer()) {
-    RATCHET_LOG(kInfo, "Received report {} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}",
-                OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe());
-    data_.set_settled(true);
-    return data_.answer().outcome() == pb::DONE ? ReportSucceed(ctx) : DispatchFail(ctx);
-  }
-  if (!env.servers.IsOnline(worker)) {
-    data_.set_settled(true);
-    return ServerCrashed(ctx);
-  }
-  if (!data_.log().meta()) {
-    RATCHET_STEP(RequireMetaLoaded(ctx));
-  }
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  RATCHET_LOG(kInfo, "Dispatch pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", ctx.pid(), ctx.parent(), kTypeName,
-              Describe());
-  env.region_servers.Dispatch(worker, MakeOrder(ctx));
-  return Await{std::move(ticket), env.options.order_resend};
-}
-
-StepOutcome SplitWalRemote::ReportSucceed(StepContext&) {
-  pb::OrderResult result;
-  result.set_outcome(pb::DONE);
-  return Done{result.SerializeAsString()};
-}
-
-StepOutcome SplitWalRemote::DispatchFail(StepContext&) {
-  pb::OrderResult result;
-  result.set_outcome(pb::FAILED);
-  result.set_error_class(data_.answer().error_class());
-  result.set_error_message(data_.answer().error_message());
-  return Done{result.SerializeAsString()};
-}
-
-StepOutcome SplitWalRemote::ServerCrashed(StepContext&) {
-  pb::OrderResult result;
-  result.set_outcome(pb::SERVER_CRASHED);
-  return Done{result.SerializeAsString()};
+void SplitWalRemote::Log(StepContext& ctx, std::string_view event) const {
+  RATCHET_LOG(kInfo, "{}{} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", event,
+              data_.has_answer() ? fmt::format(" {}", OutcomeText(data_.answer().outcome())) : "", ctx.pid(),
+              ctx.parent(), kTypeName, Describe());
 }
 
 }  // namespace ratchet::master

@@ -7,10 +7,9 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
-#include "procedure/api/rerun_policy.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 
@@ -41,33 +40,21 @@ class SplitWal final : public MasterProcedure<SplitWal, pb::SplitWalData> {
   StepOutcome ReleaseWorker(StepContext& ctx);
 };
 
-// DISPATCH ends the order. Only records of earlier versions are stored in the other states (region_order.h).
-class SplitWalRemote final : public MasterProcedure<SplitWalRemote, pb::SplitWalRemoteData>,
-                             public procedure::FromTheBeginning {
+class SplitWalRemote final : public RemoteOrder<SplitWalRemote, pb::SplitWalRemoteData> {
  public:
   static constexpr std::string_view kTypeName = "SplitWalRemote";
-  static constexpr auto Steps() {
-    return std::array{
-        On<&SplitWalRemote::Dispatch>(1, "DISPATCH", kNoReturn),
-        On<&SplitWalRemote::ReportSucceed>(2, "REPORT_SUCCEED", kNoReturn),
-        On<&SplitWalRemote::DispatchFail>(3, "DISPATCH_FAIL", kNoReturn),
-        On<&SplitWalRemote::ServerCrashed>(4, "SERVER_CRASH", kNoReturn),
-    };
-  }
-  using MasterProcedure::MasterProcedure;
+  static constexpr bool kPointOfNoReturn = true;
+  static constexpr bool kHasOldStates = true;
+  static constexpr auto kLane = procedure::Priority::kServer;
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const pb::SplitWalData& split);
 
-  [[nodiscard]] procedure::Priority priority() const override;
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
   [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
-  StepOutcome ReportSucceed(StepContext& ctx);
-  StepOutcome DispatchFail(StepContext& ctx);
-  StepOutcome ServerCrashed(StepContext& ctx);
-  [[nodiscard]] SplitLogOrder MakeOrder(StepContext& ctx) const;
+  [[nodiscard]] const std::string& Target() const { return data_.worker(); }
+  [[nodiscard]] bool AboutMeta() const { return data_.log().meta(); }
+  [[nodiscard]] bool NeedsMeta() const { return !AboutMeta(); }
+  [[nodiscard]] Acted<Result<SplitLogOrder>> MakeOrder(StepContext& ctx) const;
+  void Log(StepContext& ctx, std::string_view event) const;
 };
 
 }  // namespace ratchet::master

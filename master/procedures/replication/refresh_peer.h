@@ -3,27 +3,22 @@
 // number decides, see PeerDirectory).
 #pragma once
 
-#include <array>
 #include <string>
+#include <string_view>
 
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/replication/peer_data.pb.h"
 
 namespace ratchet::master {
 
-class RefreshPeer final : public MasterProcedure<RefreshPeer, pb::RefreshPeerData> {
+class RefreshPeer final : public RemoteOrder<RefreshPeer, pb::RefreshPeerData> {
  public:
   static constexpr std::string_view kTypeName = "RefreshPeer";
-  static constexpr auto Steps() { return std::array{On<&RefreshPeer::Dispatch>(1, "DISPATCH", kNothingToUndo)}; }
-  using MasterProcedure::MasterProcedure;
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const std::string& peer, const std::string& server);
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
   [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] Acted<Result<RefreshPeersOrder>> MakeOrder(StepContext& ctx) const;
+  void Log(StepContext& ctx, std::string_view event) const;
 };
 
 }  // namespace ratchet::master

@@ -19,7 +19,7 @@
 #include "master/procedures/core/archive_regions.h"
 #include "master/procedures/core/build_regions.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/table/flush_table.h"
 #include "procedure/api/executor.h"
 

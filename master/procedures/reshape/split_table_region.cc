@@ -12,7 +12,7 @@
 #include "master/cluster/reshape_switches.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/meta_table.h"
-#include "master/procedures/core/server_order.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/snapshot/snapshot.h"
 #include "master/procedures/table/flush_table.h"
 #include "master/procedures/table/new_table.h"

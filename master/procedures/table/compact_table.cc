@@ -9,11 +9,8 @@
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/region_sweep.h"
-#include "master/procedures/core/server_order.h"
 
 namespace ratchet::master {
-
-using procedure::Absorbed;
 
 // ---- CompactTable ---------------------------------------------------------------------------------------------------
 
@@ -70,13 +67,11 @@ std::string CompactRegion::Describe() const {
                      data_.major() ? ", major" : "");
 }
 
-Absorbed CompactRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
-
-StepOutcome CompactRegion::Dispatch(StepContext& ctx) {
+Acted<Result<CompactOrder>> CompactRegion::MakeOrder(StepContext& /*ctx*/) const {
   CompactOrder order;
   order.compacted = FromData(data_.region());
   order.major = data_.major();
-  return DispatchToServer(ctx, data_, std::move(order));
+  return Ready(std::move(order));
 }
 
 }  // namespace ratchet::master

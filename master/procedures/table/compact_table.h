@@ -11,9 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
-#include "procedure/api/rerun_policy.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 
@@ -40,19 +38,13 @@ class CompactTable final : public MasterProcedure<CompactTable, pb::CompactTable
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
 };
 
-class CompactRegion final : public MasterProcedure<CompactRegion, pb::CompactRegionData> {
+class CompactRegion final : public RemoteOrder<CompactRegion, pb::CompactRegionData> {
  public:
   static constexpr std::string_view kTypeName = "CompactRegion";
-  static constexpr auto Steps() { return std::array{On<&CompactRegion::Dispatch>(1, "DISPATCH", kNothingToUndo)}; }
-  using MasterProcedure::MasterProcedure;
-  // The result is a pb::OrderResult.
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, bool major);
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
   [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] Acted<Result<CompactOrder>> MakeOrder(StepContext& ctx) const;
 };
 
 }  // namespace ratchet::master

@@ -2,20 +2,15 @@
 
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
-#include "common/base/log.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/region_sweep.h"
-#include "master/procedures/core/server_order.h"
 
 namespace ratchet::master {
-
-using procedure::Absorbed;
 
 // ---- FlushTable -----------------------------------------------------------------------------------------------------
 
@@ -83,21 +78,11 @@ std::string FlushRegion::Describe() const {
   return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data_.server());
 }
 
-Absorbed FlushRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
-
-StepOutcome FlushRegion::Dispatch(StepContext& ctx) {
-  if (data_.has_patience_ms() && !data_.has_answer() && ctx.timed_out()) {
-    RATCHET_LOG(kInfo, "pid={} {} has not answered the order to flush region {} within {} ms; continuing without",
-                ctx.pid(), data_.server(), FromData(data_.region()).encoded_name(), data_.patience_ms());
-    return Done{UnansweredResult(data_.server(), data_.patience_ms())};
-  }
+Acted<Result<FlushOrder>> FlushRegion::MakeOrder(StepContext& /*ctx*/) const {
   FlushOrder order;
   order.flushed = FromData(data_.region());
   order.families.assign(data_.families().begin(), data_.families().end());
-  StepOutcome outcome = DispatchToServer(ctx, data_, std::move(order));
-  if (auto* const await = std::get_if<Await>(&outcome); await != nullptr && data_.has_patience_ms())
-    await->timeout = Millis(data_.patience_ms());
-  return outcome;
+  return Ready(std::move(order));
 }
 
 }  // namespace ratchet::master

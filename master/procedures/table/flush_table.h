@@ -13,9 +13,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
-#include "procedure/api/rerun_policy.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 
@@ -41,22 +39,19 @@ class FlushTable final : public MasterProcedure<FlushTable, pb::FlushTableData> 
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
 };
 
-class FlushRegion final : public MasterProcedure<FlushRegion, pb::FlushRegionData> {
+class FlushRegion final : public RemoteOrder<FlushRegion, pb::FlushRegionData> {
  public:
   static constexpr std::string_view kTypeName = "FlushRegion";
-  static constexpr auto Steps() { return std::array{On<&FlushRegion::Dispatch>(1, "DISPATCH", kNothingToUndo)}; }
-  using MasterProcedure::MasterProcedure;
-  // The result is a pb::OrderResult.
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, const pb::FlushTableData& table);
   // A flush that only makes a later step shorter: without an answer it ends FAILED after `patience`, so that a server
   // that hangs delays nothing else. A restart of the master begins the time again.
   static ProcedurePtr MakeOptional(const pb::Region& region, const std::string& server, Millis patience);
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
   [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] std::optional<Millis> Patience() const {
+    return data_.has_patience_ms() ? std::optional(Millis(data_.patience_ms())) : std::nullopt;
+  }
+  [[nodiscard]] Acted<Result<FlushOrder>> MakeOrder(StepContext& ctx) const;
 };
 
 }  // namespace ratchet::master
