@@ -14,8 +14,8 @@
 #include "master/cluster/region_directory.h"
 #include "master/cluster/server_directory.h"
 #include "master/cluster/switches.h"
+#include "master/procedures/claims_of.h"
 #include "master/procedures/core/master_env.h"
-#include "master/procedures/core/setback.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {

@@ -9,6 +9,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/peers.h"
 #include "master/cluster/errors.h"
+#include "master/procedures/claims_of.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/pattern.h"
 #include "master/rpc/procedure_view.h"
@@ -21,8 +22,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-
-constexpr std::array kPeerTypes = {"AddPeer", "DisablePeer", "EnablePeer", "RemovePeer", "UpdatePeerConfig"};
 
 void AddPeerIt(const ActiveParts& parts, const rpc::CallContext& call, const pb::AddReplicationPeerRequest& request,
                const rpc::Responder<pb::AddReplicationPeerResponse>& responder) {
@@ -89,7 +88,7 @@ Result<pb::GetReplicationPeerModificationProceduresResponse> UnfinishedChanges(
     const ActiveParts& parts, const rpc::CallContext& /*call*/,
     const pb::GetReplicationPeerModificationProceduresRequest& /*request*/) {
   pb::GetReplicationPeerModificationProceduresResponse response;
-  for (const char* type : kPeerTypes) {
+  for (const std::string_view type : TypesThatClaim(kClaimsPeers)) {
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
       if (!info) continue;

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/model/region_state.h"
-#include "master/procedures/core/setback.h"
+#include "master/procedures/claims_of.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -151,7 +151,8 @@ std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>
     const auto owner = parts.executor->Get(region.owner);
     if (owner.has_value() && owner->attempt <= shown_attempts && owner->parked.empty()) ++count;
   }
-  for (const char* type : {"CompactTable", "FlushTable", "SplitWal"}) {
+  for (const std::string_view type : TypesThatClaim(kClaimsSetback)) {
+    if (type == "TransitRegionState") continue;  // counted by region
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
       if (!info || info->attempt > shown_attempts || !info->parked.empty()) continue;

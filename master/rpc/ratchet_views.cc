@@ -6,7 +6,7 @@
 
 #include "common/base/descriptors.h"
 #include "common/model/codec.h"
-#include "master/procedures/core/setback.h"
+#include "master/procedures/claims_of.h"
 #include "master/rpc/problems.h"
 #include "master/rpc/why_method.h"
 #include "master/startup/master_logic.h"

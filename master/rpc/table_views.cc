@@ -6,6 +6,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
 #include "master/cluster/errors.h"
+#include "master/procedures/claims_of.h"
 #include "master/procedures/core/schema_reader.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
@@ -91,13 +92,10 @@ Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
 // Returns true if a modification of the table is running: then a region with an unknown descriptor counts as old (S48:
 // schema pinned in the order).
 bool IsAltered(const ActiveParts& parts, const TableName& table) {
-  for (const char* const type : {"ModifyTable", "ReopenTableRegions"}) {
-    for (const ProcId pid : parts.executor->FindUnfinished(type)) {
-      const auto info = parts.executor->Get(pid);
-      if (info && info->description.starts_with("table=" + table.ToString() + ",")) return true;
-    }
-  }
-  return false;
+  bool altered = false;
+  ForEachClaim(*parts.executor, kClaimsDescriptors,
+               [&](const Claims& claims) { altered = altered || claims.altered == table; });
+  return altered;
 }
 
 Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, const rpc::CallContext& /*call*/,

@@ -5,8 +5,7 @@
 
 #include "common/model/region_state.h"
 #include "master/dispatch/remote_dispatcher.h"
-#include "master/procedures/core/order_target.h"
-#include "master/procedures/core/setback.h"
+#include "master/procedures/claims_of.h"
 #include "master/rpc/problems.h"
 #include "master/startup/master_logic.h"
 #include "procedure/api/store.h"

@@ -40,6 +40,14 @@ class StateMachineProcedure : public Procedure {
   }
 
   [[nodiscard]] const Data& data() const { return data_; }
+  // Full name of the protobuf message; empty for other data.
+  [[nodiscard]] static std::string DataMessage() {
+    if constexpr (requires { Data::descriptor()->full_name(); }) {
+      return std::string(Data::descriptor()->full_name());
+    } else {
+      return {};
+    }
+  }
 
   [[nodiscard]] StepOutcome RunStep(StepNo step, StepContext& ctx) override {
     const auto& row = RowOf(step);

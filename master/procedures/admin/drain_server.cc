@@ -22,9 +22,7 @@ std::string DecommissionRecord(const ServerName& server) {
 }
 
 void ShowDecommissionRecord(MasterEnv& env, const ServerName& server) {
-  const auto records = env.executor->SystemRecords();
-  const auto record = records.find(DecommissionRecord(server));
-  env.servers.ShowDecommission(server, record == records.end() ? std::string() : record->second);
+  env.servers.ShowDecommission(server, env.executor->SystemRecord(DecommissionRecord(server)).value_or(""));
 }
 
 ProcedurePtr DrainServer::Make(const ServerName& server, const Options& options) {

@@ -25,6 +25,7 @@ namespace ratchet::master {
 class DrainServer final : public MasterProcedure<DrainServer, pb::DrainServerData> {
  public:
   static constexpr std::string_view kTypeName = "DrainServer";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&DrainServer::Mark>(1, "MARK", kNoReturn),

@@ -10,6 +10,7 @@ namespace ratchet::master {
 class InitMeta final : public MasterProcedure<InitMeta, pb::InitMetaData> {
  public:
   static constexpr std::string_view kTypeName = "InitMeta";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&InitMeta::WriteFsLayout>(1, "WRITE_FS_LAYOUT", kNoReturn),

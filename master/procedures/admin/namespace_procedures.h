@@ -21,6 +21,7 @@ namespace ratchet::master {
 class CreateNamespace final : public MasterProcedure<CreateNamespace, pb::NamespaceData> {
  public:
   static constexpr std::string_view kTypeName = "CreateNamespace";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&CreateNamespace::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -44,6 +45,7 @@ class CreateNamespace final : public MasterProcedure<CreateNamespace, pb::Namesp
 class ModifyNamespace final : public MasterProcedure<ModifyNamespace, pb::NamespaceData> {
  public:
   static constexpr std::string_view kTypeName = "ModifyNamespace";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&ModifyNamespace::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -68,6 +70,7 @@ class ModifyNamespace final : public MasterProcedure<ModifyNamespace, pb::Namesp
 class DeleteNamespace final : public MasterProcedure<DeleteNamespace, pb::NamespaceData> {
  public:
   static constexpr std::string_view kTypeName = "DeleteNamespace";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&DeleteNamespace::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),

@@ -16,6 +16,7 @@ namespace ratchet::master {
 class RecommissionServer final : public MasterProcedure<RecommissionServer, pb::RecommissionServerData> {
  public:
   static constexpr std::string_view kTypeName = "RecommissionServer";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&RecommissionServer::Unmark>(1, "UNMARK", kNoReturn),

@@ -16,6 +16,7 @@ inline constexpr std::string_view kRegistered = "registered";
 class RegisterServer final : public MasterProcedure<RegisterServer, pb::RegisterServerData> {
  public:
   static constexpr std::string_view kTypeName = "RegisterServer";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() { return std::array{On<&RegisterServer::Record>(1, "RECORD", kNoReturn)}; }
   using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const ServerName& server, const std::string& version);

@@ -17,6 +17,7 @@ namespace ratchet::master {
 class SetSwitches final : public MasterProcedure<SetSwitches, pb::SetSwitchesData> {
  public:
   static constexpr std::string_view kTypeName = "SetSwitches";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&SetSwitches::WriteRecords>(1, "WRITE_RECORDS", kNoReturn),

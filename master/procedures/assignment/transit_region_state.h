@@ -27,6 +27,7 @@ class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::
                                  public procedure::FromTheBeginning {
  public:
   static constexpr std::string_view kTypeName = "TransitRegionState";
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
         On<&TransitRegionState::GetAssignCandidate>(1, "GET_ASSIGN_CANDIDATE", kNoReturn, kReleasesBetweenTries),
@@ -64,6 +65,7 @@ class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::
   // is unsettled, so the procedure releases the lock and its table can be disabled. A procedure that finds the region
   // owned by another one also releases its lock, so that the owner can continue.
   [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_opens(), data_.last_refusal()); }
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::string DescribeStart(const procedure::EnvRef& env) const override;
   // HBase's metrics of assignment: TransitionCounts::OfProcess.

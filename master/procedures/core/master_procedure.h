@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "master/procedures/core/claims.h"
 #include "procedure/api/event.h"
 #include "procedure/api/state_machine_procedure.h"
 

@@ -66,6 +66,7 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
 
  public:
   using Base::Base;
+  static constexpr ClaimKinds kClaims = kClaimsAnswer;
   static constexpr bool kOwnsRegion = false;
   static constexpr bool kPointOfNoReturn = false;
   static constexpr bool kHasOldStates = false;
@@ -109,6 +110,12 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
   // it, unknown to any master.
   [[nodiscard]] Status CheckBypass() const override {
     return !P::kOwnsRegion || Settled() ? Ok() : Unsettled(self().Target());
+  }
+
+  [[nodiscard]] Claims Uses() const {
+    Claims claims;
+    if (!Settled()) claims.awaited_server = self().Target();
+    return claims;
   }
 
   // Defaults of P.

@@ -29,6 +29,7 @@ namespace ratchet::master {
 class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashData> {
  public:
   static constexpr std::string_view kTypeName = "ServerCrash";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&ServerCrash::Start>(1, "START", kNoReturn),

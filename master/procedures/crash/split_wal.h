@@ -19,6 +19,7 @@ namespace ratchet::master {
 class SplitWal final : public MasterProcedure<SplitWal, pb::SplitWalData> {
  public:
   static constexpr std::string_view kTypeName = "SplitWal";
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
         On<&SplitWal::AcquireWorker>(1, "ACQUIRE_SPLIT_WAL_WORKER", kNoReturn),
@@ -30,6 +31,7 @@ class SplitWal final : public MasterProcedure<SplitWal, pb::SplitWalData> {
   static ProcedurePtr Make(const ServerName& dead_server, const pb::SealedLogData& log);
 
   [[nodiscard]] procedure::Priority priority() const override;
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failures(), data_.last_refusal()); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -42,6 +42,7 @@ class PeerProcedure : public MasterProcedure<P, pb::PeerData> {
 
  public:
   using Base::Base;
+  static constexpr ClaimKinds kClaims = kClaimsPeers;
   static constexpr auto Steps() {
     return std::array{
         Base::template On<&P::Pre>(1, "PRE_PEER_MODIFICATION", Base::kNothingToUndo),

@@ -26,6 +26,7 @@ namespace ratchet::master {
 class ClaimReplicationQueues final : public MasterProcedure<ClaimReplicationQueues, pb::ClaimReplicationQueuesData> {
  public:
   static constexpr std::string_view kTypeName = "ClaimReplicationQueues";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&ClaimReplicationQueues::Claim>(1, "CLAIM", kNoReturn),
@@ -48,6 +49,7 @@ class ClaimReplicationQueues final : public MasterProcedure<ClaimReplicationQueu
 class RetireReplicationQueue final : public MasterProcedure<RetireReplicationQueue, pb::RetireReplicationQueueData> {
  public:
   static constexpr std::string_view kTypeName = "RetireReplicationQueue";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&RetireReplicationQueue::ArchiveLogs>(1, "ARCHIVE_LOGS", kNoReturn),

@@ -20,6 +20,7 @@ struct RegionNode;
 class GCRegion final : public MasterProcedure<GCRegion, pb::GCRegionData> {
  public:
   static constexpr std::string_view kTypeName = "GCRegion";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&GCRegion::Prepare>(1, "GC_REGION_PREPARE", kNothingToUndo, kNeedsMeta),
@@ -44,6 +45,7 @@ class GCRegion final : public MasterProcedure<GCRegion, pb::GCRegionData> {
 class GCMultipleMergedRegions final : public MasterProcedure<GCMultipleMergedRegions, pb::GCMergedRegionsData> {
  public:
   static constexpr std::string_view kTypeName = "GCMultipleMergedRegions";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&GCMultipleMergedRegions::Prepare>(1, "GC_MERGED_REGIONS_PREPARE", kNothingToUndo, kNeedsMeta),

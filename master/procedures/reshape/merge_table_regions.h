@@ -16,6 +16,7 @@ class MergeTableRegions final : public MasterProcedure<MergeTableRegions, pb::Re
                                 public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "MergeTableRegions";
+  static constexpr ClaimKinds kClaims = kClaimsRegions;
   static constexpr auto Steps() {
     return std::array{
         On<&MergeTableRegions::Prepare>(1, "PREPARE", UndoBy<&MergeTableRegions::GiveBack>(), kNeedsMeta),
@@ -45,6 +46,7 @@ class MergeTableRegions final : public MasterProcedure<MergeTableRegions, pb::Re
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override { return CheckNeighbours(ParentsOf(data_)); }
   [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
+  [[nodiscard]] Claims Uses() const { return ReshapeClaims(data_); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -57,7 +57,7 @@ std::optional<ServerName> FormerServer(const pb::ReshapeData& data) {
   return MaybeServerFromData(data.parents(0).last_host());
 }
 
-Result<TableNode> TableOf(MasterEnv& env, const pb::ReshapeData& data) {
+Result<TableNode> TableOfParents(MasterEnv& env, const pb::ReshapeData& data) {
   const RegionInfo parent = FromData(data.parents(0).region());
   const auto table = env.tables.Get(parent.table);
   if (!table) return TableNotFound(parent.table);
@@ -111,6 +111,13 @@ std::vector<RegionInfo> ChildrenOf(const pb::ReshapeData& data) {
   std::vector<RegionInfo> children;
   for (const pb::Region& child : data.children()) children.push_back(FromData(child));
   return children;
+}
+
+Claims ReshapeClaims(const pb::ReshapeData& data) {
+  Claims claims;
+  claims.regions = ParentsOf(data);
+  for (const pb::Region& child : data.children()) claims.regions.push_back(FromData(child));
+  return claims;
 }
 
 procedure::LockSet ReshapeLocks(const pb::ReshapeData& data, const std::vector<RegionInfo>& children) {
@@ -246,7 +253,7 @@ bool ReadCloseResults(StepContext& ctx, pb::ReshapeData& data) {
 
 std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::ReshapeData& data) {
   MasterEnv& env = EnvOf(ctx);
-  const auto table = TableOf(env, data);
+  const auto table = TableOfParents(env, data);
   if (!table.ok()) return Retry{table.error(), std::nullopt};
   return ActUntilDone(ctx, fmt::format("making directories of new regions in data/{}", table->directory),
                       [directory = table->directory, encoded = EncodedChildren(data)](ClusterFiles& files) {

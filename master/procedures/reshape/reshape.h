@@ -24,6 +24,8 @@ inline constexpr std::uint64_t kBuiltTransition = 2;
 // ---- views of the data ----
 [[nodiscard]] std::vector<RegionInfo> ParentsOf(const pb::ReshapeData& data);
 [[nodiscard]] std::vector<RegionInfo> ChildrenOf(const pb::ReshapeData& data);
+// Its parents and children.
+[[nodiscard]] Claims ReshapeClaims(const pb::ReshapeData& data);
 // Locks parents and children; empty once the locks are released (S43: no locks while regions may wait).
 [[nodiscard]] procedure::LockSet ReshapeLocks(const pb::ReshapeData& data, const std::vector<RegionInfo>& children);
 // An operator must not end the procedure while its commit may be in progress (S40: durable commit point).

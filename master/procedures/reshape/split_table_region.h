@@ -20,6 +20,7 @@ class SplitTableRegion final : public MasterProcedure<SplitTableRegion, pb::Resh
                                public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "SplitTableRegion";
+  static constexpr ClaimKinds kClaims = kClaimsRegions;
   static constexpr auto Steps() {
     return std::array{
         On<&SplitTableRegion::FindSplitPoint>(13, "FIND_SPLIT_POINT", kNothingToUndo, Spawns("FlushRegion")),
@@ -50,6 +51,7 @@ class SplitTableRegion final : public MasterProcedure<SplitTableRegion, pb::Resh
   [[nodiscard]] bool HoldLocks() const override { return data_.located(); }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
+  [[nodiscard]] Claims Uses() const { return ReshapeClaims(data_); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

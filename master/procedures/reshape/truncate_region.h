@@ -18,6 +18,7 @@ class TruncateRegion final : public MasterProcedure<TruncateRegion, pb::ReshapeD
                              public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "TruncateRegion";
+  static constexpr ClaimKinds kClaims = kClaimsRegions;
   static constexpr auto Steps() {
     return std::array{
         On<&TruncateRegion::Prepare>(1, "PREPARE", UndoBy<&TruncateRegion::GiveBack>()),
@@ -41,6 +42,7 @@ class TruncateRegion final : public MasterProcedure<TruncateRegion, pb::ReshapeD
   [[nodiscard]] procedure::LockSet Locks() const override { return ReshapeLocks(data_, {Fresh()}); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
+  [[nodiscard]] Claims Uses() const { return ReshapeClaims(data_); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

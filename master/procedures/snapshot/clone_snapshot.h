@@ -18,6 +18,7 @@ namespace ratchet::master {
 class CloneSnapshot final : public MasterProcedure<CloneSnapshot, pb::TableData>, public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "CloneSnapshot";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&CloneSnapshot::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta),
@@ -36,6 +37,7 @@ class CloneSnapshot final : public MasterProcedure<CloneSnapshot, pb::TableData>
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimLayout(data_); }
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return CopiesLeft(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;

@@ -11,7 +11,6 @@
 #include "master/cluster/snapshot_export.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/snapshot/snapshot_copy.h"
-#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
@@ -46,14 +45,6 @@ Result<std::vector<std::string>> NextRegions(const pb::SnapshotTransferData& dat
     next.push_back(region->encoded_name());
   }
   return next;
-}
-
-std::size_t UnfinishedTransfers(const MasterEnv& env, ProcId self) {
-  std::size_t others = 0;
-  for (const char* type : {"ExportSnapshot", "ImportSnapshot"}) {
-    for (const ProcId pid : env.executor->FindUnfinished(type)) others += pid == self ? 0 : 1;
-  }
-  return others;
 }
 
 ProcedurePtr ExportSnapshot::Make(const std::string& snapshot, const std::string& place) {

@@ -22,6 +22,7 @@ class ExportSnapshot final : public MasterProcedure<ExportSnapshot, pb::Snapshot
                              public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "ExportSnapshot";
+  static constexpr ClaimKinds kClaims = kClaimsExports;
   static constexpr auto Steps() {
     return std::array{
         On<&ExportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo),
@@ -55,7 +56,5 @@ inline constexpr std::uint32_t kMostTransferFailures = 5;
 // region.
 [[nodiscard]] Result<std::vector<std::string>> NextRegions(const pb::SnapshotTransferData& data,
                                                            const hbase::pb::SnapshotParts& parts);
-// Number of unfinished exports and imports, without `self`.
-[[nodiscard]] std::size_t UnfinishedTransfers(const MasterEnv& env, ProcId self = ProcId());
 
 }  // namespace ratchet::master

@@ -19,6 +19,7 @@ class ImportSnapshot final : public MasterProcedure<ImportSnapshot, pb::Snapshot
                              public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "ImportSnapshot";
+  static constexpr ClaimKinds kClaims = kClaimsExports;
   static constexpr auto Steps() {
     return std::array{
         On<&ImportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo),

@@ -19,6 +19,7 @@ class RestoreSnapshot final : public MasterProcedure<RestoreSnapshot, pb::TableD
                               public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "RestoreSnapshot";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&RestoreSnapshot::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta, kReleasesBetweenTries),
@@ -36,6 +37,7 @@ class RestoreSnapshot final : public MasterProcedure<RestoreSnapshot, pb::TableD
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimReplacedLayout(data_); }
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return CopiesLeft(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;

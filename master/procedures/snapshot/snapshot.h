@@ -27,6 +27,7 @@ namespace ratchet::master {
 class Snapshot final : public MasterProcedure<Snapshot, pb::SnapshotData>, public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "Snapshot";
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
         On<&Snapshot::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),

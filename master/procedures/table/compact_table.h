@@ -18,6 +18,7 @@ namespace ratchet::master {
 class CompactTable final : public MasterProcedure<CompactTable, pb::CompactTableData> {
  public:
   static constexpr std::string_view kTypeName = "CompactTable";
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
         On<&CompactTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -28,6 +29,7 @@ class CompactTable final : public MasterProcedure<CompactTable, pb::CompactTable
   using MasterProcedure::MasterProcedure;
   // `major`: merges all files of each region into one, without deleted and expired cells.
   static ProcedurePtr Make(const TableName& table, bool major);
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_rounds(), data_.last_refusal()); }
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 

@@ -15,6 +15,7 @@ namespace ratchet::master {
 class CreateTable final : public MasterProcedure<CreateTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "CreateTable";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&CreateTable::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta),
@@ -32,6 +33,7 @@ class CreateTable final : public MasterProcedure<CreateTable, pb::TableData> {
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] Claims Uses() const { return ClaimLayout(data_); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -14,6 +14,7 @@ namespace ratchet::master {
 class DeleteTable final : public MasterProcedure<DeleteTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "DeleteTable";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&DeleteTable::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta),
@@ -30,6 +31,7 @@ class DeleteTable final : public MasterProcedure<DeleteTable, pb::TableData> {
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimLayout(data_); }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
   void OnRecovered(const procedure::EnvRef& env) override;
 

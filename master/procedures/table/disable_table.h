@@ -13,6 +13,7 @@ namespace ratchet::master {
 class DisableTable final : public MasterProcedure<DisableTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "DisableTable";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&DisableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -28,6 +29,7 @@ class DisableTable final : public MasterProcedure<DisableTable, pb::TableData> {
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimTable(data_); }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -11,6 +11,7 @@ namespace ratchet::master {
 class EnableTable final : public MasterProcedure<EnableTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "EnableTable";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&EnableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -26,6 +27,7 @@ class EnableTable final : public MasterProcedure<EnableTable, pb::TableData> {
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimTable(data_); }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -20,6 +20,7 @@ namespace ratchet::master {
 class FlushTable final : public MasterProcedure<FlushTable, pb::FlushTableData> {
  public:
   static constexpr std::string_view kTypeName = "FlushTable";
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
         On<&FlushTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -29,6 +30,7 @@ class FlushTable final : public MasterProcedure<FlushTable, pb::FlushTableData> 
   }
   using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_rounds(), data_.last_refusal()); }
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 

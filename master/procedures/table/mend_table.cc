@@ -80,6 +80,13 @@ ProcedurePtr MendTable::FillHoles(const TableName& table) { return std::make_uni
 
 procedure::LockSet MendTable::Locks() const { return {procedure::Exclusive(TableKey(Table()))}; }
 
+// A repair that has not begun changes nothing, and itself waits for the repairs of MetaComparison.
+Claims MendTable::Uses() const {
+  Claims claims;
+  if (data_.begun()) claims.tables.push_back({Table(), /*with_regions=*/true, {}});
+  return claims;
+}
+
 std::string MendTable::Describe() const {
   std::string text = fmt::format("table={}, ", Table().ToString());
   text += data_.has_region() ? fmt::format("gives up region={}", Region().encoded_name()) : std::string("fills holes");

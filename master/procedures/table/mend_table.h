@@ -26,6 +26,7 @@ struct RegionNode;
 class MendTable final : public MasterProcedure<MendTable, pb::MendTableData> {
  public:
   static constexpr std::string_view kTypeName = "MendTable";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&MendTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -45,6 +46,7 @@ class MendTable final : public MasterProcedure<MendTable, pb::MendTableData> {
   [[nodiscard]] procedure::LockSet Locks() const override;
   // Holds no lock while it waits for the region, because the region's owner needs its lock to release the region.
   [[nodiscard]] bool HoldLocks() const override { return data_.begun(); }
+  [[nodiscard]] Claims Uses() const;
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -67,6 +67,12 @@ std::string ModifyTable::Describe() const {
   return text;
 }
 
+Claims ModifyTable::Uses() const {
+  Claims claims;
+  claims.altered = Table();
+  return claims;
+}
+
 void ModifyTable::OnRecovered(const procedure::EnvRef& env) {
   if (data_.has_number()) env.As<MasterEnv>().tables.RestoreDescriptor(Table(), data_.number());
 }

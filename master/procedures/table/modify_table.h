@@ -19,6 +19,7 @@ namespace ratchet::master {
 class ModifyTable final : public MasterProcedure<ModifyTable, pb::ModifyTableData> {
  public:
   static constexpr std::string_view kTypeName = "ModifyTable";
+  static constexpr ClaimKinds kClaims = kClaimsDescriptors;
   static constexpr auto Steps() {
     return std::array{
         On<&ModifyTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
@@ -36,6 +37,7 @@ class ModifyTable final : public MasterProcedure<ModifyTable, pb::ModifyTableDat
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] Claims Uses() const;
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

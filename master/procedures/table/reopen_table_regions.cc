@@ -28,6 +28,12 @@ std::optional<procedure::PartsLeft> ReopenTableRegions::Parts() const {
   return procedure::PartsLeft{data_.left(), data_.total()};
 }
 
+Claims ReopenTableRegions::Uses() const {
+  Claims claims;
+  claims.altered = Table();
+  return claims;
+}
+
 std::string ReopenTableRegions::Describe() const {
   std::string text = fmt::format("table={}, descriptor={}", Table().ToString(), data_.number());
   text += RegionsLeftText(Parts());

@@ -22,6 +22,7 @@ struct RegionNode;
 class ReopenTableRegions final : public MasterProcedure<ReopenTableRegions, pb::ReopenTableRegionsData> {
  public:
   static constexpr std::string_view kTypeName = "ReopenTableRegions";
+  static constexpr ClaimKinds kClaims = kClaimsDescriptors;
   static constexpr auto Steps() {
     return std::array{
         On<&ReopenTableRegions::GetRegions>(1, "GET_REGIONS", kNoReturn, kNeedsMeta),
@@ -32,6 +33,7 @@ class ReopenTableRegions final : public MasterProcedure<ReopenTableRegions, pb::
   }
   using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table, const std::string& directory, std::uint64_t number);
+  [[nodiscard]] Claims Uses() const;
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 

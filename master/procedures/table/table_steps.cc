@@ -25,6 +25,28 @@ pb::TableData NewTableData(const TableName& table) {
   return data;
 }
 
+Claims ClaimTable(const pb::TableData& data) {
+  Claims claims;
+  claims.tables.push_back({TableOf(data), /*with_regions=*/false, {}});
+  if (!data.directory().empty()) claims.directories.push_back(data.directory());
+  return claims;
+}
+
+Claims ClaimLayout(const pb::TableData& data) {
+  Claims claims = ClaimTable(data);
+  claims.tables.front().with_regions = true;
+  claims.tables.front().directory = data.directory();
+  return claims;
+}
+
+Claims ClaimReplacedLayout(const pb::TableData& data) {
+  if (data.directory().empty()) return {};
+  Claims claims = ClaimTable(data);
+  claims.tables.front().with_regions = true;
+  claims.directories.push_back(data.old_directory());
+  return claims;
+}
+
 void RecordLockGrant(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found, bool deletes) {
   data.set_transition(env.tables.RecordLockGrant(TableOf(data), pid, deletes));
   if (found) data.set_found_state(static_cast<std::uint32_t>(*found));

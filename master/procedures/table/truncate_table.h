@@ -15,6 +15,7 @@ namespace ratchet::master {
 class TruncateTable final : public MasterProcedure<TruncateTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "TruncateTable";
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
         On<&TruncateTable::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta, kReleasesBetweenTries),
@@ -34,6 +35,7 @@ class TruncateTable final : public MasterProcedure<TruncateTable, pb::TableData>
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimReplacedLayout(data_); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
