@@ -74,58 +74,9 @@ std::string MergeTableRegions::Describe() const {
   return text;
 }
 
-StepOutcome MergeTableRegions::Prepare(StepContext& ctx) {
-  const TableName name = Merged().table;
-  const auto table = EnvOf(ctx).tables.Get(name);
-  if (!table) return Fail{TableNotFound(name)};
-  if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
-  if (Status allowed = AllowsMerges(EnvOf(ctx).switches, *table); !allowed.ok()) return Fail{allowed.error()};
-  if (Status free = NotHeld(EnvOf(ctx), name); !free.ok()) return Fail{free.error()};
-  data_.clear_children();
-  *data_.add_children() = ToData(Merged());
-  const Status owned = OwnRegions(EnvOf(ctx), data_, pid(), RegionState::kMerging, RegionState::kMergingNew);
-  if (!owned.ok()) return Fail{owned.error()};
-  return GoTo<&MergeTableRegions::PreOperation>();
-}
-
-Status MergeTableRegions::GiveBack(StepContext& ctx) {
-  data_.clear_children();
-  *data_.add_children() = ToData(Merged());
-  GiveBackRegions(EnvOf(ctx), data_, pid());
-  data_.set_begun(false);  // a restart from here on restores nothing
-  return Ok();
-}
-
-StepOutcome MergeTableRegions::PreOperation(StepContext& /*ctx*/) {
-  return SpawnThen<&MergeTableRegions::CloseRegions>(FlushParents(data_));
-}
-
-StepOutcome MergeTableRegions::CloseRegions(StepContext& /*ctx*/) {
-  return SpawnThen<&MergeTableRegions::CheckClosed>(CloseParents(data_));
-}
-
-// If one parent is lost, the whole merge is rolled back.
-StepOutcome MergeTableRegions::CheckClosed(StepContext& ctx) {
-  return ReadCloseResults(ctx, data_) ? GoTo<&MergeTableRegions::CreateMerged>() : GoTo<&MergeTableRegions::GiveUp>();
-}
-
-StepOutcome MergeTableRegions::CreateMerged(StepContext& ctx) {
-  RATCHET_STEP(MakeChildDirectories(ctx, data_));
-  return GoTo<&MergeTableRegions::WriteManifest>();
-}
-
-StepOutcome MergeTableRegions::WriteManifest(StepContext& ctx) {
-  RATCHET_STEP(ChooseBuilder(ctx, data_));
-  return SpawnThen<&MergeTableRegions::ConfirmManifest>(BuildChildren(ctx, data_));
-}
-
-StepOutcome MergeTableRegions::ConfirmManifest(StepContext& ctx) {
-  switch (ReadBuildResult(ctx, data_)) {
-    case BuildVerdict::kBuilt: return GoTo<&MergeTableRegions::UpdateMeta>();
-    case BuildVerdict::kAgain: return GoTo<&MergeTableRegions::WriteManifest>();
-    case BuildVerdict::kNotClean: break;
-  }
-  return GoTo<&MergeTableRegions::GiveUp>();
+std::string MergeTableRegions::Subject() const { return fmt::format("the merge of {} regions", data_.parents_size()); }
+Status MergeTableRegions::Allows(const MasterEnv& env, const TableNode& table) const {
+  return AllowsMerges(env.switches, table);
 }
 
 MetaCommit MergeTableRegions::CommitOf(const std::vector<RegionNode>& parents) const {
@@ -141,32 +92,7 @@ StepOutcome MergeTableRegions::UpdateMeta(StepContext& ctx) {
   ShowReplaced(EnvOf(ctx), data_, ParentsOf(data_));
   RATCHET_LOG(kInfo, "pid={} merged {} regions into {}", ctx.pid(), data_.parents_size(), Merged().encoded_name());
   data_.set_committed(true);
-  return GoTo<&MergeTableRegions::OpenMerged>();
-}
-
-StepOutcome MergeTableRegions::OpenMerged(StepContext& /*ctx*/) {
-  data_.set_released(true);
-  return SpawnThen<&MergeTableRegions::PostOperation>(AssignChildren(data_));
-}
-
-StepOutcome MergeTableRegions::PostOperation(StepContext& /*ctx*/) { return Done{}; }
-
-// HBASE-30334: opens all parents again before the failure is reported.
-StepOutcome MergeTableRegions::GiveUp(StepContext& ctx) {
-  RATCHET_LOG(kWarn, "pid={} rolls back the merge into {}: {}", ctx.pid(), Merged().encoded_name(), data_.why());
-  data_.set_released(true);
-  return SpawnThen<&MergeTableRegions::RemoveMerged>(ReopenParents(EnvOf(ctx), data_, pid()));
-}
-
-StepOutcome MergeTableRegions::RemoveMerged(StepContext& ctx) {
-  RATCHET_STEP(RemoveChildren(ctx, data_));
-  return EndFailed{
-      Error(Code::kAborted, fmt::format("the merge of {} regions was rolled back, and they are open again: {}",
-                                        data_.parents_size(), data_.why()))};
-}
-
-void MergeTableRegions::OnRecovered(const procedure::EnvRef& env) {
-  RestoreReshape(env.As<MasterEnv>(), data_, pid(), RegionState::kMergingNew);
+  return GoTo<&MergeTableRegions::OpenChildren>();
 }
 
 }  // namespace ratchet::master

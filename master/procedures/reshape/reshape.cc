@@ -327,6 +327,14 @@ std::vector<ProcedurePtr> ReopenParents(MasterEnv& env, const pb::ReshapeData& d
   return assigns;
 }
 
+void LogGivenUp(StepContext& ctx, const std::string& subject, const pb::ReshapeData& data) {
+  RATCHET_LOG(kWarn, "pid={} rolls back {}: {}", ctx.pid(), subject, data.why());
+}
+
+Error RolledBack(const std::string& subject, std::string_view open_again, const pb::ReshapeData& data) {
+  return Error(Code::kAborted, fmt::format("{} was rolled back, and {}: {}", subject, open_again, data.why()));
+}
+
 std::optional<StepOutcome> RemoveChildren(StepContext& ctx, const pb::ReshapeData& data) {
   const std::vector<std::string> children = EncodedChildren(data);
   RATCHET_STEP(ArchiveRegions(ctx, ParentsOf(data).front().table, children));

@@ -28,7 +28,7 @@ ProcedurePtr SplitTableRegion::Make(const RegionInfo& parent, const std::string&
 
 Status SplitTableRegion::CheckInitial() const {
   if (data_.parents_size() != 1) return IllegalRequest("a split must have exactly one parent");
-  const RegionInfo parent = Parent();
+  const RegionInfo parent = FirstParent();
   const std::string& key = data_.split_key();
   if (parent.IsMeta()) return IllegalRequest("hbase:meta cannot be split");
   if (!data_.has_split_key() || (parent.Contains(key) && key != parent.start_key)) return Ok();
@@ -39,8 +39,8 @@ Status SplitTableRegion::CheckInitial() const {
                              : fmt::format(" and below its end key '{}'", PrintableText(parent.end_key, "\\'"))));
 }
 
-std::vector<RegionInfo> SplitTableRegion::Daughters() const {
-  const RegionInfo parent = Parent();
+std::vector<RegionInfo> SplitTableRegion::NewRegions() const {
+  const RegionInfo parent = FirstParent();
   std::vector<RegionInfo> daughters(2, parent);
   for (RegionInfo& daughter : daughters) daughter.region_id = RegionIdFor(pid());
   daughters[0].end_key = data_.split_key();
@@ -49,7 +49,7 @@ std::vector<RegionInfo> SplitTableRegion::Daughters() const {
 }
 
 std::string SplitTableRegion::Describe() const {
-  const RegionInfo parent = Parent();
+  const RegionInfo parent = FirstParent();
   std::string text = fmt::format("table={}, parent={}", parent.table.ToString(), parent.encoded_name());
   if (data_.children_size() == 2) {
     text += fmt::format(", daughterA={}, daughterB={}", FromData(data_.children(0)).encoded_name(),
@@ -60,7 +60,7 @@ std::string SplitTableRegion::Describe() const {
 }
 
 procedure::LockSet SplitTableRegion::Locks() const {
-  return data_.has_split_key() ? ReshapeLocks(data_, Daughters()) : procedure::LockSet();
+  return data_.has_split_key() ? ReshapeProcedure::Locks() : procedure::LockSet();
 }
 
 // The server flushes the region first, so that its answer considers all data. Runs without locks; the split key is
@@ -71,7 +71,7 @@ StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
     return GoTo<&SplitTableRegion::Prepare>();
   }
   RATCHET_STEP(RequireMetaLoaded(ctx));
-  const RegionInfo parent = Parent();
+  const RegionInfo parent = FirstParent();
   const std::string encoded = parent.encoded_name();
   if (!ctx.children().empty()) {
     const pb::OrderResult result = ResultOfOrder(ctx);
@@ -101,72 +101,24 @@ NamespaceDirectory::Claim ClaimOf(const TableName& table) { return {table, /*mak
 
 }  // namespace
 
-StepOutcome SplitTableRegion::Prepare(StepContext& ctx) {
-  MasterEnv& env = EnvOf(ctx);
-  const TableName name = Parent().table;
-  const auto table = env.tables.Get(name);
-  if (!table) return Fail{TableNotFound(name)};
-  if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
-  if (Status allowed = AllowsSplits(env.switches, *table); !allowed.ok()) return Fail{allowed.error()};
-  if (Status free = NotHeld(env, name); !free.ok()) return Fail{free.error()};
-  if (Status room = env.namespaces.Take(*env.executor, pid(), ClaimOf(name)); !room.ok()) return Fail{room.error()};
-  data_.clear_children();
-  for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
-  const Status owned = OwnRegions(env, data_, pid(), RegionState::kSplitting, RegionState::kSplittingNew);
-  if (!owned.ok()) return Fail{owned.error()};
-  return GoTo<&SplitTableRegion::PreOperation>();
+std::string SplitTableRegion::Subject() const { return "the split of region " + FirstParent().encoded_name(); }
+Status SplitTableRegion::Allows(const MasterEnv& env, const TableNode& table) const {
+  return AllowsSplits(env.switches, table);
 }
-
-Status SplitTableRegion::GiveBack(StepContext& ctx) {
-  data_.clear_children();
-  for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
-  GiveBackRegions(EnvOf(ctx), data_, pid());
-  data_.set_begun(false);  // a restart from here on restores nothing
-  return Ok();
-}
-
-// Flushes, so that the close is short; the result does not matter.
-StepOutcome SplitTableRegion::PreOperation(StepContext& /*ctx*/) {
-  return SpawnThen<&SplitTableRegion::CloseParent>(FlushParents(data_));
-}
-
-StepOutcome SplitTableRegion::CloseParent(StepContext& /*ctx*/) {
-  return SpawnThen<&SplitTableRegion::CheckClosed>(CloseParents(data_));
-}
-
-StepOutcome SplitTableRegion::CheckClosed(StepContext& ctx) {
-  return ReadCloseResults(ctx, data_) ? GoTo<&SplitTableRegion::CreateDaughters>() : GoTo<&SplitTableRegion::GiveUp>();
-}
-
-StepOutcome SplitTableRegion::CreateDaughters(StepContext& ctx) {
-  RATCHET_STEP(MakeChildDirectories(ctx, data_));
-  return GoTo<&SplitTableRegion::WriteManifests>();
-}
-
-StepOutcome SplitTableRegion::WriteManifests(StepContext& ctx) {
-  RATCHET_STEP(ChooseBuilder(ctx, data_));
-  return SpawnThen<&SplitTableRegion::ConfirmManifests>(BuildChildren(ctx, data_));
-}
-
-StepOutcome SplitTableRegion::ConfirmManifests(StepContext& ctx) {
-  switch (ReadBuildResult(ctx, data_)) {
-    case BuildVerdict::kBuilt: return GoTo<&SplitTableRegion::UpdateMeta>();
-    case BuildVerdict::kAgain: return GoTo<&SplitTableRegion::WriteManifests>();
-    case BuildVerdict::kNotClean: break;
-  }
-  return GoTo<&SplitTableRegion::GiveUp>();
+Status SplitTableRegion::Reserve(MasterEnv& env) const {
+  return env.namespaces.Take(*env.executor, pid(), ClaimOf(FirstParent().table));
 }
 
 MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {
   MetaCommit commit;
   RegionRow before;
-  before.region = Parent();
+  before.region = FirstParent();
   before.transition = parent.transition;
   RegionRow after = before;
   after.region.split = after.region.offline = true;  // clients skip rows with these flags
   after.state = RegionState::kSplit;
   after.transition = parent.transition + 1;
-  after.daughters = Daughters();
+  after.daughters = NewRegions();
   commit.expected.push_back({EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(before)), false});
   commit.edits.push_back(EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(after)));
   for (const RegionRow& row : ChildRows(data_)) {
@@ -181,7 +133,7 @@ StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
       CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents.front()); });
   RATCHET_STEP(outcome);
   MasterEnv& env = EnvOf(ctx);
-  const std::string parent = Parent().encoded_name();
+  const std::string parent = FirstParent().encoded_name();
   (void)env.regions.Update(parent, [](RegionNode& node) {
     if (node.state != RegionState::kSplit) node.transition += 1;
     node.state = RegionState::kSplit;
@@ -191,34 +143,15 @@ StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
   env.namespaces.Release(pid());  // from here on the daughters themselves are counted
   env.regions.Disown(parent, pid());
   RATCHET_LOG(kInfo, "pid={} split region {} at '{}' into {} and {}", ctx.pid(), parent,
-              PrintableText(data_.split_key(), "\\'"), Daughters()[0].encoded_name(), Daughters()[1].encoded_name());
+              PrintableText(data_.split_key(), "\\'"), NewRegions()[0].encoded_name(), NewRegions()[1].encoded_name());
   data_.set_committed(true);
   return GoTo<&SplitTableRegion::OpenChildren>();
 }
 
-StepOutcome SplitTableRegion::OpenChildren(StepContext& /*ctx*/) {
-  data_.set_released(true);
-  return SpawnThen<&SplitTableRegion::PostOperation>(AssignChildren(data_));
-}
-
-StepOutcome SplitTableRegion::PostOperation(StepContext& /*ctx*/) { return Done{}; }
-
-StepOutcome SplitTableRegion::GiveUp(StepContext& ctx) {
-  RATCHET_LOG(kWarn, "pid={} rolls back the split of {}: {}", ctx.pid(), Parent().encoded_name(), data_.why());
-  data_.set_released(true);
-  return SpawnThen<&SplitTableRegion::RemoveDaughters>(ReopenParents(EnvOf(ctx), data_, pid()));
-}
-
-StepOutcome SplitTableRegion::RemoveDaughters(StepContext& ctx) {
-  RATCHET_STEP(RemoveChildren(ctx, data_));
-  return EndFailed{Error(Code::kAborted, fmt::format("the split of region {} was rolled back, and it is open again: {}",
-                                                     Parent().encoded_name(), data_.why()))};
-}
-
 void SplitTableRegion::OnRecovered(const procedure::EnvRef& env) {
-  MasterEnv& master = env.As<MasterEnv>();
-  RestoreReshape(master, data_, pid(), RegionState::kSplittingNew);
-  if (data_.children_size() > 0 && !data_.committed()) master.namespaces.Restore(pid(), ClaimOf(Parent().table));
+  ReshapeProcedure::OnRecovered(env);
+  if (data_.children_size() > 0 && !data_.committed())
+    env.As<MasterEnv>().namespaces.Restore(pid(), ClaimOf(FirstParent().table));
 }
 
 }  // namespace ratchet::master

@@ -5,8 +5,6 @@
 
 #include "master/cluster/errors.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/snapshot/snapshot_copy.h"
-#include "master/procedures/table/new_table.h"
 
 namespace ratchet::master {
 
@@ -24,47 +22,7 @@ StepOutcome CloneSnapshot::PreOperation(StepContext& ctx) {
   if (Status room = env.namespaces.Take(*env.executor, ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   RecordLockGrant(env, data_, ctx.pid(), std::nullopt);
-  return GoTo<&CloneSnapshot::WriteFsLayout>();
-}
-
-StepOutcome CloneSnapshot::WriteFsLayout(StepContext& ctx) {
-  RATCHET_STEP(MakeNewLayout(ctx, data_));
-  return GoTo<&CloneSnapshot::CopyRegions>();
-}
-
-Status CloneSnapshot::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
-
-StepOutcome CloneSnapshot::CopyRegions(StepContext& ctx) {
-  std::vector<ProcedurePtr> orders;
-  RATCHET_STEP(OrderCopies(ctx, data_, orders));
-  if (orders.empty()) return GoTo<&CloneSnapshot::AddToMeta>();
-  return SpawnThen<&CloneSnapshot::ConfirmRegions>(std::move(orders));
-}
-
-StepOutcome CloneSnapshot::ConfirmRegions(StepContext& ctx) {
-  RATCHET_STEP(ReadCopyResults(ctx, data_));
-  return GoTo<&CloneSnapshot::CopyRegions>();
-}
-
-StepOutcome CloneSnapshot::AddToMeta(StepContext& ctx) {
-  RATCHET_STEP(AddNewTable(ctx, data_));
-  return GoTo<&CloneSnapshot::AssignRegions>();
-}
-
-Status CloneSnapshot::RemoveFromMeta(StepContext& ctx) { return RemoveNewTable(ctx, data_); }
-
-StepOutcome CloneSnapshot::AssignRegions(StepContext& ctx) {
-  return SpawnThen<&CloneSnapshot::Enable>(AssignNewRegions(data_, ctx.pid()));
-}
-
-StepOutcome CloneSnapshot::Enable(StepContext& ctx) {
-  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo<&CloneSnapshot::PostOperation>();
-  RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabled, 2));
-  return GoTo<&CloneSnapshot::PostOperation>();
-}
-
-StepOutcome CloneSnapshot::PostOperation(StepContext& ctx) {
-  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
+  return GoTo<&CloneSnapshot::MakeLayout>();
 }
 
 NamespaceDirectory::Claim CloneSnapshot::Claimed() const {
@@ -72,7 +30,7 @@ NamespaceDirectory::Claim CloneSnapshot::Claimed() const {
 }
 
 void CloneSnapshot::OnRecovered(const procedure::EnvRef& env) {
-  RestoreLockGrant(env.As<MasterEnv>(), data_, pid());
+  NewTableProcedure::OnRecovered(env);
   if (!data_.directory().empty()) env.As<MasterEnv>().namespaces.Restore(pid(), Claimed());
 }
 

@@ -8,21 +8,19 @@
 #include <string>
 
 #include "master/cluster/namespace_directory.h"
-#include "master/procedures/snapshot/snapshot_copy.h"
-#include "master/procedures/table/table_steps.h"
+#include "master/procedures/table/new_table_procedure.h"
 #include "procedure/api/rerun_policy.h"
-#include "procedure/api/state_machine_procedure.h"
 
 namespace ratchet::master {
 
-class CloneSnapshot final : public MasterProcedure<CloneSnapshot, pb::TableData>, public procedure::PresentStateOnly {
+class CloneSnapshot final : public NewTableProcedure<CloneSnapshot>, public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "CloneSnapshot";
-  static constexpr ClaimKinds kClaims = kClaimsTables;
+  static constexpr bool kCopies = true;
   static constexpr auto Steps() {
     return std::array{
         On<&CloneSnapshot::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta),
-        On<&CloneSnapshot::WriteFsLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CloneSnapshot::ArchiveLayout>()),
+        On<&CloneSnapshot::MakeLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CloneSnapshot::ArchiveLayout>()),
         On<&CloneSnapshot::CopyRegions>(3, "COPY_REGIONS", kNothingToUndo, Spawns("CloneRegion")),
         On<&CloneSnapshot::ConfirmRegions>(4, "CONFIRM_REGIONS", kNothingToUndo),
         On<&CloneSnapshot::AddToMeta>(5, "ADD_TO_META", UndoBy<&CloneSnapshot::RemoveFromMeta>(), kNeedsMeta),
@@ -32,27 +30,15 @@ class CloneSnapshot final : public MasterProcedure<CloneSnapshot, pb::TableData>
         On<&CloneSnapshot::PostOperation>(8, "POST_OPERATION", kNoReturn, kNeedsMeta),
     };
   }
-  using MasterProcedure::MasterProcedure;
+  using NewTableProcedure::NewTableProcedure;
   static ProcedurePtr Make(const TableName& table, const std::string& snapshot);
 
-  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] Claims Uses() const { return ClaimLayout(data_); }
   [[nodiscard]] std::string Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return CopiesLeft(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome PreOperation(StepContext& ctx);
-  StepOutcome WriteFsLayout(StepContext& ctx);
-  StepOutcome CopyRegions(StepContext& ctx);
-  StepOutcome ConfirmRegions(StepContext& ctx);
-  StepOutcome AddToMeta(StepContext& ctx);
-  StepOutcome AssignRegions(StepContext& ctx);
-  StepOutcome Enable(StepContext& ctx);
-  StepOutcome PostOperation(StepContext& ctx);
-  Status ArchiveLayout(StepContext& ctx);
-  Status RemoveFromMeta(StepContext& ctx);
 
   [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // reservation against the namespace's limits
 };

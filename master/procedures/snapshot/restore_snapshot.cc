@@ -10,9 +10,6 @@
 #include "master/cluster/namespace_directory.h"
 #include "master/cluster/region_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/snapshot/snapshot_copy.h"
-#include "master/procedures/table/new_table.h"
-#include "master/procedures/table/replace_table.h"
 
 namespace ratchet::master {
 
@@ -49,46 +46,5 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   RecordLockGrant(env, data_, ctx.pid(), table->state);
   return GoTo<&RestoreSnapshot::SetDisabled>();
 }
-
-// The later commit expects the table's row with exactly this transition number.
-StepOutcome RestoreSnapshot::SetDisabled(StepContext& ctx) {
-  RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabled, 0));
-  return GoTo<&RestoreSnapshot::WriteFsLayout>();
-}
-
-StepOutcome RestoreSnapshot::WriteFsLayout(StepContext& ctx) {
-  RATCHET_STEP(MakeNewLayout(ctx, data_));
-  return GoTo<&RestoreSnapshot::CopyRegions>();
-}
-
-Status RestoreSnapshot::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
-
-StepOutcome RestoreSnapshot::CopyRegions(StepContext& ctx) {
-  std::vector<ProcedurePtr> orders;
-  RATCHET_STEP(OrderCopies(ctx, data_, orders));
-  if (orders.empty()) return GoTo<&RestoreSnapshot::UpdateMeta>();
-  return SpawnThen<&RestoreSnapshot::ConfirmRegions>(std::move(orders));
-}
-
-StepOutcome RestoreSnapshot::ConfirmRegions(StepContext& ctx) {
-  RATCHET_STEP(ReadCopyResults(ctx, data_));
-  return GoTo<&RestoreSnapshot::CopyRegions>();
-}
-
-StepOutcome RestoreSnapshot::UpdateMeta(StepContext& ctx) {
-  RATCHET_STEP(ReplaceTable(ctx, data_, TableState::kDisabled));
-  return GoTo<&RestoreSnapshot::ClearFsLayout>();
-}
-
-StepOutcome RestoreSnapshot::ClearFsLayout(StepContext& ctx) {
-  RATCHET_STEP(ArchiveOldLayout(ctx, data_));
-  return GoTo<&RestoreSnapshot::PostOperation>();
-}
-
-StepOutcome RestoreSnapshot::PostOperation(StepContext& ctx) {
-  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
-}
-
-void RestoreSnapshot::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -8,7 +8,6 @@
 #include "master/cluster/errors.h"
 #include "master/cluster/key_ranges.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/table/new_table.h"
 
 namespace ratchet::master {
 namespace {
@@ -68,39 +67,11 @@ StepOutcome CreateTable::PreOperation(StepContext& ctx) {
     return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
-  return GoTo<&CreateTable::WriteFsLayout>();
-}
-
-StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
-  RATCHET_STEP(MakeNewLayout(ctx, data_));
-  return GoTo<&CreateTable::AddToMeta>();
-}
-
-Status CreateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
-
-StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
-  RATCHET_STEP(AddNewTable(ctx, data_));
-  return GoTo<&CreateTable::AssignRegions>();
-}
-
-Status CreateTable::RemoveFromMeta(StepContext& ctx) { return RemoveNewTable(ctx, data_); }
-
-StepOutcome CreateTable::AssignRegions(StepContext& ctx) {
-  return SpawnThen<&CreateTable::Enable>(AssignNewRegions(data_, ctx.pid()));
-}
-
-StepOutcome CreateTable::Enable(StepContext& ctx) {
-  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo<&CreateTable::PostOperation>();
-  RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabled, 2));
-  return GoTo<&CreateTable::PostOperation>();
-}
-
-StepOutcome CreateTable::PostOperation(StepContext& ctx) {
-  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
+  return GoTo<&CreateTable::MakeLayout>();
 }
 
 void CreateTable::OnRecovered(const procedure::EnvRef& env) {
-  RestoreLockGrant(env.As<MasterEnv>(), data_, pid());
+  NewTableProcedure::OnRecovered(env);
   if (!data_.directory().empty()) env.As<MasterEnv>().namespaces.Restore(pid(), Claimed());
 }
 

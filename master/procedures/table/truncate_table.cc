@@ -10,9 +10,6 @@
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/core/act_on_files.h"
-#include "master/procedures/table/new_table.h"
-#include "master/procedures/table/replace_table.h"
 
 namespace ratchet::master {
 
@@ -59,44 +56,5 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   RecordLockGrant(env, data_, ctx.pid(), table->state);
   return GoTo<&TruncateTable::SetDisabled>();
 }
-
-// The later commit expects the table's row with exactly this transition number.
-StepOutcome TruncateTable::SetDisabled(StepContext& ctx) {
-  RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabled, 0));
-  return GoTo<&TruncateTable::CreateFsLayout>();
-}
-
-StepOutcome TruncateTable::CreateFsLayout(StepContext& ctx) {
-  RATCHET_STEP(MakeNewLayout(ctx, data_));
-  return GoTo<&TruncateTable::UpdateMeta>();
-}
-
-Status TruncateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
-
-StepOutcome TruncateTable::UpdateMeta(StepContext& ctx) {
-  RATCHET_STEP(ReplaceTable(ctx, data_, TableState::kEnabling));
-  return GoTo<&TruncateTable::ClearFsLayout>();
-}
-
-StepOutcome TruncateTable::ClearFsLayout(StepContext& ctx) {
-  RATCHET_STEP(ArchiveOldLayout(ctx, data_));
-  return GoTo<&TruncateTable::AssignRegions>();
-}
-
-StepOutcome TruncateTable::AssignRegions(StepContext& ctx) {
-  return SpawnThen<&TruncateTable::Enable>(AssignNewRegions(data_, ctx.pid()));
-}
-
-StepOutcome TruncateTable::Enable(StepContext& ctx) {
-  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo<&TruncateTable::PostOperation>();
-  RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabled, 2));
-  return GoTo<&TruncateTable::PostOperation>();
-}
-
-StepOutcome TruncateTable::PostOperation(StepContext& ctx) {
-  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
-}
-
-void TruncateTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master
