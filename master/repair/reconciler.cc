@@ -258,9 +258,8 @@ void Reconciler::ForgetSent() {
 }
 
 void Reconciler::FreeSplitWorkers() {
-  if (RATCHET_MUTANT("master.leak_split_places")) return;
   for (const ProcId holder : env_.split_workers.Holders()) {
-    if (IsRunning(holder)) continue;
+    if (IsRunning(holder) || RATCHET_MUTANT("master.leak_split_places")) continue;
     if (!env_.split_workers.Release(holder)) continue;
     RATCHET_LOG(kWarn, "Reconciler: pid={} has ended with a slot for splitting a log: slot released", holder);
     env_.executor->Wake(SplitWorkers::FreeEvent());

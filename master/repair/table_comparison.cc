@@ -189,7 +189,7 @@ std::vector<std::string> UnnamedDirectories(const MasterEnv& env, const MetaCont
   for (const TableNode& table : env.tables.List()) named.insert(table.directory);
   std::vector<std::string> unnamed;
   for (const std::string& directory : directories) {
-    if (!named.contains(directory)) unnamed.push_back(directory);
+    if (!named.contains(directory) && !RATCHET_MUTANT("reconciler.leave_directories")) unnamed.push_back(directory);
   }
   return unnamed;
 }
@@ -203,7 +203,6 @@ bool MayArchive(const MasterEnv& env, const std::string& directory) {
 
 void JudgeDirectories(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand,
                       Inconsistencies& inconsistencies) {
-  if (RATCHET_MUTANT("reconciler.leave_directories")) return;
   const auto directories = env.files.ListTableDirectories();
   if (!directories.ok()) {
     RATCHET_LOG(kWarn, "Reconciler: cannot list table directories: {}", directories.error().ToString());

@@ -1,4 +1,4 @@
-// Counts the files that a procedure of the master changes (docs/adding.md).
+// Counts the files that a procedure of the master changes (docs/adding.md), and checks how mutants are written there.
 #include <regex>
 #include <set>
 
@@ -51,6 +51,16 @@ TEST(Adding, NoPartOfTheMasterListsTypesByName) {
       const bool pair = std::regex_search(line, match, quoted);
       EXPECT_FALSE(pair && types.contains(match[1]) && types.contains(match[2])) << file.path << ": " << line;
     }
+  }
+}
+
+// A mutant weakens a condition; no statement exists for a mutant alone.
+TEST(Adding, MutantsOfProceduresOnlyWeakenConditions) {
+  const std::regex alone("if \\(!?RATCHET_MUTANT\\(\"[^\"]*\"\\)\\)");
+  for (const SourceFile& file : ReadSourceTree()) {
+    if (!file.path.starts_with("master/procedures/")) continue;
+    for (const std::string& line : file.lines)
+      EXPECT_FALSE(std::regex_search(line, alone)) << file.path << ": " << line;
   }
 }
 

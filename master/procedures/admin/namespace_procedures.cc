@@ -23,7 +23,7 @@ Status RoomForAnother(const MasterEnv& env) {
 Status CheckDeletion(const MasterEnv& env, const std::string& name) {
   if (IsReservedNamespace(name)) return Constraint(fmt::format("namespace {} cannot be deleted", name));
   if (!env.namespaces.Exists(name)) return NamespaceNotFound(name);
-  const std::size_t tables = TablesIn(env, name);
+  const std::size_t tables = env.namespaces.TablesIn(name);
   if (tables == 0) return Ok();
   return Constraint(
       fmt::format("namespace {} has {} tables: only an empty one can be deleted, drop them first", name, tables));

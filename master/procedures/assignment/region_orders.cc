@@ -68,8 +68,8 @@ Acted<Result<OpenOrder>> OpenRegion::MakeOrder(StepContext& ctx) const {
   // S93 (transition without a row ends): the close order that the parent gives next settles the effect of an earlier
   // send.
   if (!HasTable(EnvOf(ctx), region)) return {Done{}, std::nullopt};
-  const std::uint64_t pinned = RATCHET_MUTANT("master.unpinned_schema") ? 0 : data_.schema_number();
-  auto read = ReadPinnedSchema(ctx, region.table, pinned);
+  const bool newest = !data_.has_schema_number() || RATCHET_MUTANT("master.unpinned_schema");
+  auto read = ReadPinnedSchema(ctx, region.table, newest ? 0 : data_.schema_number());
   if (read.wait) return {std::move(read.wait), std::nullopt};
   if (!read.result->ok()) return {std::nullopt, read.result->error()};
   const TableNode& table = **read.result;

@@ -138,8 +138,7 @@ std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::s
   row.flushed = data_.flushed();
   EnvOf(ctx).regions.Reserve(Encoded(), row.transition);
   bool absent = false;
-  bool* const looks = RATCHET_MUTANT("master.wait_for_the_row") ? nullptr : &absent;
-  auto outcome = WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))}, looks);
+  auto outcome = WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))}, &absent);
   if (absent) return WithoutRow(ctx, state);
   return outcome;
 }

@@ -198,8 +198,8 @@ StepOutcome TransitRegionState::EndLost(StepContext& ctx) {
 // false, a crash procedure that runs later finds the region without an owner.
 bool TransitRegionState::LetGo(MasterEnv& env, const ServerName& server) {
   env.regions.Disown(Encoded(), pid());
-  if (RATCHET_MUTANT("master.no_second_look")) return false;
-  return env.servers.SettlementOf(server, IsMetaRegion()) == SettlementState::kSettled;
+  const bool settled = env.servers.SettlementOf(server, IsMetaRegion()) == SettlementState::kSettled;
+  return settled && !RATCHET_MUTANT("master.no_second_look");
 }
 
 // Releases the region after memory shows it as open.
@@ -364,7 +364,8 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   }
   data_.set_open_sequence(std::max(result.open_sequence(), data_.open_sequence()));
   data_.set_open_number(result.open_order());
-  data_.set_schema_number(RATCHET_MUTANT("master.unpinned_schema") ? DescriptorOf(env, data_) : result.schema_number());
+  const bool pinned = !result.has_schema_number() || !RATCHET_MUTANT("master.unpinned_schema");
+  data_.set_schema_number(pinned ? result.schema_number() : DescriptorOf(env, data_));
   // S118 (older copy stays closed): this opening had the highest number when it began to serve (S21: numbered
   // openings), and no higher one was issued since.
   data_.set_issued(result.open_order());

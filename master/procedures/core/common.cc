@@ -101,7 +101,8 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
   });
   if (!written) return ctx.AwaitAsync();
   if (written->ok()) return std::nullopt;
-  if (absent != nullptr && written->error().code() == Code::kNotFound) {
+  const bool no_row = written->error().code() == Code::kNotFound && !RATCHET_MUTANT("master.wait_for_the_row");
+  if (absent != nullptr && no_row) {
     *absent = true;
     return std::nullopt;
   }

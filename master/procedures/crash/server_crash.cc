@@ -60,8 +60,8 @@ StepOutcome ServerCrash::Start(StepContext& ctx) {
 // A server is recorded only after its log directory was seen alive (S58: server name proven by storage), and the last
 // step of this procedure removes the record.
 bool ServerCrash::IsRegistered(StepContext& ctx) const {
-  if (RATCHET_MUTANT("log.missing_is_none")) return false;
-  return EnvOf(ctx).executor->SystemRecords().contains(std::string(kServerRecordPrefix) + data_.server());
+  const auto record = EnvOf(ctx).executor->SystemRecord(std::string(kServerRecordPrefix) + data_.server());
+  return record.has_value() && !RATCHET_MUTANT("log.missing_is_none");
 }
 
 Error ServerCrash::LogsMissing(const Error& error) const {
@@ -113,7 +113,8 @@ StepOutcome ServerCrash::Seal(StepContext& ctx) {
 std::vector<ProcedurePtr> ServerCrash::Splits(bool meta) const {
   std::vector<ProcedurePtr> splits;
   for (const pb::SealedLogData& log : data_.logs()) {
-    if (log.meta() == meta) splits.push_back(SplitWal::Make(Server(), log));
+    const bool wanted = meta || !RATCHET_MUTANT("master.assign_before_split");
+    if (log.meta() == meta && wanted) splits.push_back(SplitWal::Make(Server(), log));
   }
   return splits;
 }
@@ -142,7 +143,6 @@ StepOutcome ServerCrash::GetRegions(StepContext& ctx) {
 }
 
 StepOutcome ServerCrash::SplitLog(StepContext&) {
-  if (RATCHET_MUTANT("master.assign_before_split")) return GoTo<&ServerCrash::AssignRegions>();
   std::vector<ProcedurePtr> splits = Splits(/*meta=*/false);
   if (!data_.meta_log_split()) {  // in a record of an earlier version
     for (ProcedurePtr& split : Splits(/*meta=*/true)) splits.push_back(std::move(split));

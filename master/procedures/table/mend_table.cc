@@ -120,12 +120,12 @@ Status MendTable::MayGiveUp(const RegionNode& node) {
   if (node.unplaced)
     return RegionInTransition(encoded,
                               "hbase:meta names no server for it, and not every server has sent its region list");
-  if (RATCHET_MUTANT("repair.give_up_placed")) return Ok();
-  if (node.owner.valid() && node.failed_opens == 0) {
+  const bool any = RATCHET_MUTANT("repair.give_up_placed");
+  if (node.owner.valid() && node.failed_opens == 0 && !any) {
     return RegionInTransition(encoded,
                               fmt::format("pid={} works on it and has not been refused by any server", node.owner));
   }
-  if (!node.location || (node.owner.valid() && node.failed_opens > 0)) return Ok();
+  if (!node.location || (node.owner.valid() && node.failed_opens > 0) || any) return Ok();
   return IllegalRequest(
       fmt::format("region {} is {} on {}: only a region that no server has can be given up. To lose its rows anyway, "
                   "close it first (ratchet unassign {})",
@@ -156,7 +156,6 @@ std::optional<StepOutcome> MendTable::OwnRegion(StepContext& ctx) {
 // Rows of a table are added and removed only under its lock, which this procedure holds, so the rows stay the same
 // after the check.
 std::optional<StepOutcome> MendTable::ConfirmRows(StepContext& ctx, const std::vector<RegionNode>& counted) {
-  if (RATCHET_MUTANT("repair.trust_memory")) return std::nullopt;
   const auto confirmed = ctx.AsyncCall<Status>("rows", [&](std::function<void(Status)> done) {
     const Counted by{counted, Table(), Wanted(), data_.has_region() ? Region().encoded_name() : std::string()};
     EnvOf(ctx).meta.Scan([by, done = std::move(done)](const Result<MetaContents>& contents) {
@@ -164,8 +163,8 @@ std::optional<StepOutcome> MendTable::ConfirmRows(StepContext& ctx, const std::v
     });
   });
   if (!confirmed) return ctx.AwaitAsync();
-  if (!confirmed->ok()) return Retry{confirmed->error(), std::nullopt};
-  return std::nullopt;
+  if (confirmed->ok() || RATCHET_MUTANT("repair.trust_memory")) return std::nullopt;
+  return Retry{confirmed->error(), std::nullopt};
 }
 
 KeyRange MendTable::Wanted() const { return data_.has_region() ? RangeOf(Region()) : KeyRange{}; }
@@ -257,9 +256,8 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
     env.regions.Reserve(Region().encoded_name(), number);
     gone.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {Region(), RegionState::kClosed, {}, {}, 0, number}));
   }
-  if (RATCHET_MUTANT("repair.old_row_first")) {
-    RATCHET_STEP(WriteMeta(ctx, "old row", gone));
-  }
+  const bool at_once = made.empty() || RATCHET_MUTANT("repair.old_row_first");
+  if (at_once) RATCHET_STEP(WriteMeta(ctx, "old row", gone));
   RATCHET_STEP(WriteMeta(ctx, "new rows", made));
   for (const MetaEdit& edit : made) env.regions.Add(edit.region);
   RATCHET_STEP(WriteMeta(ctx, "old row", gone));

@@ -64,12 +64,12 @@ std::uint64_t ChangeNumber(const pb::TableData& data, ProcId pid, std::uint64_t 
 }
 
 std::optional<std::string> TakenOver(const MasterEnv& env, const pb::TableData& data, ProcId pid) {
-  if (RATCHET_MUTANT("master.ignore_take_over")) return std::nullopt;
   const std::string name = TableOf(data).ToString();
   const auto table = env.tables.Get(TableOf(data));
-  if (!table) return fmt::format("{}table {} was deleted meanwhile", kTakenOver, name);
   const std::uint64_t first = ChangeNumber(data, pid, 0);
-  if (table->transition >= first && table->transition < first + kTableChanges) return std::nullopt;
+  const bool mine = table && table->transition >= first && table->transition < first + kTableChanges;
+  if (mine || RATCHET_MUTANT("master.ignore_take_over")) return std::nullopt;
+  if (!table) return fmt::format("{}table {} was deleted meanwhile", kTakenOver, name);
   const auto grant = env.tables.LastLockGrant(TableOf(data));
   return fmt::format("{}table {} is {}{}", kTakenOver, name, TableStateText(table->state),
                      grant && grant->pid != pid ? fmt::format(" since pid={} got its lock", grant->pid) : "");
