@@ -46,10 +46,8 @@
 #include "master/storage/posix_cluster_files.h"
 #include "master/storage/stray_logs.h"
 #include "procedure/api/lock_procedure.h"
+#include "procedure/api/wal_store.h"
 #include "procedure/api/worker_pool.h"
-#include "procedure/store/epoch_claim.h"
-#include "procedure/store/root_guard.h"
-#include "procedure/store/wal_store.h"
 
 namespace ratchet::master {
 namespace {
@@ -84,7 +82,8 @@ class FileActionThreads final : public FileActions {
 
 // The parts are declared in the order of their dependencies, and destroyed in reverse.
 struct ActiveMaster::Parts {
-  Parts(const Deps& deps, std::unique_ptr<procedure::WalStore> the_store, std::unique_ptr<PosixClusterFiles> the_files)
+  Parts(const Deps& deps, std::unique_ptr<procedure::ProcedureStore> the_store,
+        std::unique_ptr<PosixClusterFiles> the_files)
       : store(std::move(the_store)),
         files(std::move(the_files)),
         dispatcher(deps.channels, deps.clock, deps.timers, deps.config.dispatch, RandomSeed()),
@@ -136,7 +135,7 @@ struct ActiveMaster::Parts {
         ArchiveCleaner::Options{deps.config.archive_ttl});
   }
 
-  std::unique_ptr<procedure::WalStore> store;
+  std::unique_ptr<procedure::ProcedureStore> store;
   std::unique_ptr<PosixClusterFiles> files;
   RemoteDispatcher dispatcher;
   RpcMetaTable meta;
@@ -267,7 +266,7 @@ Status ActiveMaster::MakeParts() {
   RATCHET_ASSIGN(const std::vector<std::string> names, EvictEarlierOwner(*root_));
   RATCHET_TRY(io::CheckRootPast(*root_));  // S114 (no start without the past): before any file is made
   RATCHET_ASSIGN(DirectoryPtr own_root, deps_.disk.OpenOrMake(deps_.config.root));
-  RATCHET_ASSIGN(auto guard, procedure::RootGuard::Open(std::move(own_root)));
+  RATCHET_ASSIGN(auto guard, procedure::OpenRootGuard(std::move(own_root)));
   RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root_, kProceduresFolder));
   RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root_, kQuarantineFolder));
   if (NotesClients()) {
@@ -279,8 +278,8 @@ Status ActiveMaster::MakeParts() {
   options.segment_bytes = deps_.config.store_segment_bytes;
   options.segment_age = deps_.config.store_segment_age;
   options.owner = deps_.gate.self().ToString();
-  auto store = std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options,
-                                                     std::move(guard));
+  auto store = procedure::MakeWalStore(std::move(procedures), std::move(quarantine), deps_.clock, std::move(options),
+                                       std::move(guard));
   RATCHET_ASSIGN(auto files,
                  PosixClusterFiles::Open(deps_.disk, deps_.config.root, [raw = store.get()] { return raw->Check(); }));
   if (!deps_.config.fence_command.empty()) files->SetEviction(Eviction());

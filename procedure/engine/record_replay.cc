@@ -1,10 +1,9 @@
-#include "procedure/engine/record_replay.h"
-
-#include <algorithm>
+// ReplayRecords of api/offline_store.h.
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "procedure/api/offline_store.h"
 #include "procedure/core/usable_record.h"
 
 namespace ratchet::procedure {
@@ -58,15 +57,10 @@ class Replay {
 
 }  // namespace
 
-ReplayReport ReplayRecords(const ProcedureRegistry& registry, const StoreContents& contents) {
-  std::vector<const ProcedureUpsert*> records;
-  for (const LoadedRecord& loaded : contents.records) {
-    if (loaded.record.pid.valid()) records.push_back(&loaded.record);
-  }
-  std::sort(records.begin(), records.end(), [](const auto* a, const auto* b) { return a->pid < b->pid; });
+ReplayReport ReplayRecords(const ProcedureRegistry& registry, const OfflineStore& store) {
   ReplayReport report;
   Replay replay(registry, report);
-  for (const ProcedureUpsert* record : records) replay.Take(*record);
+  for (const ProcedureUpsert& record : store.records) replay.Take(record);
   return report;
 }
 

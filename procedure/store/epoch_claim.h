@@ -9,11 +9,9 @@
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/io/disk.h"
+#include "procedure/api/wal_store.h"
 
 namespace ratchet::procedure {
-
-// The highest epoch that was claimed; Epoch() if there is none.
-[[nodiscard]] Result<Epoch> HighestClaim(io::Directory& directory);
 
 // Claims the epoch after the highest one, durably, before anything older is read, S1 (check after sync). Tries the next
 // epoch when another master was faster. The directory is synced, so all names that its listing shows afterwards are

@@ -103,4 +103,9 @@ Status RootGuard::AllowPid(ProcId pid) {
 
 Status RootGuard::Mark(std::uint64_t sequence) { return io::RaiseStoreMark(*numbers_, {epoch_.value(), sequence}); }
 
+Result<std::shared_ptr<RootGuard>> OpenRootGuard(std::unique_ptr<io::Directory> root) {
+  RATCHET_ASSIGN(std::shared_ptr<RootGuard> guard, RootGuard::Open(std::move(root)));
+  return guard;
+}
+
 }  // namespace ratchet::procedure

@@ -11,6 +11,7 @@
 #include "common/base/strong_id.h"
 #include "common/io/disk.h"
 #include "common/io/root_numbers.h"
+#include "procedure/api/wal_store.h"
 
 namespace ratchet::procedure {
 

@@ -6,6 +6,7 @@
 
 #include "common/base/mutant.h"
 #include "common/io/torn_write.h"
+#include "procedure/api/offline_store.h"
 #include "procedure/store/replay.h"
 
 namespace ratchet::procedure {
@@ -206,6 +207,31 @@ std::string StoreDamage::ToString() const { return fmt::format("{} at offset {}:
 
 Result<StoreContents> ReadStore(io::Directory& directory, const ReadOptions& options) {
   return Reader(directory, options).Run();
+}
+
+Result<OfflineStore> ReadOfflineStore(io::Directory& directory) {
+  ReadOptions options;
+  options.on_damage = OnDamage::kSkip;
+  RATCHET_ASSIGN(StoreContents contents, ReadStore(directory, options));
+  OfflineStore store;
+  store.found = !contents.chain.empty();
+  store.max_pid = contents.max_pid;
+  store.last_sequence = contents.last_sequence;
+  store.records.reserve(contents.index.size());
+  for (LoadedRecord& loaded : contents.records) {
+    if (loaded.record.pid.valid()) store.records.push_back(std::move(loaded.record));  // the others are deleted
+  }
+  std::sort(store.records.begin(), store.records.end(), [](const auto& a, const auto& b) { return a.pid < b.pid; });
+  for (auto& [key, system] : contents.system) store.system_records.emplace(key, std::move(system.value));
+  for (const StoreDamage& damage : contents.damage) store.damage.push_back(damage.ToString());
+  return store;
+}
+
+Result<std::unique_ptr<io::Directory>> OpenStoreDirectory(const std::string& path) {
+  RATCHET_ASSIGN(auto directory, io::PosixDisk().Open(path));
+  RATCHET_ASSIGN(const bool is_root, directory->Exists("procedures"));
+  if (!is_root) return directory;
+  return directory->OpenDir("procedures");
 }
 
 }  // namespace ratchet::procedure

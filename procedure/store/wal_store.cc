@@ -28,7 +28,7 @@ Error Stopped() { return {Code::kAborted, "the procedure store was stopped"}; }
 }  // namespace
 
 WalStore::WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine,
-                   const Clock& clock, WalStoreOptions options, std::unique_ptr<RootGuard> guard)
+                   const Clock& clock, WalStoreOptions options, std::shared_ptr<RootGuard> guard)
     : directory_(std::move(directory)),
       quarantine_(std::move(quarantine)),
       clock_(clock),
@@ -314,6 +314,13 @@ void WalStore::RemoveDeadSegments(SegmentId low_water) {
     const Status removed = directory_->Unlink(entry.second);
     if (!removed.ok()) RATCHET_LOG(kWarn, "procedure store: {}", removed.error().ToString());
   }
+}
+
+std::unique_ptr<ProcedureStore> MakeWalStore(std::unique_ptr<io::Directory> directory,
+                                             std::unique_ptr<io::Directory> quarantine, const Clock& clock,
+                                             WalStoreOptions options, std::shared_ptr<RootGuard> guard) {
+  return std::make_unique<WalStore>(std::move(directory), std::move(quarantine), clock, std::move(options),
+                                    std::move(guard));
 }
 
 }  // namespace ratchet::procedure

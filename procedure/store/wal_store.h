@@ -2,8 +2,8 @@
 //
 // Commits are handed to one writer thread, which gathers all that came in since its last sync and makes one frame of
 // them. A second thread fills spares, removes segments below the durable low-water mark, and reads stragglers for the
-// writer. With Options::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store (simulation,
-// tests). The bytes are described in frame.h; store_reader.h defines which segments count.
+// writer. With WalStoreOptions::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store
+// (simulation, tests). The bytes are described in frame.h; store_reader.h defines which segments count.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,10 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/io/disk.h"
 #include "common/io/storage_proof.h"
-#include "procedure/api/store.h"
+#include "procedure/api/wal_store.h"
 #include "procedure/store/commit_waits.h"
 #include "procedure/store/pending_commit.h"
 #include "procedure/store/root_guard.h"
@@ -32,25 +31,11 @@ class SpareSegments;
 struct StoreContents;
 class WalWriter;
 
-struct WalStoreOptions {
-  std::uint64_t segment_bytes = 16U << 20;  // a segment is rolled when it has grown to this
-  Millis segment_age{3'600'000};            // or when it is this old
-  // With more segments the oldest one's live records are rewritten; but twice the number that the live records would
-  // fill is always allowed.
-  std::size_t max_segments = 8;
-  std::uint64_t max_frame_bytes = 2U << 20;  // about this much is gathered for one sync
-  // zero-filled files kept ready: one to roll into, one as reserve, S6 (failed sync ends the process)
-  std::size_t spares = 2;
-  bool threads = true;
-  std::string owner;  // this process's name, for humans
-};
-
 class WalStore final : public ProcedureStore {
  public:
-  // `directory`: <root>/procedures. `quarantine`: where copies of damaged files go. `clock` must outlive the store.
-  // `guard`: for the root that `directory` belongs to; null for a store without a root (tests).
+  // The arguments of MakeWalStore.
   WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine, const Clock& clock,
-           WalStoreOptions options, std::unique_ptr<RootGuard> guard = nullptr);
+           WalStoreOptions options, std::shared_ptr<RootGuard> guard = nullptr);
   ~WalStore() override;
 
   Result<LoadedState> Claim() override;
@@ -90,7 +75,7 @@ class WalStore final : public ProcedureStore {
   const std::unique_ptr<io::Directory> quarantine_;
   const Clock& clock_;
   const WalStoreOptions options_;
-  const std::unique_ptr<RootGuard> guard_;  // may be null
+  const std::shared_ptr<RootGuard> guard_;  // may be null
   const std::unique_ptr<SpareSegments> spares_;
   std::function<void()> group_ended_;  // constant after Claim
   Epoch epoch_;

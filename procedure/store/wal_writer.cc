@@ -7,7 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
-#include "procedure/store/sync_times.h"
+#include "procedure/api/wal_store.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "master/procedures/register.h"
 #include "procedure/api/lock_procedure.h"
+#include "procedure/api/offline_store.h"
 #include "procedure/api/pause_scope.h"
 #include "procedure/api/procedure_registry.h"
 #include "procedure/core/durable_record.h"
 #include "procedure/core/identity.h"
-#include "procedure/engine/record_replay.h"
 #include "procedure/store/frame.h"
 #include "tests/golden/fill_message.h"
 #include "tests/golden/golden_file.h"
@@ -217,7 +217,7 @@ TEST_F(GoldenRecordTest, EveryRecordOfEveryVersionIsReadAndWrittenAsItWas) {
 
 // The check before an upgrade, over the data of all versions: each data of a type in each of its states.
 TEST_F(GoldenRecordTest, CurrentVersionResumesEveryStoredRecord) {
-  procedure::StoreContents contents;
+  procedure::OfflineStore contents;
   for (const auto& [name, message] : DataMessages()) {
     for (const Block& block : Blocks(name)) {
       auto decoded = procedure::DecodeRecord(block.bytes);
@@ -226,7 +226,7 @@ TEST_F(GoldenRecordTest, CurrentVersionResumesEveryStoredRecord) {
         const ProcId pid(contents.records.size() + 1);
         decoded->identity.pid = pid;
         decoded->durable.step = row.number;
-        contents.records.push_back({{pid, 9, EncodeRecord(decoded->identity, decoded->durable)}, 0});
+        contents.records.push_back({pid, 9, EncodeRecord(decoded->identity, decoded->durable)});
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
        {"common/base/", "common/io/", "common/ops/sql/", "procedure/api/", "procedure/store/"}},
       {"procedure/core/", {"common/base/", "procedure/api/"}},
       {"procedure/engine/", {"common/base/", "common/io/", "procedure/api/", "procedure/core/", "procedure/store/"}},
-      {"procedure/ops/", {"common/", "procedure/api/", "procedure/store/"}},
+      {"procedure/ops/", {"common/", "procedure/api/"}},
       {"procedure/ops/why/", {"common/base/", "common/model/", "procedure/api/"}},
       {"master/env/", {"common/base/", "common/model/"}},
       {"master/cluster/", {"common/base/", "common/model/", "procedure/api/", "master/env/"}},
@@ -122,6 +123,46 @@ TEST(Tidy, IncludesFollowTheLayers) {
       EXPECT_TRUE(fine) << file.path << " may not include " << include;
     }
   }
+}
+
+// The headers that packages install. Everything else of procedure/ may change without the rest of the tree.
+TEST(Tidy, OtherFoldersIncludeOnlyTheApiOfProcedure) {
+  std::size_t found = 0;
+  for (const auto& file : ReadSourceTree()) {
+    const bool inside = StartsWith(file.path, "procedure/") && !StartsWith(file.path, "procedure/ops/");
+    if (inside || StartsWith(file.path, "tests/")) continue;
+    for (const auto& include : QuotedIncludes(file)) {
+      if (!StartsWith(include, "procedure/")) continue;
+      ++found;
+      EXPECT_TRUE(StartsWith(include, "procedure/api/") || StartsWith(include, "procedure/ops/"))
+          << file.path << " may not include " << include << "; procedure/api is the interface";
+    }
+  }
+  EXPECT_GT(found, 100U);
+}
+
+TEST(Tidy, PackageHasTheHeadersThatTheApiOfProcedureIncludes) {
+  std::map<std::string, std::vector<std::string>> includes;
+  std::vector<std::string> left;
+  for (const auto& file : ReadSourceTree()) {
+    includes[file.path] = QuotedIncludes(file);
+    if (StartsWith(file.path, "procedure/api/") && file.path.ends_with(".h")) left.push_back(file.path);
+  }
+  std::set<std::string> needed;
+  while (!left.empty()) {
+    const std::string header = left.back();
+    left.pop_back();
+    if (!needed.insert(header).second || header.ends_with(".pb.h")) continue;
+    const auto& more = includes.at(header);
+    left.insert(left.end(), more.begin(), more.end());
+  }
+  std::erase_if(needed, [](const auto& header) { return StartsWith(header, "procedure/api/"); });
+  std::ifstream file("scripts/cmake/RatchetExport.cmake");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto begin = text.find("set(ratchet_api_headers") + std::string_view("set(ratchet_api_headers").size();
+  std::istringstream list(text.substr(begin, text.find(')', begin) - begin));
+  const std::set<std::string> installed{std::istream_iterator<std::string>(list), {}};
+  EXPECT_EQ(installed, needed);
 }
 
 // A header and its source are one unit, named by its path without the ending.
