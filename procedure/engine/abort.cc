@@ -24,8 +24,7 @@ Status CanAbort(const ProcNode& root) {
 }
 
 // `request`: without the procedures that still have to be answered.
-void Ask(Core& core, ProcId pid, AbortRequest request, std::function<void(Status)> done) {
-  ExecutorLock held(core);
+void Ask(ExecutorLock& held, ProcId pid, AbortRequest request, std::function<void(Status)> done) {
   ProcNode* node = held->tree.Find(pid);
   Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid)))
                                : CanAbort(*node->root);
@@ -52,7 +51,9 @@ void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Sta
   AbortRequest request;
   request.who = std::move(note.who);
   request.why = std::move(note.why);
-  Ask(core, pid, std::move(request), std::move(done));
+  ExecutorLock held(core);
+  Ask(held, pid, std::move(request), std::move(done));
+  held.Finish();
 }
 
 void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done) {
@@ -60,7 +61,9 @@ void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status
   request.who = "the executor";
   request.why = fmt::format("the deadline of {} ms is over", deadline.count());
   request.error = Error(Code::kTimeout, request.why, std::string(kDeadlineClass));
-  Ask(core, pid, std::move(request), std::move(done));
+  ExecutorLock held(core);
+  Ask(held, pid, std::move(request), std::move(done));
+  held.Finish();
 }
 
 bool ApplyAbort(ExecutorLock& held, ProcNode& root) {

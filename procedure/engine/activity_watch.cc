@@ -25,6 +25,7 @@ void WatchActivity(Core& core, std::uint64_t after, std::size_t limit, Millis pa
   const bool nothing = now.events.empty() && now.lost == 0;
   if (!nothing || patience <= Millis{0} || held->stopping || held->activity_watches.size() >= kMostWatches) {
     held.Later([done = std::move(done), now = std::move(now)]() mutable { done(std::move(now)); });
+    held.Finish();
     return;
   }
   auto watch = std::make_shared<ActivityWatch>();
@@ -37,7 +38,9 @@ void WatchActivity(Core& core, std::uint64_t after, std::size_t limit, Millis pa
     if (alive == nullptr) return;
     ExecutorLock inner(*alive);
     if (std::erase(inner->activity_watches, watch) > 0) Answer(inner, watch);
+    inner.Finish();
   });
+  held.Finish();
 }
 
 void ActivityAdded(ExecutorLock& held) {
@@ -49,6 +52,7 @@ void ActivityAdded(ExecutorLock& held) {
     ExecutorLock inner(*alive);
     inner->gathering_activity = false;
     AnswerWatches(inner);
+    inner.Finish();
   });
 }
 

@@ -45,7 +45,7 @@ struct CommitTask {
   std::vector<std::unique_ptr<ProcNode>> nodes;  // new nodes, not in the tree yet: stored after the batch's own records
   std::vector<SystemPut> system_puts;            // the batch's vector, kept to reuse its memory
   std::vector<std::string> system_deletes;
-  // Called in a separate held.
+  // Called under a lock of its own.
   UniqueFunction<void(ExecutorLock&, CommitTask&)> published;
   std::shared_ptr<Core> core;  // set while the store has the task
 };

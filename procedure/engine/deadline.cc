@@ -15,9 +15,10 @@ namespace {
 bool HasEnded(Core& core, ProcId pid) {
   ExecutorLock held(core);
   ProcNode* const node = held->tree.Find(pid);
-  if (node == nullptr) return true;
-  node->tree.deadline = 0;  // it has run
-  return IsTerminal(node->durable.state) || node->tree.failing;
+  if (node != nullptr) node->tree.deadline = 0;  // it has run
+  const bool ended = node == nullptr || IsTerminal(node->durable.state) || node->tree.failing;
+  held.Finish();
+  return ended;
 }
 
 }  // namespace

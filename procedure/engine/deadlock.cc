@@ -16,7 +16,7 @@ namespace {
 
 // Returns a path from `start` back to itself, without the repetition; empty when there is none. Depth first, explicit
 // stack.
-std::vector<ProcNode*> CycleThrough(ExecutorLock& held, ProcNode& start) {
+std::vector<ProcNode*> CycleThrough(const HeldState& held, ProcNode& start) {
   struct Frame {
     ProcNode* node;
     std::vector<ProcId> targets;

@@ -53,6 +53,13 @@ Status HitCommitFault(std::string_view name, const CommitTask& task) {
 
 }  // namespace
 
+// An exception has left the scope before Finish: what was queued is sent all the same, because a node whose commit is
+// never sent would stay busy.
+void ExecutorLock::FinishUnwinding() noexcept {
+  RATCHET_CHECK(std::uncaught_exceptions() > 0, "the executor's lock goes out of scope without Finish");
+  Finish();
+}
+
 void ExecutorLock::LeaveAndSend() {
   Core& core = core_;
   if (first_commit_ != nullptr) core_.state_.commits_in_flight += 1 + more_commits_.size();
@@ -96,6 +103,7 @@ void ExecutorLock::Deliver(Core& core, std::vector<Notification> notifications) 
     for (const std::string& type : std::exchange(failed, {})) held->metrics.HookFailed(type);
     held->delivering = false;
     notifications = held.DrainNotifications();
+    held.Finish();
   }
 }
 
@@ -192,7 +200,7 @@ void ExecutorLock::PublishAlone(std::unique_ptr<CommitTask> task) {
   Publish(*core, std::move(alone));
 }
 
-// Completes the tasks in one held, and frees their members after it.
+// Completes the tasks under one lock, and frees their members after it.
 void ExecutorLock::Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks) {
   if (tasks.empty()) return;
   ExecutorLock held(core);
@@ -205,6 +213,7 @@ void ExecutorLock::Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> 
       held.Recycle(std::move(task));
     }
   }
+  held.Finish();
 }
 
 void ExecutorLock::Failed(std::unique_ptr<CommitTask> task, const Error& why) {
@@ -213,6 +222,7 @@ void ExecutorLock::Failed(std::unique_ptr<CommitTask> task, const Error& why) {
   held.CountCompleted(1);
   held->unpublished.push_back(std::move(task));
   held.Halt(why);
+  held.Finish();
 }
 
 void ExecutorLock::CountCompleted(std::size_t commits) {

@@ -1,10 +1,10 @@
-// The state that the executor's parts share, reachable only while an ExecutorLock is held, and the effects that leave
-// it.
+// The state that the executor's parts share, reachable only while its lock is held, and the effects that leave it.
 //
 // An ExecutorLock holds the one lock. A part leaves work that must run outside it (commits, callbacks, waking workers)
-// in the object. The object does that work after it has released the lock, commits first and in order. So no foreign
-// code ever runs under the lock, and "persist, then publish, then act" has one place. Procedures that are free go into
-// the ready list, which is drained once before the lock is released: no part calls another one to continue.
+// in the object. Finish does that work after it has released the lock, commits first and in order. So no foreign code
+// ever runs under the lock, and "persist, then publish, then act" has one place. Procedures that are free go into the
+// ready list, which Finish drains once before it releases the lock: no part calls another one to continue. Views take
+// an ExecutorReadLock, which changes nothing and leaves no work.
 #pragma once
 
 #include <atomic>
@@ -56,7 +56,7 @@ struct Notification {
   UniqueFunction<void()> call;
 };
 
-// All state that changes. Reachable only through an ExecutorLock.
+// All state that changes. Reachable only through an ExecutorLock or an ExecutorReadLock.
 struct CoreState {
   explicit CoreState(const ExecutorOptions& options)
       : scheduler(options.run_limits), prng(options.seed), events(options.activity_capacity) {
@@ -125,6 +125,8 @@ class Core : public std::enable_shared_from_this<Core> {
   const ExecutorOptions options;
 
  private:
+  friend class HeldState;
+  friend class ExecutorReadLock;
   friend class ExecutorLock;
   void (*const drain_)(ExecutorLock&);
   AdaptiveMutex mutex_;
@@ -141,25 +143,64 @@ class Core : public std::enable_shared_from_this<Core> {
   CondVar quiet_;
 };
 
-// For the thread-safety analysis an ExecutorLock is the lock: a function that opens a second one, or that touches the
-// state without one, does not compile. A part that is handed an ExecutorLock has the lock because the object exists;
-// state() declares that to the analysis.
-class SCOPED_CAPABILITY ExecutorLock {
+// Read access to the state, for a part that is handed either kind of lock. The lock is held because the object exists;
+// state() declares that to the thread-safety analysis.
+class HeldState {
  public:
-  explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : core_(core) {
+  HeldState(const HeldState&) = delete;
+  HeldState& operator=(const HeldState&) = delete;
+
+  const CoreState* operator->() const { return &state(); }
+  const CoreState& state() const {
+    AssertHeld();
+    return core_.state_;
+  }
+  const Core& core() const { return core_; }
+  const ExecutorOptions& options() const { return core_.options; }
+
+ protected:
+  explicit HeldState(Core& core) : core_(core) {}
+  ~HeldState() = default;
+  void AssertHeld() const ASSERT_CAPABILITY(core_.mutex_) {}
+
+  Core& core_;
+};
+
+// The lock of a view. No procedure is ready while the lock is free, so a view has nothing to drain and nothing to send.
+class SCOPED_CAPABILITY ExecutorReadLock final : public HeldState {
+ public:
+  explicit ExecutorReadLock(Core& core) ACQUIRE(core.mutex_) : HeldState(core) {
     ExpectNoPartLock("the executor");
     core_.mutex_.Lock();
   }
+  ~ExecutorReadLock() RELEASE() { core_.mutex_.Unlock(); }
+};
+
+// For the thread-safety analysis an ExecutorLock is the lock: a function that opens a second one, or that touches the
+// state without one, does not compile.
+class SCOPED_CAPABILITY ExecutorLock final : public HeldState {
+ public:
+  explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : HeldState(core) {
+    ExpectNoPartLock("the executor");
+    core_.mutex_.Lock();
+  }
+  // Checks that Finish was called.
   ~ExecutorLock() RELEASE() {
+    if (!finished_) [[unlikely]]
+      FinishUnwinding();
+  }
+
+  // Every ready procedure continues. Then the lock is released, and what was left for after it is done: commits are
+  // sent, workers woken, callbacks called. The last call on this object.
+  void Finish() noexcept RELEASE() NO_THREAD_SAFETY_ANALYSIS {
     Drain();
+    finished_ = true;
     if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_ && !notifies_) {
       core_.mutex_.Unlock();
     } else {
       LeaveAndSend();
     }
   }
-  ExecutorLock(const ExecutorLock&) = delete;
-  ExecutorLock& operator=(const ExecutorLock&) = delete;
 
   CoreState* operator->() { return &state(); }
   CoreState& state() {
@@ -167,7 +208,6 @@ class SCOPED_CAPABILITY ExecutorLock {
     return core_.state_;
   }
   Core& core() { return core_; }
-  const ExecutorOptions& options() const { return core_.options; }
   // The wall clock, read once per lock.
   std::int64_t now_ms() {
     if (!now_ms_) now_ms_ = core_.deps.clock.WallMillis();
@@ -179,8 +219,8 @@ class SCOPED_CAPABILITY ExecutorLock {
   void Ready(ProcNode& node);
   // The rollback of the root's tree continues, as far as possible, once every ready procedure has continued.
   void ReadyUndo(ProcNode& root) { state().ready_undo.Add(root.tree.ready); }
-  // Every ready procedure continues. The destructor calls Drain; earlier calls are only for code that needs the
-  // outcome, such as a worker that looks for its next step.
+  // Every ready procedure continues. Finish calls Drain; earlier calls are only for code that needs the outcome, such
+  // as a worker that looks for its next step.
   void Drain() {
     const CoreState& now = state();
     if (!now.ready.empty() || !now.ready_undo.empty() || !now.moved_waiters.empty()) core_.drain_(*this);
@@ -229,12 +269,11 @@ class SCOPED_CAPABILITY ExecutorLock {
   static void Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks);
   static void Failed(std::unique_ptr<CommitTask> task, const Error& why);
   void CountCompleted(std::size_t commits);
-  void AssertHeld() const ASSERT_CAPABILITY(core_.mutex_) {}
   void LeaveAndSend() RELEASE(core_.mutex_);
+  void FinishUnwinding() noexcept;
   [[nodiscard]] std::vector<Notification> DrainNotifications();
   static void Deliver(Core& core, std::vector<Notification> notifications);
 
-  Core& core_;
   std::unique_ptr<CommitTask> first_commit_;  // most have at most one
   std::vector<std::unique_ptr<CommitTask>> more_commits_;
   std::vector<UniqueFunction<void()>> calls_;
@@ -242,6 +281,7 @@ class SCOPED_CAPABILITY ExecutorLock {
   bool notify_ = false;
   bool notify_urgent_ = false;
   bool notifies_ = false;
+  bool finished_ = false;
 };
 
 }  // namespace ratchet::procedure

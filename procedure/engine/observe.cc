@@ -9,7 +9,7 @@
 namespace ratchet::procedure {
 namespace {
 
-void Describe(ExecutorLock& held, const ProcNode& node, ProcedureInfo& info) {
+void Describe(const HeldState& held, const ProcNode& node, ProcedureInfo& info) {
   if (node.procedure == nullptr) return;
   const auto describe = [&info](const Procedure& procedure) {
     info.description = procedure.Describe();
@@ -21,7 +21,7 @@ void Describe(ExecutorLock& held, const ProcNode& node, ProcedureInfo& info) {
   if (copy != nullptr) describe(*copy);
 }
 
-std::optional<Millis> NextTry(ExecutorLock& held, const ProcNode& node) {
+std::optional<Millis> NextTry(const HeldState& held, const ProcNode& node) {
   const Wait* wait = WaitIn(node.next_action);
   if (wait == nullptr || wait->timer == 0) return std::nullopt;
   const auto left = std::chrono::duration_cast<Millis>(wait->due - held.core().deps.clock.Now());
@@ -30,7 +30,7 @@ std::optional<Millis> NextTry(ExecutorLock& held, const ProcNode& node) {
 
 }  // namespace
 
-std::vector<ProcId> RunningIn(ExecutorLock& held, const RunQueue* queue) {
+std::vector<ProcId> RunningIn(const HeldState& held, const RunQueue* queue) {
   std::vector<ProcId> pids;
   for (const auto* list : {&held->running, &held->staying}) {
     for (const ProcNode* node : *list) {
@@ -45,7 +45,7 @@ namespace {
 
 // Describes the wait of a member of a failing tree whose undo has not begun, or is over: it waits for what keeps the
 // rollback from its next part.
-WaitingOn WaitOfFailingTree(ExecutorLock& held, const ProcNode& node) {
+WaitingOn WaitOfFailingTree(const HeldState& held, const ProcNode& node) {
   const ProcNode& root = *node.root;
   WaitingOn on;
   on.kind = WaitingOn::Kind::kSiblings;
@@ -73,7 +73,7 @@ const ProcNode* NextToBeUndone(const ProcNode& node) {
   return tree.undo.back().second;
 }
 
-WaitingOn WaitingOf(ExecutorLock& held, const ProcNode& node) {
+WaitingOn WaitingOf(const HeldState& held, const ProcNode& node) {
   using Kind = WaitingOn::Kind;
   WaitingOn on;
   if (node.phase == Phase::kCommitting) on.kind = Kind::kCommit;
@@ -143,7 +143,7 @@ WaitingOn WaitingOf(ExecutorLock& held, const ProcNode& node) {
   return on;
 }
 
-Result<std::uint32_t> AwaitedAttemptOf(ExecutorLock& held, ProcId pid) {
+Result<std::uint32_t> AwaitedAttemptOf(const HeldState& held, ProcId pid) {
   const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state)) {
     return Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid));
@@ -157,7 +157,7 @@ Result<std::uint32_t> AwaitedAttemptOf(ExecutorLock& held, ProcId pid) {
   return Error(Code::kFailedPrecondition, fmt::format("pid {} ({}) accepts no reports", pid, node->id.type));
 }
 
-ProcedureInfo InfoOf(ExecutorLock& held, const ProcNode& node) {
+ProcedureInfo InfoOf(const HeldState& held, const ProcNode& node) {
   ProcedureInfo info;
   const Durable& durable = node.durable;
   info.pid = node.id.pid;
@@ -216,7 +216,7 @@ ProcedureResult ResultOf(const ProcNode& node) {
   return result;
 }
 
-std::vector<LimitInfo> LimitsOf(ExecutorLock& held) {
+std::vector<LimitInfo> LimitsOf(const HeldState& held) {
   std::vector<LimitInfo> all;
   for (const Scheduler::Limited& limited : held->scheduler.AtTheirLimit()) {
     LimitInfo& info = all.emplace_back(LimitInfo{limited.key, limited.limit, RunningIn(held, limited.queue), {}});

@@ -28,10 +28,11 @@ void Queue(Core& core, ProcId pid, VerbRequest request) {
   ProcNode* node = held->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state) || held->halted || held->stopping) {
     RefuseVerb(held, pid, std::move(request));
-    return;
+  } else {
+    node->verbs.push_back(std::move(request));
+    if (!IsBusy(node->phase)) held.Ready(*node);  // otherwise the verb is found when the node is free
   }
-  node->verbs.push_back(std::move(request));
-  if (!IsBusy(node->phase)) held.Ready(*node);  // otherwise the verb is found when the node is free
+  held.Finish();
 }
 
 // Called when the verb is durable: the node no longer waits for its previous event.
@@ -101,11 +102,31 @@ VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) 
 }
 
 // Decides by the record, also while a worker has the object.
-Status MayBypass(ExecutorLock& held, const ProcNode& node) {
+Status MayBypass(const HeldState& held, const ProcNode& node) {
   if (node.procedure == nullptr) return Ok();
   const ProcedurePtr copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
   const Status may = copy == nullptr ? Ok() : copy->CheckBypass();
   return may.ok() ? may : Status(may.error().Annotate(fmt::format("pid {}", node.id.pid)));
+}
+
+// Lists the others that end with `pid`. All or none: an error leaves all of them as they are. (Each is checked again
+// when its verb is applied.)
+Status FindBypassed(const HeldState& held, ProcId pid, bool recursive, std::vector<ProcId>& above,
+                    std::vector<ProcId>& below) {
+  ProcNode* node = held->tree.Find(pid);
+  if (node == nullptr || IsTerminal(node->durable.state)) return Ok();
+  if (node->unfinished_children > 0 && !recursive) return Ok();
+  RATCHET_TRY(MayBypass(held, *node));
+  for (ProcNode* up = node->parent; up != nullptr; up = up->parent) {
+    RATCHET_TRY(MayBypass(held, *up));
+    above.push_back(up->id.pid);
+  }
+  for (ProcNode* member : ProcedureTree::Subtree(*node)) {
+    if (!recursive || member == node || IsTerminal(member->durable.state)) continue;
+    RATCHET_TRY(MayBypass(held, *member));
+    below.push_back(member->id.pid);
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -115,26 +136,10 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
   std::vector<ProcId> below;
   {
     ExecutorLock held(core);
-    ProcNode* node = held->tree.Find(pid);
-    if (node != nullptr && !IsTerminal(node->durable.state) && (node->unfinished_children == 0 || recursive)) {
-      std::vector<ProcNode*> all{node};
-      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) {
-        all.push_back(up);
-        above.push_back(up->id.pid);
-      }
-      for (ProcNode* member : ProcedureTree::Subtree(*node)) {
-        if (!recursive || member == node || IsTerminal(member->durable.state)) continue;
-        all.push_back(member);
-        below.push_back(member->id.pid);
-      }
-      // All or none: a refusal leaves the others as they are. (Each is checked again when its verb is applied.)
-      for (const ProcNode* member : all) {
-        if (const Status may = MayBypass(held, *member); !may.ok()) {
-          held.Later([done = std::move(done), may] { done(may); });
-          return;
-        }
-      }
-    }
+    const Status may = FindBypassed(held, pid, recursive, above, below);
+    if (!may.ok()) held.Later([done = std::move(done), may] { done(may); });
+    held.Finish();
+    if (!may.ok()) return;
   }
   const auto queue = [&core, &note](ProcId other) {
     Queue(core, other, MakeBypass(note, /*recursive=*/true, [other](const Status& status) {

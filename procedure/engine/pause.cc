@@ -13,7 +13,7 @@
 namespace ratchet::procedure {
 namespace {
 
-PauseReport ReportOf(ExecutorLock& held, const PauseBarrier& barrier) {
+PauseReport ReportOf(const HeldState& held, const PauseBarrier& barrier) {
   PauseReport report;
   report.running.assign(barrier.running.begin(), barrier.running.end());
   std::sort(report.running.begin(), report.running.end());
@@ -49,6 +49,7 @@ void RaiseBarrier(ExecutorLock& held, const PauseChange& change) {
     if (alive == nullptr) return;
     ExecutorLock inner(*alive);
     if (std::erase(inner->pauses.barriers, barrier) > 0) Answer(inner, barrier);
+    inner.Finish();
   });
 }
 
@@ -88,7 +89,7 @@ void GoOn(ExecutorLock& held) {
   }
 }
 
-Status CheckScope(ExecutorLock& held, const PauseChange& change, bool active) {
+Status CheckScope(const HeldState& held, const PauseChange& change, bool active) {
   const PauseScope& scope = change.scope;
   if (change.resume) {
     return active ? Ok() : Status(Error(Code::kNotFound, scope.ToString() + " is not paused"));
@@ -110,7 +111,7 @@ Status CheckScope(ExecutorLock& held, const PauseChange& change, bool active) {
 }
 
 // The scope's own record; "everything" also clears the records that could not be read.
-std::vector<std::string> KeysOf(ExecutorLock& held, const PauseScope& scope) {
+std::vector<std::string> KeysOf(const HeldState& held, const PauseScope& scope) {
   std::vector<std::string> keys{PauseRecordKey(scope)};
   if (scope.kind != PauseScope::Kind::kEverything) return keys;
   for (const auto& [key, value] : held->system_records) {
@@ -120,7 +121,7 @@ std::vector<std::string> KeysOf(ExecutorLock& held, const PauseScope& scope) {
 }
 
 // Adds a log entry to the batch of the change that it describes.
-SystemPut LogPut(ExecutorLock& held, bool resume, const PauseInfo& change) {
+SystemPut LogPut(const HeldState& held, bool resume, const PauseInfo& change) {
   std::vector<PauseLogEntry> log = held->pauses.log;
   log.push_back({resume, change.scope.ToString(), change.who, change.why, change.at_ms});
   if (log.size() > kPauseLogLength) log.erase(log.begin());
@@ -196,10 +197,11 @@ void ChangePause(Core& core, PauseChange change) {
   if (!held->recovered || held->stopping || held->halted) {
     held.Later(
         [done = std::move(change.done)] { done(Error(Code::kUnavailable, "the executor does not accept requests")); });
-    return;
+  } else {
+    held->pauses.line.push_back(std::move(change));
+    NextChange(held);
   }
-  held->pauses.line.push_back(std::move(change));
-  NextChange(held);
+  held.Finish();
 }
 
 bool HoldIfPaused(ExecutorLock& held, ProcNode& node) {

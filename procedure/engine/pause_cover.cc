@@ -15,7 +15,7 @@ bool LocksResource(const Procedure& procedure, const ResourceKey& key) {
 
 }  // namespace
 
-bool Covers(ExecutorLock& held, const PauseScope& scope, const ProcNode& node) {
+bool Covers(const HeldState& held, const PauseScope& scope, const ProcNode& node) {
   switch (scope.kind) {
     case PauseScope::Kind::kEverything: return true;
     case PauseScope::Kind::kOrdinary: return !node.sched.urgent;
@@ -38,7 +38,7 @@ bool Covers(ExecutorLock& held, const PauseScope& scope, const ProcNode& node) {
   return false;
 }
 
-const PauseInfo* PausedBy(ExecutorLock& held, const ProcNode& node) {
+const PauseInfo* PausedBy(const HeldState& held, const ProcNode& node) {
   for (const PauseInfo& pause : held->pauses.active) {
     if (Covers(held, pause.scope, node)) return &pause;
   }

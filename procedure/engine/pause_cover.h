@@ -6,10 +6,10 @@
 namespace ratchet::procedure {
 
 // True if `scope` covers `node`. For a busy node the wanted locks are taken from its stored data, not from its object.
-[[nodiscard]] bool Covers(ExecutorLock& held, const PauseScope& scope, const ProcNode& node);
+[[nodiscard]] bool Covers(const HeldState& held, const PauseScope& scope, const ProcNode& node);
 
 // Returns the pause that covers `node`, null when there is none. The node need not be in the tree yet. For a
 // busy node the wanted locks are taken from its stored data, not from its object.
-[[nodiscard]] const PauseInfo* PausedBy(ExecutorLock& held, const ProcNode& node);
+[[nodiscard]] const PauseInfo* PausedBy(const HeldState& held, const ProcNode& node);
 
 }  // namespace ratchet::procedure

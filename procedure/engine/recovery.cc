@@ -277,6 +277,7 @@ Result<Epoch> RecoverAll(Core& core) {
       if (node->procedure == nullptr) continue;
       if (!IsTerminal(node->durable.state) || IsUnread(*node)) told.push_back(node);
     }
+    held.Finish();
   }
   // No step runs yet, so this function may use the objects without the lock.
   std::vector<std::pair<ProcNode*, std::string>> failed;
@@ -306,6 +307,7 @@ Result<Epoch> RecoverAll(Core& core) {
   StartAll(held, held->tree.Sorted());
   RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", held->tree.size(), epoch,
               unfinished, held->load_problems.size());
+  held.Finish();
   return epoch;
 }
 

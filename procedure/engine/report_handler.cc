@@ -25,30 +25,36 @@ struct Fold {
 // Declared in the order in which a report passes through them.
 void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold);
 Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message);
+void StoreFold(ExecutorLock& held, ProcNode& node, const std::shared_ptr<Fold>& fold);
 void Answer(ExecutorLock& held, Fold& fold);
 
-}  // namespace
-
-void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
-  ExecutorLock held(core);
+void AddReport(ExecutorLock& held, ProcId pid, PendingReport report) {
   if (held->halted || held->stopping) {
-    held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
+    held.Later([done = std::move(report.done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
     return;
   }
   ProcNode* node = held->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state) || node->procedure == nullptr) {
-    held.Later([done = std::move(done), pid] {
+    held.Later([done = std::move(report.done), pid] {
       done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
     });
     return;
   }
-  node->reports.push_back({std::move(message), std::move(done)});
+  node->reports.push_back(std::move(report));
   if (IsBusy(node->phase)) return;  // the report is found when the node is free
   if (node->root->tree.failing) {   // the rollback decides what the node does next, and the report does not change that
     RefuseReports(held, *node, "is being undone");
     return;
   }
   held.Ready(*node);
+}
+
+}  // namespace
+
+void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
+  ExecutorLock held(core);
+  AddReport(held, pid, {std::move(message), std::move(done)});
+  held.Finish();
 }
 
 void StartFold(ExecutorLock& held, ProcNode& node) {
@@ -76,6 +82,11 @@ void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
     fold->answers.push_back(std::move(answer));
   }
   ExecutorLock held(core);
+  StoreFold(held, node, fold);
+  held.Finish();
+}
+
+void StoreFold(ExecutorLock& held, ProcNode& node, const std::shared_ptr<Fold>& fold) {
   ProcedureTree::SetPhase(node, Phase::kFree);
   if (!fold->taken) {
     Answer(held, *fold);

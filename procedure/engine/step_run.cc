@@ -47,6 +47,7 @@ WaitTicket StepRun::TakeTicket(EventKey key) {
   RATCHET_CHECK(!undoing_, "an undo must not wait");
   ExecutorLock held(core_);
   tickets_.push_back(held->waits.Take(key));
+  held.Finish();
   return tickets_.back();
 }
 

@@ -58,6 +58,7 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
   {
     ExecutorLock held(core_);
     Take(held, worker, run);
+    held.Finish();
   }
   std::size_t done = 0;
   while (run) {
@@ -71,9 +72,11 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
       ConcludeUndo(held, run->node(), *run, ran.undone, std::move(ran.data));
     }
     run.reset();
-    if (++done == at_most) break;
-    held.Drain();  // what this outcome frees may run next
-    Take(held, worker, run);
+    if (++done < at_most) {
+      held.Drain();  // what this outcome frees may run next
+      Take(held, worker, run);
+    }
+    held.Finish();
   }
   return done;
 }

@@ -5,7 +5,7 @@
 
 namespace ratchet::procedure {
 
-WorkersInfo LookAtWorkers(ExecutorLock& held) {
+WorkersInfo LookAtWorkers(const HeldState& held) {
   const TimePoint now = held.core().deps.clock.Now();
   WorkersInfo info;
   info.workers = held.core().deps.workers.size();

@@ -6,7 +6,7 @@
 
 namespace ratchet::procedure {
 
-[[nodiscard]] WorkersInfo LookAtWorkers(ExecutorLock& held);
+[[nodiscard]] WorkersInfo LookAtWorkers(const HeldState& held);
 
 // Called every stuck_check_interval: logs steps that run longer than stuck_threshold; when at least half of the workers
 // are stuck and work is waiting, asks the pool for one more.

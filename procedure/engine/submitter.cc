@@ -65,16 +65,20 @@ namespace {
 // nonce.
 bool Reserve(Core& core, const SubmitOptions& options, Answered& done) {
   ExecutorLock held(core);
+  bool first = false;
   if (!held->recovered || held->stopping || held->halted) {
     held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor does not accept requests")); });
-    return false;
+  } else if (!options.nonce.valid()) {
+    first = true;
+  } else {
+    NonceTable::Reservation reservation = held->nonces.Reserve(KeyOf(options.nonce), done);
+    first = reservation.first;
+    if (reservation.answer) {
+      held.Later([done = std::move(done), answer = *std::move(reservation.answer)] { done(answer); });
+    }
   }
-  if (!options.nonce.valid()) return true;
-  NonceTable::Reservation reservation = held->nonces.Reserve(KeyOf(options.nonce), done);
-  if (reservation.answer) {
-    held.Later([done = std::move(done), answer = *std::move(reservation.answer)] { done(answer); });
-  }
-  return reservation.first;
+  held.Finish();
+  return first;
 }
 
 // `remember`: the same nonce gets the same answer later; otherwise the nonce may be used again.
@@ -85,12 +89,14 @@ void Refuse(Core& core, const SubmitOptions& options, const Error& why, bool rem
     AnswerAll(held, remember ? held->nonces.Refuse(key, why, core.deps.clock.Now()) : held->nonces.Withdraw(key), why);
   }
   held.Later([done = std::move(done), why] { done(why); });
+  held.Finish();
 }
 
 void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, Answered done) {
   ExecutorLock held(core);
   if (held->stopping || held->halted) {
     held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
+    held.Finish();
     return;
   }
   std::unique_ptr<ProcNode> made = MakeRoot(held, std::move(procedure), options);
@@ -113,6 +119,7 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
     inner.Ready(added);
   };
   held.Commit(std::move(task));
+  held.Finish();
 }
 
 void AnswerAll(ExecutorLock& held, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer) {

@@ -69,7 +69,7 @@ class CycleFinder {
   std::set<std::vector<ProcId>> cycles_;
 };
 
-void AddLockEdges(ExecutorLock& held, const ProcNode& node, std::vector<WaitEdge>& edges) {
+void AddLockEdges(const HeldState& held, const ProcNode& node, std::vector<WaitEdge>& edges) {
   const LockManager::Blocked blocked = held->locks.BlockedBy(node.locks);
   for (const ProcId holder : blocked.holders) {
     edges.push_back({node.id.pid, holder, "lock " + blocked.key.ToString()});
@@ -89,7 +89,7 @@ bool WaitsForChildren(const ProcNode& node) {
 
 // Adds one edge per limit: with many waiters each would otherwise name every procedure that runs. The targets run, so
 // they cannot be part of a cycle.
-void AddLimitEdge(ExecutorLock& held, const ProcNode& node, std::vector<WaitEdge>& edges) {
+void AddLimitEdge(const HeldState& held, const ProcNode& node, std::vector<WaitEdge>& edges) {
   const WaitingOn on = WaitingOf(held, node);
   if (on.kind == WaitingOn::Kind::kLimit && !on.procedures.empty()) {
     edges.push_back({node.id.pid, on.procedures.front(), "limit of " + PlaceOf(*node.procedure).queue.ToString()});
@@ -113,7 +113,7 @@ bool UndoHasToBegin(const ProcNode& node) { return node.root->tree.failing && !n
 
 }  // namespace
 
-std::vector<ProcId> WaitsFor(ExecutorLock& held, const ProcNode& node) {
+std::vector<ProcId> WaitsFor(const HeldState& held, const ProcNode& node) {
   if (node.phase == Phase::kLockLine) {
     LockManager::Blocked blocked = held->locks.BlockedBy(node.locks);
     blocked.holders.insert(blocked.holders.end(), blocked.ahead.begin(), blocked.ahead.end());
@@ -129,7 +129,7 @@ std::vector<ProcId> WaitsFor(ExecutorLock& held, const ProcNode& node) {
 
 std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges) { return CycleFinder(edges).Find(); }
 
-WaitForGraph BuildWaitForGraph(ExecutorLock& held) {
+WaitForGraph BuildWaitForGraph(const HeldState& held) {
   WaitForGraph graph;
   for (const ProcNode* node : held->tree.Sorted()) {
     const std::size_t before = graph.edges.size();

@@ -6,6 +6,16 @@
 namespace ratchet::procedure {
 namespace {
 
+// The timer of a wait has run, unless it was cancelled too late.
+void TimeOut(ExecutorLock& held, ProcId pid, std::uint64_t serial) {
+  if (held->stopping || held->halted) return;
+  ProcNode* found = held->tree.Find(pid);
+  if (found == nullptr || found->timer_serial != serial || !IsWaiting(*found)) return;
+  WaitIn(found->next_action)->timer = 0;
+  EndWait(held, *found,
+          /*timed_out=*/found->next_kind() == NextActionKind::kEvent || found->next_kind() == NextActionKind::kAsync);
+}
+
 void StartTimer(ExecutorLock& held, ProcNode& node, Wait& wait) {
   Core& core = held.core();
   const std::uint64_t serial = ++node.timer_serial;
@@ -14,12 +24,8 @@ void StartTimer(ExecutorLock& held, ProcNode& node, Wait& wait) {
     const std::shared_ptr<Core> alive = weak.lock();
     if (alive == nullptr) return;
     ExecutorLock inner(*alive);
-    if (inner->stopping || inner->halted) return;
-    ProcNode* found = inner->tree.Find(pid);
-    if (found == nullptr || found->timer_serial != serial || !IsWaiting(*found)) return;
-    WaitIn(found->next_action)->timer = 0;
-    EndWait(inner, *found,
-            /*timed_out=*/found->next_kind() == NextActionKind::kEvent || found->next_kind() == NextActionKind::kAsync);
+    TimeOut(inner, pid, serial);
+    inner.Finish();
   });
 }
 
@@ -87,12 +93,14 @@ bool EndWait(ExecutorLock& held, ProcNode& node, bool timed_out) {
 
 void WakeOnce(Core& core, ProcId pid) {
   ExecutorLock held(core);
-  if (held->stopping || held->halted) return;
-  ProcNode* node = held->tree.Find(pid);
-  if (node != nullptr && node->stays) return ResumeRun(held, *node);
-  // A node that runs or is about to wait compares the arrivals when the wait begins.
-  if (node != nullptr && node->next_kind() == NextActionKind::kAsync && IsWaiting(*node))
+  ProcNode* node = held->stopping || held->halted ? nullptr : held->tree.Find(pid);
+  if (node != nullptr && node->stays) {
+    ResumeRun(held, *node);
+  } else if (node != nullptr && node->next_kind() == NextActionKind::kAsync && IsWaiting(*node)) {
+    // A node that runs or is about to wait compares the arrivals when the wait begins.
     EndWait(held, *node, /*timed_out=*/false);
+  }
+  held.Finish();
 }
 
 void ResumeRun(ExecutorLock& held, ProcNode& node) {

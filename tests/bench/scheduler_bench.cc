@@ -116,6 +116,7 @@ class Bench {
         AddTarget(held, LockSet{Exclusive(ResourceKey::Region(table, fmt::format("region-{}", r)))}, region_targets_);
       }
     }
+    held.Finish();
   }
 
   double AddAll() {
@@ -130,7 +131,7 @@ class Bench {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
   [[nodiscard]] std::uint64_t yields() const { return yields_; }
   [[nodiscard]] bool AllReleased() {
-    ExecutorLock held(*core_);
+    const ExecutorReadLock held(*core_);
     return held->locks.List().empty() && held->scheduler.size() == 0;
   }
 
@@ -172,6 +173,7 @@ class Bench {
       ExecutorLock held(*core_);
       held->scheduler.BindLike(operation.sched, target.like);
       held->scheduler.AddBack(operation.sched);
+      held.Finish();
     }
   }
 
@@ -192,6 +194,7 @@ class Bench {
             held->scheduler.AddBack(*item);
           }
         }
+        held.Finish();
       }
       if (operation == nullptr || taken) {
         ++yields;
@@ -202,6 +205,7 @@ class Bench {
       held->locks.Release(operation->holder, granted);
       held->scheduler.Done(operation->sched);
       held->scheduler.Unbind(operation->sched);
+      held.Finish();
       ++completed;
       left_.store(left_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     }
