@@ -1,10 +1,14 @@
 // Pure state transition: (durable state, facts, outcome of a step) -> new durable state, and the actions to take once
 // it is durable. It does not wait, lock, store or look at a clock.
+//
+// Every change of a procedure's durable state is here (tests/tidy checks this). A change that is stored makes the next
+// version of the record.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "procedure/api/procedure.h"
@@ -75,6 +79,40 @@ struct Transition : TransitionEffects {
 // its current step may have run. The current step is then undone too.
 [[nodiscard]] Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64_t order,
                                const Error& error, std::int64_t now_ms);
+
+// The state of a new procedure: its first row, runnable.
+[[nodiscard]] Durable NewState(const Procedure& procedure, bool is_root, std::int64_t now_ms);
+// S14 (durable lock grants): the record of the insert also shows the grant.
+void GrantWithInsert(Durable& first, std::vector<LockRequest> locks);
+// Stands for a record that cannot be read.
+[[nodiscard]] Durable UnreadableState(std::uint64_t version);
+
+// The lock manager has granted `locks`. The time of the last change stays, because a grant is not progress.
+[[nodiscard]] Durable RecordGrant(const Durable& now, std::vector<LockRequest> locks);
+// Reports were folded into `data`.
+[[nodiscard]] Durable RecordReports(const Durable& now, std::string data, std::int64_t now_ms);
+// A bypassed procedure without unfinished children ends.
+[[nodiscard]] Durable EndBypassed(const Durable& now, bool is_root, std::int64_t now_ms);
+// Everything below the root is undone. `error`: the first failure; none: that of the record stays.
+[[nodiscard]] Durable EndRolledBack(const Durable& now, const std::optional<Error>& error, std::int64_t now_ms);
+
+// Parts of a verb, in a copy of the durable state; RecordVerb completes the copy.
+void MarkBypassed(Durable& next);
+void Park(Durable& next, std::string why);
+void Unpark(Durable& next);
+// The operator has seen that children are missing and lets the procedure continue with those that exist.
+void AcceptLoss(Durable& next, std::size_t children);
+// `abandoned`: the undo of the current step, which may have acted.
+void SendTo(Durable& next, StepNo step, const std::optional<UndoEntry>& abandoned);
+void RecordVerb(Durable& next, VerbEntry verb);
+
+// Changes in memory only, derived from the records of others and never stored (S13: durations and derived counts).
+// The last child has ended.
+void ResumeAfterChildren(Durable& durable);
+// The member ends with its tree, which is rolled back.
+void EndWithTree(Durable& durable);
+// At load: the procedure starts again from its record. Returns its next action.
+[[nodiscard]] NextActionKind ResumeFromRecord(Durable& durable, std::uint32_t unfinished_children);
 
 // The undo of the newest entry has succeeded.
 [[nodiscard]] Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms,

@@ -80,7 +80,7 @@ bool ApplyAbort(ExecutorLock& held, ProcNode& root) {
   AddVerb(next, {"abort", request.who, request.why, held.now_ms()});
   // An operator that aborts a parked procedure has looked at it. The undo of a state that this version does not know
   // cannot be run.
-  if (request.lets_go && UnknownState(*root.procedure, next).empty()) next.parked.clear();
+  if (request.lets_go && UnknownState(*root.procedure, next).empty()) Unpark(next);
   StoreThen(held, root, std::move(next), {}, {}, [why, request](ExecutorLock& inner, ProcNode& failed) {
     SetNextAction(failed, ForUndo{});
     for (const auto& done : request.done) inner.Later([done] { done(Ok()); });

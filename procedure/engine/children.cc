@@ -22,12 +22,7 @@ std::unique_ptr<ProcNode> MakeNode(ExecutorLock& held, Identity id, ProcedurePtr
   id.type = std::string(procedure->type_name());
   id.data_version = procedure->data_version();
   id.submitted_ms = held.now_ms();
-  Durable durable;
-  durable.state = ProcState::kInitializing;
-  durable.step = procedure->rows().front().number;
-  durable.data = procedure->SerializeData();
-  durable.version = 1;
-  durable.updated_ms = id.submitted_ms;
+  Durable durable = NewState(*procedure, !id.parent.valid(), id.submitted_ms);
   ProcedureIdentity::Set(*procedure, id);
   auto node = std::make_unique<ProcNode>(std::move(id), std::move(durable));
   node->procedure = std::move(procedure);
@@ -65,9 +60,6 @@ std::unique_ptr<ProcNode> MakeRoot(ExecutorLock& held, ProcedurePtr procedure, c
   id.deadline_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(0, options.deadline.count()));
   auto node = MakeNode(held, std::move(id), std::move(procedure));
   node->root = node.get();
-  const StepRow& first = node->procedure->rows().front();
-  node->durable.past_no_return = first.undo == UndoKind::kPointOfNoReturn;
-  MoveTo(node->durable.state, ProcState::kRunnable);
   return node;
 }
 
@@ -88,7 +80,6 @@ Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(ExecutorLock& held, 
     id.child_round = parent.durable.spawn_round + 1;
     nodes.push_back(MakeNode(held, std::move(id), std::move(child)));
     nodes.back()->locks.SetParent(&parent.locks);
-    MoveTo(nodes.back()->durable.state, ProcState::kRunnable);
   }
   return nodes;
 }
@@ -102,7 +93,7 @@ void TryGrant(ExecutorLock& held, ProcNode& node) {
   if (PausedBy(held, node) != nullptr) return;
   const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
   if (wanted.empty() || held->locks.TryNow(node.locks, wanted)) {
-    node.durable.locks = wanted;
+    GrantWithInsert(node.durable, wanted);
     node.has_grant = true;
   }
 }

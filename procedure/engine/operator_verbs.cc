@@ -1,5 +1,6 @@
 #include "procedure/engine/operator_verbs.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -54,15 +55,6 @@ void AfterVerb(ExecutorLock& held, ProcNode& node) {
   held.Ready(node);
 }
 
-void Record(Durable& next, const char* verb, const OperatorNote& note, std::int64_t now_ms) {
-  AddVerb(next, {verb, note.who, note.why, now_ms});
-}
-
-// The operator has seen that children are missing and lets the procedure continue without them.
-void AcceptLoss(const ProcNode& node, Durable& next) {
-  if (node.missing_children) next.children = static_cast<std::uint32_t>(node.children.size());
-}
-
 // S82 (rerun skips no state): no state is skipped that later states rely on, and no state that may fail runs after the
 // point of no return.
 Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
@@ -77,12 +69,12 @@ Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
 }
 
 // The state that a rerun leaves may have acted without having ended: it is undone like a completed one.
-void AbandonStep(Core& core, const ProcNode& node, Durable& next) {
-  const bool between_steps = next.state == ProcState::kWaiting;
-  if (!node.begun || between_steps || node.root->durable.past_no_return) return;
-  const StepRow* row = node.procedure->FindRow(next.step);
-  if (row != nullptr && row->undo == UndoKind::kCall)
-    next.undo.push_back({row->number, core.deps.store.NextSequence()});
+std::optional<UndoEntry> AbandonedStep(Core& core, const ProcNode& node, const Durable& now) {
+  const bool between_steps = now.state == ProcState::kWaiting;
+  if (!node.begun || between_steps || node.root->durable.past_no_return) return std::nullopt;
+  const StepRow* row = node.procedure->FindRow(now.step);
+  if (row == nullptr || row->undo != UndoKind::kCall) return std::nullopt;
+  return UndoEntry{row->number, core.deps.store.NextSequence()};
 }
 
 VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
@@ -92,10 +84,8 @@ VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) 
               return Error(Code::kFailedPrecondition, fmt::format("pid {} has unfinished children", node.id.pid));
             }
             if (node.procedure != nullptr) RATCHET_TRY(node.procedure->CheckBypass());
-            next.bypassed = true;
-            AcceptLoss(node, next);
-            next.parked.clear();
-            next.undo.clear();
+            MarkBypassed(next);
+            if (node.missing_children) AcceptLoss(next, node.children.size());
             return Ok();
           },
           std::move(done)};
@@ -157,7 +147,7 @@ void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
   Queue(core, pid,
         {"park", note,
          [note](const ProcNode&, Durable& next) -> Status {
-           next.parked = fmt::format("parked by {}: {}", note.who, note.why);
+           Park(next, fmt::format("parked by {}: {}", note.who, note.why));
            return Ok();
          },
          std::move(done)});
@@ -175,8 +165,8 @@ void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
            if (node.unfinished_children > 0 && RunsBesideChildren(next)) {
              return Error(Code::kFailedPrecondition, node.durable.parked);
            }
-           AcceptLoss(node, next);
-           next.parked.clear();
+           if (node.missing_children) AcceptLoss(next, node.children.size());
+           Unpark(next);
            return Ok();
          },
          std::move(done)});
@@ -198,13 +188,10 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
            // settles an order).
            if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
            RATCHET_TRY(MaySendTo(node, next.step, *row));
-           if (step != next.step) AbandonStep(core, node, next);
-           next.step = step;
-           MoveTo(next.state, ProcState::kRunnable);
+           SendTo(next, step, step == next.step ? std::nullopt : AbandonedStep(core, node, next));
            const std::string unknown = UnknownState(*node.procedure, next);  // an unknown state is then one to undo
            if (!unknown.empty())
              return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
-           next.parked.clear();
            return Ok();
          },
          std::move(done)});
@@ -219,9 +206,7 @@ bool ApplyVerb(ExecutorLock& held, ProcNode& node) {
       held.Later([done = std::move(request.done), status] { done(status); });
       continue;
     }
-    Record(next, request.verb, request.note, held.now_ms());
-    next.version += 1;
-    next.updated_ms = held.now_ms();
+    RecordVerb(next, {request.verb, request.note.who, request.note.why, held.now_ms()});
     StoreThen(held, node, std::move(next), {}, {},
               [request, before = node.durable.step](ExecutorLock& inner, ProcNode& changed) {
                 if (changed.durable.step != before) ResetStep(changed);
@@ -240,12 +225,7 @@ bool ApplyVerb(ExecutorLock& held, ProcNode& node) {
 bool EndIfBypassed(ExecutorLock& held, ProcNode& node) {
   if (!node.durable.bypassed || node.unfinished_children > 0) return false;
   LeaveEverything(held, node);
-  Durable next = node.durable;
-  MoveTo(next.state, ProcState::kSuccess);
-  if (node.parent == nullptr) next.children = 0;
-  next.locks.clear();
-  next.version += 1;
-  next.updated_ms = held.now_ms();
+  Durable next = EndBypassed(node.durable, node.parent == nullptr, held.now_ms());
   StoreBatch batch;
   if (node.parent == nullptr) batch.deletes = DescendantsToDelete(node);
   StoreThen(held, node, std::move(next), std::move(batch), {}, [](ExecutorLock& inner, ProcNode& done) {

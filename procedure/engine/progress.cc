@@ -68,9 +68,7 @@ void Advance(ExecutorLock& held, ProcNode& node) {
     case NextActionKind::kChildren:
       if (node.unfinished_children == 0) {
         SetNextAction(node, ToRun{});
-        MoveTo(node.durable.state,
-               // derived from the children's durable states, never stored (S13: durations and derived counts)
-               ProcState::kRunnable);
+        ResumeAfterChildren(node.durable);
         Run(held, node, /*front=*/true);
         return;
       }
@@ -131,9 +129,7 @@ bool EnsureLocks(ExecutorLock& held, ProcNode& node) {
     node.has_grant = true;
     return true;
   }
-  Durable next = node.durable;
-  next.locks = std::move(wanted);
-  next.version += 1;
+  Durable next = RecordGrant(node.durable, std::move(wanted));
   StoreThen(held, node, std::move(next), {}, {}, [](ExecutorLock& inner, ProcNode& stored) {
     stored.has_grant = true;
     inner.Ready(stored);

@@ -27,7 +27,7 @@ void Problem(ExecutorLock& held, std::string text) {
 
 // Parks in memory only: the record stays as it is, for a version that understands it.
 void ParkAtLoad(ExecutorLock& held, ProcNode& node, const std::string& why) {
-  node.durable.parked = why;
+  Park(node.durable, why);
   SetNextAction(node, ForOperator{});
   Problem(held, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
 }
@@ -76,9 +76,7 @@ void AddRecord(ExecutorLock& held, const ProcedureUpsert& record) {
     Identity id;
     id.pid = id.root = record.pid;
     id.type = "(unreadable record)";
-    Durable durable;
-    durable.version = record.version;
-    ProcNode& node = held->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(durable)));
+    ProcNode& node = held->tree.Add(std::make_unique<ProcNode>(std::move(id), UnreadableState(record.version)));
     ParkAtLoad(held, node, wrong);
     MarkTreeUnknown(node);
     return;
@@ -142,29 +140,12 @@ void BypassAncestors(ProcNode& node) {
   for (ProcNode* up = node.parent; up != nullptr; up = up->parent) {
     if (IsTerminal(up->durable.state) || up->durable.bypassed) continue;
     if (up->durable.state == ProcState::kFailed) continue;  // it only undoes its own steps; it runs no new ones
-    up->durable.bypassed = true;
-    up->durable.parked.clear();
-    up->durable.undo.clear();
+    MarkBypassed(up->durable);
   }
 }
 
-void DecideWant(ProcNode& node) {
-  ProcState& state = node.durable.state;
-  if (state == ProcState::kInitializing) MoveTo(state, ProcState::kRunnable);
-  // An ended procedure keeps its end even if its data cannot be read, because its result can be read.
-  if (!node.durable.parked.empty() && !IsTerminal(state)) {
-    SetNextAction(node, ForOperator{});
-    return;
-  }
-  NextActionKind kind = NextActionKindByState(state);
-  if (state == ProcState::kWaiting && node.unfinished_children == 0) {
-    MoveTo(state, ProcState::kRunnable);  // derived, never stored (S13)
-    kind = RATCHET_MUTANT("procedure.wake_from_counter") ? NextActionKind::kEvent : NextActionKind::kRun;
-  } else if (state == ProcState::kWaitingTimeout) {  // events are forgotten: the step looks again, its time-out starts
-                                                     // again
-    MoveTo(state, ProcState::kRunnable);
-    if (RATCHET_MUTANT("procedure.load_keeps_waiting")) kind = NextActionKind::kEvent;
-  }
+void DecideNextAction(ProcNode& node) {
+  const NextActionKind kind = ResumeFromRecord(node.durable, node.unfinished_children);
   SetNextAction(node, NextActionOf(kind));
   if (kind == NextActionKind::kFinished) ProcedureTree::SetPhase(node, Phase::kFinished);
 }
@@ -206,7 +187,7 @@ void RestoreAll(ExecutorLock& held, const std::vector<ProcNode*>& nodes) {
     for (ProcNode* node : nodes) FindHole(held, *node);
   }
   for (ProcNode* node : nodes) FindRunningParent(held, *node);
-  for (ProcNode* node : nodes) DecideWant(*node);
+  for (ProcNode* node : nodes) DecideNextAction(*node);
   for (ProcNode* node : nodes) {
     if (node->parent == nullptr) RestoreRollback(*node);
   }

@@ -93,10 +93,7 @@ void StoreFold(ExecutorLock& held, ProcNode& node, const std::shared_ptr<Fold>& 
     held.Ready(node);
     return;
   }
-  Durable next = node.durable;
-  next.data = fold->copy->SerializeData();
-  next.version += 1;
-  next.updated_ms = held.now_ms();
+  Durable next = RecordReports(node.durable, fold->copy->SerializeData(), held.now_ms());
   if (RATCHET_MUTANT("procedure.ack_before_commit")) Answer(held, *fold);
   StoreThen(held, node, std::move(next), {}, {}, [fold](ExecutorLock& inner, ProcNode& stored) {
     stored.procedure = std::move(fold->copy);

@@ -178,15 +178,7 @@ void DropNewestUndo(ProcNode& member) {
 
 // The rollback is complete: the root's end and the members' removal in one batch.
 void Conclude(ExecutorLock& held, ProcNode& root) {
-  Durable next = root.durable;
-  MoveTo(next.state, ProcState::kRolledBack);
-  next.parked.clear();
-  if (root.tree.error) next.error = root.tree.error;
-  next.locks.clear();
-  next.undo.clear();
-  next.children = 0;
-  next.version += 1;
-  next.updated_ms = held.now_ms();
+  Durable next = EndRolledBack(root.durable, root.tree.error, held.now_ms());
   StoreBatch batch;
   batch.deletes = DescendantsToDelete(root);
   root.tree.concluding = true;
@@ -195,7 +187,7 @@ void Conclude(ExecutorLock& held, ProcNode& root) {
     for (ProcNode* member : ProcedureTree::Subtree(done)) inner->locks.Release(member->locks, granted);
     for (ProcNode* member : ProcedureTree::Subtree(done)) {
       if (member != &done && !IsTerminal(member->durable.state)) {
-        MoveTo(member->durable.state, ProcState::kRolledBack);
+        EndWithTree(member->durable);
         SetNextAction(*member, Ended{});
         NoteEnded(inner, *member);
       }

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -139,6 +140,24 @@ TEST(Tidy, OtherFoldersIncludeOnlyTheApiOfProcedure) {
     }
   }
   EXPECT_GT(found, 100U);
+}
+
+// One owner of the durable state: elsewhere a new field would be forgotten in one of the changes.
+TEST(Tidy, OnlyTransitionChangesTheDurableState) {
+  static const std::regex change(
+      R"(MoveTo\(|\b(durable|next|first)\.(state|step|data|locks|undo|error|result|version|updated_ms|past_no_return|)"
+      R"(parked|bypassed|verbs|spawn_round|resumed_round|children)( \+?=[^=]|\.(clear|push_back|pop_back|reset)\())");
+  std::size_t found = 0;
+  for (const auto& file : ReadSourceTree()) {
+    const bool engine = StartsWith(file.path, "procedure/core/") || StartsWith(file.path, "procedure/engine/");
+    if (!engine || StartsWith(file.path, "procedure/core/durable_record")) continue;  // which decodes
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      if (!std::regex_search(CodeOf(file.lines[i]), change)) continue;
+      ++found;
+      EXPECT_EQ(file.path, "procedure/core/transition.cc") << file.path << ":" << i + 1;
+    }
+  }
+  EXPECT_GT(found, 10U);
 }
 
 TEST(Tidy, PackageHasTheHeadersThatTheApiOfProcedureIncludes) {
