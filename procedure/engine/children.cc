@@ -94,7 +94,7 @@ void TryGrant(ExecutorLock& held, ProcNode& node) {
   const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
   if (wanted.empty() || held->locks.TryNow(node.locks, wanted)) {
     GrantWithInsert(node.durable, wanted);
-    node.has_grant = true;
+    node.lock_state = LockState::kRecorded;
   }
 }
 

@@ -96,7 +96,7 @@ WaitingOn WaitingOf(const HeldState& held, const ProcNode& node) {
     on.own = true;
     return on;
   }
-  const bool folding = node.phase == Phase::kRunning && !node.in_step;  // a report: it waits as before
+  const bool folding = node.work == NodeWork::kFold;  // a report: it waits as before
   if (node.phase != Phase::kWaiting && !folding) return on;
   if (!node.durable.parked.empty() || node.next_kind() == NextActionKind::kOperator) {
     on.kind = Kind::kOperator;
@@ -185,7 +185,7 @@ ProcedureInfo InfoOf(const HeldState& held, const ProcNode& node) {
   if (const PauseInfo* pause = PausedBy(held, node); pause != nullptr && !IsTerminal(durable.state)) {
     info.paused = pause->ToString();
   }
-  info.running = node.in_step && !node.stays;
+  info.running = node.in_step() && !node.stays;
   info.waiting = WaitingOf(held, node);
   for (const LockRequest& lock : LockManager::Held(node.locks)) info.locks.push_back({lock.key, lock.mode});
   info.undo = durable.undo;

@@ -37,7 +37,7 @@ void RaiseBarrier(ExecutorLock& held, const PauseChange& change) {
   barrier->scope = change.scope;
   barrier->answer = [done = change.done](PauseReport report) { done(std::move(report)); };
   held->tree.ForEach([&](const ProcNode& node) {
-    if (node.in_step && Covers(held, change.scope, node)) barrier->running.insert(node.id.pid);
+    if (node.in_step() && Covers(held, change.scope, node)) barrier->running.insert(node.id.pid);
   });
   if (barrier->running.empty() || change.patience <= Millis{0}) {
     Answer(held, barrier);
@@ -64,8 +64,8 @@ void PutAside(ExecutorLock& held) {
   std::vector<ProcId> granted;
   for (ProcNode* node : queued) {
     held->scheduler.Remove(node->sched);
-    held->locks.Cancel(node->locks, granted);
-    node->undoing = false;
+    CancelLocks(held, *node, granted);
+    node->work = NodeWork::kIdle;
     node->held = true;
     ProcedureTree::SetPhase(*node, Phase::kWaiting);
   }

@@ -38,6 +38,22 @@ struct AbortRequest {
   std::optional<Error> error = std::nullopt;  // with which the tree fails; empty: as aborted by `who`
 };
 
+// The locks that the next step needs.
+enum class LockState : std::uint8_t {
+  kNone,      // not requested
+  kWaiting,   // in the lock manager's queue
+  kGranted,   // by the lock manager; the record does not show that yet
+  kRecorded,  // the record shows that it holds (or is covered for) all of them
+};
+
+// The current piece of work of a procedure.
+enum class NodeWork : std::uint8_t {
+  kIdle,
+  kStep,  // runs
+  kUndo,  // its newest undo is queued, runs, is being stored, or waits for its backoff
+  kFold,  // reports are folded into it
+};
+
 struct ProcNode;
 struct ProcedureResult;  // requests.h
 // An operator's verb that waits for the procedure to be free.
@@ -71,14 +87,13 @@ struct ProcNode {
   std::size_t running_slot = 0;  // in CoreState::running, while a worker is in its step or undo; in CoreState::staying
                                  // while it stays
   LockHolder locks;
-  bool begun = false;      // the current step may have run
-  bool undoing = false;    // the next thing to run is the newest undo
-  bool has_grant = false;  // the record shows that it holds (or is covered for) all the locks that its next step
-                           // needs
-  bool granted = false;    // the lock manager has granted, but the record does not show that yet
-  bool held = false;       // would run, but is paused
-  bool in_step = false;    // a worker is in its step or undo now, or it stays in progress without a worker
-  bool stays = false;      // it is in its step or undo without a worker, until its own work is done (StayForAsync)
+  bool begun = false;  // the current step may have run
+  LockState lock_state = LockState::kNone;
+  NodeWork work = NodeWork::kIdle;
+  // A worker is in its step or undo now, or the step or undo stays in progress without a worker.
+  [[nodiscard]] bool in_step() const { return phase == Phase::kRunning && work != NodeWork::kFold; }
+  bool held = false;   // would run, but is paused
+  bool stays = false;  // it is in its step or undo without a worker, until its own work is done (StayForAsync)
   bool missing_children = false;  // records of its tree are missing at or below it: parked, and its tree is not undone
   bool orphaned = false;          // parent record missing after recovery; no step of this subtree runs
 

@@ -108,30 +108,28 @@ void Run(ExecutorLock& held, ProcNode& node, bool front) {
 
 // True when the step may run now; otherwise the node waits for a lock or a commit is in progress.
 bool EnsureLocks(ExecutorLock& held, ProcNode& node) {
-  if (node.has_grant) return true;
-  if (node.locks.waits()) {
+  if (node.lock_state == LockState::kRecorded) return true;
+  if (node.lock_state == LockState::kWaiting) {
     ProcedureTree::SetPhase(node, Phase::kLockLine);
     return false;
   }
   std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
-  if (!node.granted) {
-    if (wanted.empty()) {
-      node.has_grant = true;
-      return true;
-    }
-    if (!held->locks.Request(node.locks, wanted)) {
+  if (node.lock_state == LockState::kNone && !wanted.empty()) {
+    const bool granted = held->locks.Request(node.locks, wanted);
+    node.lock_state = granted ? LockState::kGranted : LockState::kWaiting;
+    if (!granted) {
       ProcedureTree::SetPhase(node, Phase::kLockLine);
       return false;
     }
   }
-  node.granted = false;
-  if (wanted == node.durable.locks || RATCHET_MUTANT("procedure.grant_not_durable")) {
-    node.has_grant = true;
+  if (node.lock_state == LockState::kNone || wanted == node.durable.locks ||
+      RATCHET_MUTANT("procedure.grant_not_durable")) {
+    node.lock_state = LockState::kRecorded;
     return true;
   }
   Durable next = RecordGrant(node.durable, std::move(wanted));
   StoreThen(held, node, std::move(next), {}, {}, [](ExecutorLock& inner, ProcNode& stored) {
-    stored.has_grant = true;
+    stored.lock_state = LockState::kRecorded;
     inner.Ready(stored);
   });
   return false;

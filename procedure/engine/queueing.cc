@@ -28,16 +28,21 @@ void LeaveEverything(ExecutorLock& held, ProcNode& node) {
   held->scheduler.Remove(node.sched);
   LeaveWait(held, node);
   std::vector<ProcId> granted;
-  held->locks.Cancel(node.locks, granted);
+  CancelLocks(held, node, granted);
   ProcedureTree::SetPhase(node, Phase::kFree);
   ReadyGranted(held, granted);
+}
+
+void CancelLocks(ExecutorLock& held, ProcNode& node, std::vector<ProcId>& granted) {
+  held->locks.Cancel(node.locks, granted);
+  if (node.lock_state == LockState::kWaiting) node.lock_state = LockState::kNone;
 }
 
 void ReadyGranted(ExecutorLock& held, const std::vector<ProcId>& granted) {
   for (const ProcId pid : granted) {
     ProcNode* node = held->tree.Find(pid);
     RATCHET_CHECK(node != nullptr, "a lock was granted to pid {}, which is gone", pid);
-    node->granted = true;
+    node->lock_state = LockState::kGranted;
     if (node->phase == Phase::kLockLine) held.Ready(*node);
   }
 }

@@ -15,6 +15,8 @@ void Enqueue(ExecutorLock& held, ProcNode& node, bool front);
 // Takes the node out of every queue and wait; the node must not be busy.
 void LeaveEverything(ExecutorLock& held, ProcNode& node);
 
+// Withdraws the node's request for locks, if it waits for them; adds those that are granted by that to `granted`.
+void CancelLocks(ExecutorLock& held, ProcNode& node, std::vector<ProcId>& granted);
 // The lock manager has just granted these: the ones that waited in a queue are ready.
 void ReadyGranted(ExecutorLock& held, const std::vector<ProcId>& granted);
 // Records whether `node` keeps locks of succeeded children, S16 (parent keeps child locks), and counts such nodes.

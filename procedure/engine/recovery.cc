@@ -175,7 +175,7 @@ void RestoreLocks(ExecutorLock& held, const std::vector<ProcNode*>& nodes) {
     if (!status.ok()) {
       ParkAtLoad(held, *node, status.error().ToString());
     } else if (owner == node) {
-      node->has_grant = true;
+      node->lock_state = LockState::kRecorded;
     }
   }
 }

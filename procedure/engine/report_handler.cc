@@ -63,6 +63,7 @@ void StartFold(ExecutorLock& held, ProcNode& node) {
   fold->copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
   RATCHET_CHECK(fold->copy != nullptr, "pid {} cannot read its own data", node.id.pid);
   ProcedureTree::SetPhase(node, Phase::kRunning);
+  node.work = NodeWork::kFold;
   held.Later([&core = held.core(), &node, fold] { RunFold(core, node, fold); });
 }
 
@@ -88,6 +89,7 @@ void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
 
 void StoreFold(ExecutorLock& held, ProcNode& node, const std::shared_ptr<Fold>& fold) {
   ProcedureTree::SetPhase(node, Phase::kFree);
+  node.work = NodeWork::kIdle;
   if (!fold->taken) {
     Answer(held, *fold);
     held.Ready(node);

@@ -62,7 +62,7 @@ void ContinueRollback(ExecutorLock& held, ProcNode& root) {
   if (newest.phase == Phase::kQueued || IsWaiting(newest)) return;            // queued, running or in its backoff
   if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
   if (HoldIfPaused(held, newest)) return;
-  newest.undoing = true;
+  newest.work = NodeWork::kUndo;
   Enqueue(held, newest, /*front=*/true);
 }
 
@@ -154,7 +154,7 @@ void StoreUndone(ExecutorLock& held, ProcNode& node, StepRun& run, std::string d
   const StepNo step = run.step();
   StoreThen(held, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
             [step](ExecutorLock& inner, ProcNode& undone) {
-              undone.undoing = false;
+              undone.work = NodeWork::kIdle;
               ForgetRuns(undone);
               DropNewestUndo(undone);
               LogUndone(inner, undone, step, nullptr);
@@ -207,7 +207,7 @@ void Conclude(ExecutorLock& held, ProcNode& root) {
 void LeaveUndo(ExecutorLock& held, ProcNode& member) {
   LeaveEverything(held, member);
   ProcedureTree::SetPhase(member, Phase::kWaiting);
-  member.undoing = false;
+  member.work = NodeWork::kIdle;
   member.held = false;
 }
 
@@ -215,7 +215,7 @@ void ForgetUndo(ExecutorLock& held, ProcNode& root) {
   const auto before = std::exchange(root.tree.undo, {});
   CollectUndo(root);
   for (const auto& [order, member] : before) {
-    if (member->undoing && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(held, *member);
+    if (member->work == NodeWork::kUndo && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(held, *member);
   }
 }
 

@@ -95,14 +95,14 @@ void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& 
   const bool urgent_resumed = !held->resumed_urgent.empty();
   if (held->scheduler.has_ready() || urgent_resumed || !held->resumed.empty())
     held.NotifyWorkers(/*urgent=*/held->scheduler.urgent() > 0 || urgent_resumed);
-  const bool first = !node.undoing && !node.begun && node.durable.history.empty();
+  const bool first = node.work != NodeWork::kUndo && !node.begun && node.durable.history.empty();
   node.run_began = held.core().deps.clock.Now();
   if (resumed == nullptr) {
     ProcedureTree::SetPhase(node, Phase::kRunning);
-    node.in_step = true;
+    if (node.work != NodeWork::kUndo) node.work = NodeWork::kStep;
     node.begun = true;
     node.step_began = node.run_began;
-    if (node.undoing) ForgetAsyncResults(node);  // those of the step
+    if (node.work == NodeWork::kUndo) ForgetAsyncResults(node);  // those of the step
   }
   run.emplace(held, node);
   run->SetWorker(worker.number);
@@ -330,7 +330,7 @@ void Publish(ExecutorLock& held, ProcNode& node, StepNo step, OutcomeKind outcom
   }
   if (t.locks == LockAction::kRelease) {
     held->locks.Release(node.locks, granted);
-    node.has_grant = false;
+    node.lock_state = LockState::kNone;
     SetInheritsChildLocks(held, node, false);
   } else if (t.locks == LockAction::kHandOver) {
     held->locks.HandOver(node.locks, node.parent->locks, granted);

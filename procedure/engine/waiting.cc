@@ -80,8 +80,8 @@ bool EndWait(ExecutorLock& held, ProcNode& node, bool timed_out) {
   node.timed_out = timed_out;
   if (IsBusy(node.phase)) return true;  // a report is being folded, or a verb stored; BeginWait notices the end
   ProcedureTree::SetPhase(node, Phase::kFree);
-  if (node.undoing) {
-    node.undoing = false;
+  if (node.work == NodeWork::kUndo) {
+    node.work = NodeWork::kIdle;
     ProcedureTree::SetPhase(node, Phase::kWaiting);
     held.ReadyUndo(*node.root);
     return true;
