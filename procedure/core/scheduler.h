@@ -21,7 +21,7 @@
 #include "procedure/api/lock_request.h"
 #include "procedure/api/procedure.h"
 #include "procedure/api/run_limits.h"
-#include "procedure/core/intrusive_list.h"
+#include "procedure/core/lists.h"
 
 namespace ratchet::procedure {
 

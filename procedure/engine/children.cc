@@ -6,8 +6,7 @@
 
 #include "common/base/mutant.h"
 #include "procedure/api/proc_state.h"
-#include "procedure/core/author_call.h"
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/notifications.h"
 #include "procedure/engine/pause.h"
 #include "procedure/engine/queueing.h"

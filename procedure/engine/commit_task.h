@@ -10,8 +10,8 @@
 
 #include "common/base/unique_function.h"
 #include "procedure/api/store.h"
-#include "procedure/core/durable_record.h"
-#include "procedure/engine/proc_node.h"
+#include "procedure/core/node.h"
+#include "procedure/core/record.h"
 
 namespace ratchet::procedure {
 

@@ -6,7 +6,7 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "procedure/engine/node_record.h"
+#include "procedure/core/node.h"
 
 namespace ratchet::procedure {
 

@@ -28,15 +28,15 @@
 #include "procedure/api/procedure_listener.h"
 #include "procedure/api/requests.h"
 #include "procedure/api/store.h"
+#include "procedure/core/lists.h"
 #include "procedure/core/lock_manager.h"
+#include "procedure/core/node.h"
 #include "procedure/core/nonce_table.h"
 #include "procedure/core/pause_board.h"
-#include "procedure/core/ready_list.h"
 #include "procedure/core/scheduler.h"
 #include "procedure/core/type_metrics.h"
 #include "procedure/core/wait_table.h"
 #include "procedure/engine/commit_task.h"
-#include "procedure/engine/procedure_tree.h"
 
 namespace ratchet::procedure {
 

@@ -19,7 +19,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "procedure/core/intrusive_list.h"
+#include "procedure/core/lists.h"
 
 namespace ratchet::procedure {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
 #include "procedure/engine/log_lines.h"
 #include "procedure/engine/observe.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/pause_cover.h"
 #include "procedure/engine/waiting.h"
 

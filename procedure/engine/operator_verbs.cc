@@ -9,7 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "procedure/api/rerun_policy.h"
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
 #include "procedure/engine/answers.h"
 #include "procedure/engine/ending.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
 #include "procedure/engine/queueing.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 
 namespace ratchet::procedure {
 namespace {

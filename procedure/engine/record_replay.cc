@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "procedure/api/offline_store.h"
-#include "procedure/core/usable_record.h"
+#include "procedure/core/author_object.h"
 
 namespace ratchet::procedure {
 namespace {

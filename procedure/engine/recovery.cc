@@ -9,8 +9,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "procedure/core/author_call.h"
-#include "procedure/core/usable_record.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/deadline.h"
 #include "procedure/engine/notifications.h"
 #include "procedure/engine/pause.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/answers.h"
 #include "procedure/engine/node_commit.h"
 #include "procedure/engine/waiting.h"

@@ -7,12 +7,12 @@
 
 #include "common/base/check.h"
 #include "common/base/mutant.h"
+#include "procedure/core/node.h"
 #include "procedure/engine/activity.h"
 #include "procedure/engine/answers.h"
 #include "procedure/engine/ending.h"
 #include "procedure/engine/log_lines.h"
 #include "procedure/engine/node_commit.h"
-#include "procedure/engine/node_record.h"
 #include "procedure/engine/notifications.h"
 #include "procedure/engine/pause.h"
 #include "procedure/engine/queueing.h"

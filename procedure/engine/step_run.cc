@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "procedure/core/author_call.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/log_lines.h"
 #include "procedure/engine/pause.h"
 #include "procedure/engine/waiting.h"

@@ -6,7 +6,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
-#include "procedure/core/author_call.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/children.h"
 #include "procedure/engine/deadline.h"
 

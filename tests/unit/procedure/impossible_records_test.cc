@@ -8,7 +8,7 @@
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "procedure/api/record.pb.h"
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

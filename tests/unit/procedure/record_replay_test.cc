@@ -7,7 +7,7 @@
 
 #include "procedure/api/offline_store.h"
 #include "procedure/api/state_machine_procedure.h"
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "tests/support/script.pb.h"
 
 namespace ratchet::procedure {

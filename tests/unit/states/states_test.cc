@@ -13,8 +13,8 @@
 #include "common/model/region_state.h"
 #include "master/cluster/server_directory.h"
 #include "procedure/api/proc_state.h"
-#include "procedure/core/next_action_kind.h"
-#include "procedure/engine/phase.h"
+#include "procedure/core/node.h"
+#include "procedure/core/transition.h"
 
 namespace ratchet {
 namespace {

@@ -4,26 +4,119 @@
 // part that has made the node busy: a worker during a step, the report handler during a fold.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/state_moves.h"
+#include "common/base/strong_id.h"
+#include "procedure/api/event.h"
 #include "procedure/api/procedure.h"
+#include "procedure/api/store.h"
 #include "procedure/core/async_results.h"
-#include "procedure/core/durable_record.h"
-#include "procedure/core/lock_holder.h"
-#include "procedure/core/ready_list.h"
+#include "procedure/core/lists.h"
+#include "procedure/core/lock_manager.h"
+#include "procedure/core/record.h"
 #include "procedure/core/scheduler.h"
 #include "procedure/core/transition.h"
 #include "procedure/core/wait_table.h"
-#include "procedure/engine/next_action.h"
-#include "procedure/engine/phase.h"
 
 namespace ratchet::procedure {
+
+// The current activity of a procedure in memory, and the legal moves. ProcedureTree::SetPhase makes each move.
+// procedure/README.md draws them; StatesTest compares the drawing with the table. Pure.
+
+enum class Phase : std::uint8_t {
+  kFree,        // between two activities: the part that frees it adds it to the ready list; never seen when the
+                // lock is free
+  kLockLine,    // waits in the lock manager
+  kQueued,      // waits for a worker and has its locks
+  kRunning,     // busy: a worker runs its step or undo, it stays in progress without a worker, or a report is
+                // folded
+  kCommitting,  // busy: a commit is in flight
+  kWaiting,     // for children, event, async work, backoff, operator or its turn in the rollback: see ProcNode
+  kFinished,    // a succeeded child leaves this phase when its tree is undone
+};
+inline constexpr std::array kPhases{Phase::kFree,       Phase::kLockLine, Phase::kQueued,  Phase::kRunning,
+                                    Phase::kCommitting, Phase::kWaiting,  Phase::kFinished};
+
+[[nodiscard]] constexpr bool IsBusy(Phase phase) { return phase == Phase::kRunning || phase == Phase::kCommitting; }
+[[nodiscard]] std::string_view PhaseName(Phase phase);
+[[nodiscard]] constexpr StateSet<Phase> MovesFrom(Phase from) {
+  using enum Phase;
+  switch (from) {
+    case kFree: return {kLockLine, kQueued, kRunning, kCommitting, kWaiting, kFinished};
+    case kLockLine: return {kFree, kWaiting};
+    case kQueued: return {kFree, kRunning, kWaiting};
+    case kRunning: return {kFree};
+    case kCommitting: return {kFree, kWaiting};
+    case kWaiting: return {kFree, kQueued, kCommitting};
+    case kFinished: return {kFree, kQueued, kWaiting};
+  }
+  return {};
+}
+inline constexpr MoveTable kPhaseMoves(kPhases, &MovesFrom);
+[[nodiscard]] constexpr bool IsLegalMove(Phase from, Phase to) { return kPhaseMoves.MayGo(from, to); }
+
+// The next action of a procedure once it is free, with the data that belongs only to that action: a ticket, a time
+// limit and a timer exist only while it waits. SetNextAction makes each move. Values; the executor's lock guards them.
+
+// One wait, from the decision to wait to its end.
+struct Wait {
+  enum class Stage : std::uint8_t {
+    kToBegin,   // not in the wait table, no timer
+    kUnderWay,  // in the wait table if it had a ticket; has a timer if it has a limit
+    kOver,      // it ended while the procedure was busy: noticed when that is done
+  };
+  std::optional<WaitTicket> ticket;  // what it waits for; spent when the wait begins
+  std::optional<Millis> limit;       // time-out, or backoff
+  Stage stage = Stage::kToBegin;
+  Timers::Handle timer = 0;  // 0: none
+  TimePoint due{};           // due time of the timer
+};
+
+struct ToRun {};
+struct ToRunAgain {};
+struct ForChildren {};
+struct ForEvent {
+  Wait wait;
+};
+struct ForAsync {
+  Wait wait;
+  std::uint64_t arrivals = 0;  // number of arrivals of asynchronous work that the step had seen
+};
+struct ForRetry {
+  Wait wait;
+};
+struct ForOperator {};
+struct ForUndo {
+  std::optional<Wait> backoff;  // before the next try of an undo that failed
+};
+struct Ended {
+  std::optional<Wait> backoff;  // likewise, for a succeeded child whose tree is undone
+};
+// In the order of NextActionKind.
+using NextAction =
+    std::variant<ToRun, ToRunAgain, ForChildren, ForEvent, ForAsync, ForRetry, ForOperator, ForUndo, Ended>;
+
+[[nodiscard]] inline NextActionKind KindOf(const NextAction& next_action) {
+  return static_cast<NextActionKind>(next_action.index());
+}
+// Makes an action without the details of a wait.
+[[nodiscard]] NextAction NextActionOf(NextActionKind kind);
+// Null: the action does not wait for an event, asynchronous work or a backoff.
+[[nodiscard]] Wait* WaitIn(NextAction& next_action);
+[[nodiscard]] const Wait* WaitIn(const NextAction& next_action);
 
 struct PendingReport {
   std::string message;
@@ -141,5 +234,42 @@ void ResetStep(ProcNode& node);
 void ForgetAsyncResults(ProcNode& node);
 // Forgets only the number of attempts of the current step, and their last error.
 void ForgetRuns(ProcNode& node);
+
+// Encodes a procedure for the store, and names its steps for fault points.
+
+[[nodiscard]] ProcedureUpsert UpsertOf(const ProcNode& node, const Durable& durable);
+
+// "CreateTable:ADD_TO_META"
+[[nodiscard]] std::string FaultDetail(const ProcNode& node, StepNo step, bool undo);
+
+// All procedures in memory and their parent-child links. Pure; the executor's lock guards it.
+
+class ProcedureTree {
+ public:
+  // Links the node to its parent, which must be in the tree already.
+  ProcNode& Add(std::unique_ptr<ProcNode> node);
+  // The node must have no children left.
+  void Remove(ProcNode& node);
+  [[nodiscard]] ProcNode* Find(ProcId pid) const;
+
+  // By pid.
+  [[nodiscard]] std::vector<ProcNode*> Sorted() const;
+  // `node` and the tree below it, parents before children.
+  [[nodiscard]] static std::vector<ProcNode*> Subtree(ProcNode& node);
+
+  // Changes the phase and updates the tree's count of busy members. A node that is no longer free leaves the ready
+  // list.
+  static void SetPhase(ProcNode& node, Phase phase);
+
+  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  // Calls `visit` in no particular order.
+  template <class Visit>
+  void ForEach(Visit&& visit) const {
+    for (const auto& [pid, node] : nodes_) visit(*node);
+  }
+
+ private:
+  std::unordered_map<ProcId, std::unique_ptr<ProcNode>> nodes_;
+};
 
 }  // namespace ratchet::procedure

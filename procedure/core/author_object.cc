@@ -1,12 +1,11 @@
-#include "procedure/core/usable_record.h"
+#include "procedure/core/author_object.h"
 
 #include <fmt/format.h>
 
-#include "procedure/core/author_call.h"
-#include "procedure/core/identity.h"
 #include "procedure/core/transition.h"
 
 namespace ratchet::procedure {
+
 namespace {
 
 std::string WhyUnusable(const Procedure& procedure) {
