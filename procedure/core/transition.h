@@ -88,6 +88,13 @@ struct TransitionFacts {
 // another version wrote it. Empty: the procedure can continue.
 [[nodiscard]] std::string UnknownState(const Procedure& procedure, const Durable& durable);
 
+// True if a procedure with unfinished children contradicts itself: its record does not say that it waits for them, S79
+// (invalid record is parked).
+[[nodiscard]] inline bool RunsBesideChildren(const Durable& durable) {
+  return !durable.bypassed && (durable.state == ProcState::kRunnable || durable.state == ProcState::kInitializing ||
+                               durable.state == ProcState::kWaitingTimeout);
+}
+
 // The effects of an outcome, in addition to the new durable state.
 struct TransitionEffects {
   bool commit = true;

@@ -1,8 +1,8 @@
-// The executor's members (executor.h): each takes the executor's lock, or hands the request to the part that implements
-// it. It is a library target of its own because it uses all parts, and the parts use the types of executor.h.
-#include "procedure/api/executor.h"
-
+// The executor's members (api/executor.h): each takes the executor's lock, or hands the request to the part that
+// implements it.
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,25 +11,51 @@
 
 #include "common/base/check.h"
 #include "common/base/mutex.h"
+#include "procedure/api/executor.h"
 #include "procedure/api/procedure_listener.h"
-#include "procedure/engine/abort.h"
-#include "procedure/engine/activity_watch.h"
-#include "procedure/engine/awaited.h"
+#include "procedure/engine/activity.h"
+#include "procedure/engine/advance.h"
+#include "procedure/engine/ending.h"
 #include "procedure/engine/executor_lock.h"
-#include "procedure/engine/lowest_live.h"
 #include "procedure/engine/observe.h"
 #include "procedure/engine/operator_verbs.h"
 #include "procedure/engine/pause.h"
-#include "procedure/engine/progress.h"
 #include "procedure/engine/recovery.h"
 #include "procedure/engine/report_handler.h"
-#include "procedure/engine/results.h"
 #include "procedure/engine/step_runner.h"
-#include "procedure/engine/stuck_monitor.h"
-#include "procedure/engine/submitter.h"
+#include "procedure/engine/submit.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
+
+// A value that one thread waits for and another one provides.
+
+// Shared by both sides, so that neither side destroys it while the other still uses it.
+template <class T>
+class Awaited {
+ public:
+  void Set(T value) {
+    const MutexLock lock(mutex_);
+    value_ = std::move(value);
+    changed_.NotifyAll();
+  }
+  // nullopt: `halted` returned true, so no value will come.
+  template <class IsHalted>
+  std::optional<T> Wait(IsHalted halted) {
+    while (true) {
+      const bool over = halted();  // read before the value, so a value that came first is not missed
+      const MutexLock lock(mutex_);
+      if (value_ || over) return std::move(value_);
+      changed_.WaitFor(mutex_, std::chrono::milliseconds(100));
+      if (value_) return std::move(value_);
+    }
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::optional<T> value_ GUARDED_BY(mutex_);
+};
 
 struct Executor::Parts {
   Parts(Deps deps, Options options)

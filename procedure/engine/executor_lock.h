@@ -16,33 +16,108 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "common/base/adaptive_mutex.h"
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/part_lock.h"
 #include "common/base/prng.h"
+#include "common/base/result.h"
+#include "common/base/unique_function.h"
 #include "procedure/api/activity_stream.h"
 #include "procedure/api/executor_options.h"
+#include "procedure/api/pause_scope.h"
 #include "procedure/api/procedure_listener.h"
 #include "procedure/api/requests.h"
 #include "procedure/api/store.h"
+#include "procedure/api/views.h"
 #include "procedure/core/lists.h"
 #include "procedure/core/lock_manager.h"
 #include "procedure/core/node.h"
 #include "procedure/core/nonce_table.h"
-#include "procedure/core/pause_board.h"
+#include "procedure/core/record.h"
 #include "procedure/core/scheduler.h"
 #include "procedure/core/type_metrics.h"
 #include "procedure/core/wait_table.h"
-#include "procedure/engine/commit_task.h"
 
 namespace ratchet::procedure {
 
+// The pauses, and the operators that wait for steps in flight to end. Pure data; pause.h works on it under the
+// executor's lock.
+
+using PauseDone = std::function<void(Result<PauseReport>)>;
+
+// A request to pause or resume, queued behind the one whose record is being written, S12 (system record with its lock:
+// one writer per key).
+struct PauseChange {
+  bool resume = false;
+  PauseScope scope;
+  OperatorNote note;
+  Millis patience{0};  // for a pause: how long to wait for steps in flight
+  PauseDone done;
+};
+
+// An operator waits until no step of what is paused runs.
+struct PauseBarrier {
+  std::unordered_set<ProcId> running;
+  Timers::Handle timer = 0;
+  std::function<void(PauseReport)> answer;
+  PauseScope scope;
+};
+
+struct PauseBoard {
+  std::vector<PauseInfo> active;
+  std::vector<PauseLogEntry> log;  // as stored
+  std::deque<PauseChange> line;
+  bool writing = false;  // the record of the first change in the queue is being stored
+  std::vector<std::shared_ptr<PauseBarrier>> barriers;
+};
+
+// One commit on its way from a lock holder to the store and back: the batch to store, and what to do once it is
+// durable.
+//
+// A thread that fills a task in under the lock does not touch it afterwards. The committed data does not change before
+// it is published, so the records are encoded after the lock is released.
+
+class Core;
 class ExecutorLock;
 
-// A reader of the activity stream that waits for the next entry (activity_watch.h).
+// The step or undo whose outcome is committed: its name is the detail of the fault points around the commit.
+struct CommitPoint {
+  StepNo step = 0;  // 0: none; no fault point is hit
+  bool undo = false;
+};
+
+struct CommitTask {
+  // Makes the task empty again, but keeps its memory.
+  void Reset() {
+    batch = StoreBatch();
+    point = CommitPoint();
+    node = nullptr;
+    if (KindOf(next_action) != NextActionKind::kRun) next_action = ToRun{};
+    nodes.clear();
+    system_puts.clear();
+    system_deletes.clear();
+    published = nullptr;
+  }
+
+  StoreBatch batch;
+  CommitPoint point;
+  ProcNode* node = nullptr;                      // whose next state it is: stored before everything else
+  Durable next;                                  // after ShowStored: the state before
+  NextAction next_action;                        // for a step: the node's next action once the commit is shown
+  std::vector<std::unique_ptr<ProcNode>> nodes;  // new nodes, not in the tree yet: stored after the batch's own records
+  std::vector<SystemPut> system_puts;            // the batch's vector, kept to reuse its memory
+  std::vector<std::string> system_deletes;
+  // Called under a lock of its own.
+  UniqueFunction<void(ExecutorLock&, CommitTask&)> published;
+  std::shared_ptr<Core> core;  // set while the store has the task
+};
+
+// A reader of the activity stream that waits for the next entry (activity.h).
 struct ActivityWatch {
   std::uint64_t after = 0;
   std::size_t limit = 0;
@@ -84,7 +159,7 @@ struct CoreState {
   std::map<ProcId, Completed> completed;
   ProcId max_pid;
   std::vector<ProcId> moved_waiters;  // procedures whose wait for a lock has changed and was not checked yet
-                                      // (deadlock.h)
+                                      // (advance.h)
   // No unfinished procedure has a lower pid, whether it is in the tree or still being stored. Only ever raised.
   ProcId lowest_live{1};
   // Pids that were loaded, sorted; between the last of them and the first new one a million numbers may be unused, S117
@@ -117,7 +192,7 @@ struct CoreState {
 
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  // `drain` decides what each procedure that is ready does next (progress.h).
+  // `drain` decides what each procedure that is ready does next (advance.h).
   Core(ExecutorDeps dependencies, ExecutorOptions opts, void (*drain)(ExecutorLock&))
       : deps(dependencies), options(std::move(opts)), drain_(drain), state_(options) {}
 
@@ -283,5 +358,27 @@ class SCOPED_CAPABILITY ExecutorLock final : public HeldState {
   bool notifies_ = false;
   bool finished_ = false;
 };
+
+// Stores the next durable state of one procedure and shows it once it is durable. Enforces S11 (one commit per pid).
+
+// Makes the node busy, and stores CommitTask::next and the task's batch. CommitTask::published begins with ShowStored.
+void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point);
+// Applies the stored state: makes it the node's durable state, and updates the system records.
+ProcNode& ShowStored(ExecutorLock& held, CommitTask& task);
+
+// Makes the node busy, stores `next` (and `extra`), then shows it and calls `then`. `then` decides how the node
+// continues: it calls ExecutorLock::Ready or makes the node busy again.
+template <class Then>
+void StoreThen(ExecutorLock& held, ProcNode& node, Durable next, StoreBatch extra, CommitPoint point, Then then) {
+  auto task = held.NewTask();
+  task->next = std::move(next);
+  task->batch = std::move(extra);
+  BeginStore(node, *task, point);
+  task->published = [call = std::move(then)](ExecutorLock& inner, CommitTask& stored) mutable {
+    ProcNode& shown = ShowStored(inner, stored);
+    call(inner, shown);
+  };
+  held.Commit(std::move(task));
+}
 
 }  // namespace ratchet::procedure

@@ -1,5 +1,6 @@
 #include "procedure/engine/operator_verbs.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,19 +9,18 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "procedure/api/proc_state.h"
+#include "procedure/api/requests.h"
 #include "procedure/api/rerun_policy.h"
 #include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
-#include "procedure/engine/answers.h"
 #include "procedure/engine/ending.h"
-#include "procedure/engine/log_lines.h"
-#include "procedure/engine/node_commit.h"
-#include "procedure/engine/queueing.h"
-#include "procedure/engine/recovery.h"
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/rollback.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
+
 namespace {
 
 // Hands a verb to the procedure; it is applied as soon as the procedure is free.
@@ -245,6 +245,118 @@ bool EndIfBypassed(ExecutorLock& held, ProcNode& node) {
     ReadyGranted(inner, granted);
   });
   return true;
+}
+
+namespace {
+
+Status CanAbort(const ProcNode& root) {
+  if (IsTerminal(root.durable.state))
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", root.id.pid));
+  if (root.durable.past_no_return) {
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} is past its point of no return", root.id.pid));
+  }
+  if (root.procedure == nullptr) return Error(Code::kFailedPrecondition, root.durable.parked);
+  return Ok();
+}
+
+// `request`: without the procedures that still have to be answered.
+void Ask(ExecutorLock& held, ProcId pid, AbortRequest request, std::function<void(Status)> done) {
+  ProcNode* node = held->tree.Find(pid);
+  Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid)))
+                               : CanAbort(*node->root);
+  if (held->halted || held->stopping) can = Error(Code::kUnavailable, "the executor has stopped");
+  if (!can.ok() || node->root->tree.failing) {
+    held.Later([done = std::move(done), can] { done(can); });
+    return;
+  }
+  ProcNode& root = *node->root;
+  const bool asked = root.abort.has_value();  // then both callers get the result
+  const bool of_operator = !request.error.has_value();
+  if (!asked) root.abort = std::move(request);
+  root.abort->done.push_back(std::move(done));
+  root.abort->lets_go |= of_operator && (!root.durable.parked.empty() || !root.verbs.empty());
+  if (asked) return;
+  if (IsBusy(root.phase)) return;  // the request is found when the root is free
+  LeaveEverything(held, root);
+  held.Ready(root);
+}
+
+}  // namespace
+
+void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
+  AbortRequest request;
+  request.who = std::move(note.who);
+  request.why = std::move(note.why);
+  ExecutorLock held(core);
+  Ask(held, pid, std::move(request), std::move(done));
+  held.Finish();
+}
+
+void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done) {
+  AbortRequest request;
+  request.who = "the executor";
+  request.why = fmt::format("the deadline of {} ms is over", deadline.count());
+  request.error = Error(Code::kTimeout, request.why, std::string(kDeadlineClass));
+  ExecutorLock held(core);
+  Ask(held, pid, std::move(request), std::move(done));
+  held.Finish();
+}
+
+bool ApplyAbort(ExecutorLock& held, ProcNode& root) {
+  if (const Status can = CanAbort(root); !can.ok()) {
+    AnswerAbort(held, root, can);
+    return false;
+  }
+  const AbortRequest request = *std::exchange(root.abort, std::nullopt);
+  const Error why =
+      request.error.value_or(Error(Code::kAborted, fmt::format("aborted by {}: {}", request.who, request.why)));
+  LeaveEverything(held, root);
+  Durable next = FailIdle(root.durable, root.procedure->FindRow(root.durable.step), root.begun,
+                          held.core().deps.store.NextSequence(), why, held.now_ms());
+  AddVerb(next, {"abort", request.who, request.why, held.now_ms()});
+  // An operator that aborts a parked procedure has looked at it. The undo of a state that this version does not know
+  // cannot be run.
+  if (request.lets_go && UnknownState(*root.procedure, next).empty()) Unpark(next);
+  StoreThen(held, root, std::move(next), {}, {}, [why, request](ExecutorLock& inner, ProcNode& failed) {
+    SetNextAction(failed, ForUndo{});
+    for (const auto& done : request.done) inner.Later([done] { done(Ok()); });
+    BeginRollback(inner, failed, why);
+    inner.Ready(failed);
+  });
+  return true;
+}
+
+namespace {
+
+bool HasEnded(Core& core, ProcId pid) {
+  ExecutorLock held(core);
+  ProcNode* const node = held->tree.Find(pid);
+  if (node != nullptr) node->tree.deadline = 0;  // it has run
+  const bool ended = node == nullptr || IsTerminal(node->durable.state) || node->tree.failing;
+  held.Finish();
+  return ended;
+}
+
+}  // namespace
+
+void ArmDeadline(ExecutorLock& held, ProcNode& node) {
+  if (node.id.deadline_ms == 0 || node.parent != nullptr || IsTerminal(node.durable.state)) return;
+  if (node.tree.failing || node.tree.deadline != 0) return;
+  Core& core = held.core();
+  const Millis limit(static_cast<std::int64_t>(node.id.deadline_ms));
+  node.tree.deadline = core.deps.timers.After(limit, [weak = core.weak_from_this(), pid = node.id.pid, limit] {
+    const std::shared_ptr<Core> alive = weak.lock();
+    if (alive == nullptr || HasEnded(*alive, pid)) return;
+    FailTree(*alive, pid, limit, [pid, limit](const Status& failed) {
+      if (failed.ok()) return;
+      RATCHET_LOG(kWarn, "pid={} continues after its deadline of {} ms: {}", pid, limit.count(),
+                  failed.error().message());
+    });
+  });
+}
+
+void DisarmDeadline(ExecutorLock& held, ProcNode& node) {
+  if (node.tree.deadline != 0) held.core().deps.timers.Cancel(std::exchange(node.tree.deadline, 0));
 }
 
 }  // namespace ratchet::procedure

@@ -8,7 +8,7 @@
 #include "common/base/log.h"
 #include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
-#include "procedure/engine/queueing.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {

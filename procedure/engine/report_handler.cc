@@ -8,8 +8,8 @@
 
 #include "common/base/mutant.h"
 #include "procedure/core/author_object.h"
-#include "procedure/engine/answers.h"
-#include "procedure/engine/node_commit.h"
+#include "procedure/engine/ending.h"
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {

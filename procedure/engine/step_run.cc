@@ -4,7 +4,7 @@
 
 #include "common/base/check.h"
 #include "procedure/core/author_object.h"
-#include "procedure/engine/log_lines.h"
+#include "procedure/engine/activity.h"
 #include "procedure/engine/pause.h"
 #include "procedure/engine/waiting.h"
 

@@ -11,14 +11,13 @@
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "procedure/engine/activity.h"
-#include "procedure/engine/children.h"
-#include "procedure/engine/deadlock.h"
+#include "procedure/engine/advance.h"
 #include "procedure/engine/ending.h"
-#include "procedure/engine/log_lines.h"
-#include "procedure/engine/node_commit.h"
-#include "procedure/engine/queueing.h"
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/rollback.h"
 #include "procedure/engine/step_run.h"
+#include "procedure/engine/submit.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -341,7 +340,7 @@ void Publish(ExecutorLock& held, ProcNode& node, StepNo step, OutcomeKind outcom
       t.next_kind == NextActionKind::kFinished)
     ResetStep(node);
   std::vector<ProcNode*> added;
-  for (auto& child : children) added.push_back(&AdoptChild(held, std::move(child)));
+  for (auto& child : children) added.push_back(&Adopt(held, std::move(child)));
   if (!added.empty()) LogSpawned(held, node, added);
   for (ProcNode* child : added) held.Ready(*child);
   if (t.failed) BeginRollback(held, *node.root, *node.durable.error);

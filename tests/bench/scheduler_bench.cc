@@ -28,11 +28,11 @@
 #include "common/base/prng.h"
 #include "procedure/api/executor.h"
 #include "procedure/api/procedure_registry.h"
+#include "procedure/api/scheduling_class.h"
 #include "procedure/api/state_machine_procedure.h"
 #include "procedure/api/worker_pool.h"
-#include "procedure/api/scheduling_class.h"
+#include "procedure/engine/advance.h"
 #include "procedure/engine/executor_lock.h"
-#include "procedure/engine/progress.h"
 #include "tests/support/memory_store.h"
 
 namespace ratchet::procedure {

@@ -7,7 +7,7 @@
 
 #include "procedure/api/procedure_registry.h"
 #include "procedure/api/worker_pool.h"
-#include "procedure/engine/progress.h"
+#include "procedure/engine/advance.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/memory_store.h"
 

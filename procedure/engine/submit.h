@@ -1,12 +1,18 @@
-// New procedures: checks them, numbers them, and adds them to the tree, for Submit and Spawn alike.
+// New roots: nonce, checks, locks, insert.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "procedure/engine/executor_lock.h"
 
 namespace ratchet::procedure {
+
+// Executor::SubmitAsync.
+void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, std::function<void(Result<ProcId>)> done);
+
+// New procedures: checks them, numbers them, and adds them to the tree, for Submit and Spawn alike.
 
 // Ok if an object can be submitted: known type, valid initial data, never submitted before.
 [[nodiscard]] Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure);
@@ -27,6 +33,5 @@ void TryGrantAll(ExecutorLock& held, const std::vector<std::unique_ptr<ProcNode>
 
 // Called when the insert is durable: adds the node to the tree, counts it, shows it.
 ProcNode& Adopt(ExecutorLock& held, std::unique_ptr<ProcNode> node);
-inline ProcNode& AdoptChild(ExecutorLock& held, std::unique_ptr<ProcNode> node) { return Adopt(held, std::move(node)); }
 
 }  // namespace ratchet::procedure
