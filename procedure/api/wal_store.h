@@ -31,7 +31,7 @@ struct WalStoreOptions {
 };
 
 // The facts about a store that a cluster's root keeps outside of the store's own directory, so that an older copy of
-// the store is never treated as the newest (procedure/store/root_guard.h). Opened before the store is made.
+// the store is never treated as the newest (procedure/store/claim.h). Opened before the store is made.
 class RootGuard;
 // WentBack: the root has claims, but its facts are missing. In a root without claims the facts are made.
 [[nodiscard]] Result<std::shared_ptr<RootGuard>> OpenRootGuard(std::unique_ptr<io::Directory> root);

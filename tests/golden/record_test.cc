@@ -18,7 +18,7 @@
 #include "procedure/api/procedure_registry.h"
 #include "procedure/core/author_object.h"
 #include "procedure/core/record.h"
-#include "procedure/store/frame.h"
+#include "procedure/store/format.h"
 #include "tests/golden/fill_message.h"
 #include "tests/golden/golden_file.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/io/disk.h"
-#include "procedure/store/store_reader.h"
+#include "procedure/store/reader.h"
 
 namespace ratchet::procedure::tool {
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "procedure/store/epoch_claim.h"
+#include "procedure/store/claim.h"
 #include "tests/support/sim_disk.h"
 
 namespace ratchet::regionserver {

@@ -1,15 +1,154 @@
-#include "procedure/store/store_reader.h"
+#include "procedure/store/reader.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/mutant.h"
+#include "common/io/record_log.h"
 #include "common/io/torn_write.h"
 #include "procedure/api/offline_store.h"
-#include "procedure/store/replay.h"
 
 namespace ratchet::procedure {
+
+namespace {
+
+// Limits that leave room for later pids and versions, which must be positive numbers, S55 (checked input).
+constexpr std::uint64_t kGreatest = 1ULL << 62;
+
+}  // namespace
+
+bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, Refused* why) {
+  switch (entry.kind) {
+    case EntryKind::kBatch:
+      if (entry.sequence > kGreatest) {
+        *why = {fmt::format("a batch of sequence {}, which no batch can have", entry.sequence), DamageKind::kBytes};
+        return false;
+      }
+      contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence);
+      return true;
+    case EntryKind::kUpsert:
+    case EntryKind::kRewrite:
+    case EntryKind::kCopy: return Upsert(entry, segment, in_head, why);
+    case EntryKind::kDelete: return Delete(entry.pid, in_head, why);
+    case EntryKind::kSystemPut:
+      if (!in_head) system_in_older_.emplace(entry.key);
+      contents_.system.insert_or_assign(std::string(entry.key), LoadedSystemRecord{std::string(entry.bytes), segment});
+      return true;
+    case EntryKind::kSystemDelete: {
+      const auto found = contents_.system.find(entry.key);
+      if (found != contents_.system.end()) contents_.system.erase(found);
+      if (in_head) system_deleted_in_head_.emplace(entry.key);
+      return true;
+    }
+    case EntryKind::kLowWater: return true;  // read beforehand
+    case EntryKind::kStart:
+      if (entry.start.max_pid.value() > kGreatest) {
+        *why = {fmt::format("a segment that begins after pid {}, which no procedure can have", entry.start.max_pid),
+                DamageKind::kBytes};
+        return false;
+      }
+      contents_.max_pid = std::max(contents_.max_pid, entry.start.max_pid);
+      return true;
+    case EntryKind::kSummary: return true;
+  }
+  *why = {"an entry of an unknown kind", DamageKind::kBytes};
+  return false;
+}
+
+// Returns true if the entry may follow `known`, the newest record of the same pid so far.
+bool Replay::MayFollow(const FrameEntry& entry, const LoadedRecord& known) const {
+  const std::uint64_t version = known.record.version;
+  switch (entry.kind) {
+    case EntryKind::kRewrite:
+      if (entry.version == version) return entry.bytes == known.record.bytes;
+      break;
+    // The versions between are in the segment that was open, which is not read again. The rewriting of a straggler
+    // whose older copy still exists is there too.
+    case EntryKind::kCopy:
+      if (entry.version == version) return entry.bytes == known.record.bytes;
+      return entry.version > version;
+    default:
+      if (entry.version == version + 1) return true;
+  }
+  return order_ == RecordOrder::kGaps && entry.version > version;
+}
+
+bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, Refused* why) {
+  if (!in_head) in_older_.add(entry.pid.value());
+  if (!entry.pid.valid() || entry.version == 0) {
+    *why = {"a record without pid or version", DamageKind::kBytes};
+    return false;
+  }
+  if (entry.pid.value() > kGreatest || entry.version > kGreatest) {
+    *why = {fmt::format("version {} of pid {}, which no procedure can have", entry.version, entry.pid),
+            DamageKind::kBytes};
+    return false;
+  }
+  if (deleted_.contains(entry.pid.value())) {
+    if (order_ == RecordOrder::kAny) return true;
+    *why = {fmt::format("a record of pid {}, which was deleted before", entry.pid), DamageKind::kOrder};
+    return false;
+  }
+  contents_.max_pid = std::max(contents_.max_pid, entry.pid);
+  PidTable::Entry& known = contents_.index.Put(entry.pid);
+  if (known.version == 0) {
+    known = {entry.pid.value(), entry.version, static_cast<std::uint32_t>(contents_.records.size()), 0};
+    contents_.records.push_back({{entry.pid, entry.version, std::string(entry.bytes)}, segment});
+    return true;
+  }
+  LoadedRecord& loaded = contents_.records[known.place];
+  const bool again = entry.version == known.version;
+  if (!MayFollow(entry, loaded)) {
+    if (order_ != RecordOrder::kAny) {
+      *why = {fmt::format("version {} of pid {} after version {}", entry.version, entry.pid, known.version),
+              DamageKind::kOrder};
+      return false;
+    }
+    if (entry.version <= known.version) return true;
+  }
+  known.version = entry.version;
+  loaded.record.version = entry.version;
+  if (!again) loaded.record.bytes.assign(entry.bytes);
+  loaded.segment = segment;
+  return true;
+}
+
+bool Replay::Delete(ProcId pid, bool in_head, Refused* why) {
+  if (pid.value() > kGreatest) {
+    *why = {fmt::format("a tombstone of pid {}, which no procedure can have", pid), DamageKind::kBytes};
+    return false;
+  }
+  contents_.max_pid = std::max(contents_.max_pid, pid);
+  if (deleted_.contains(pid.value())) {
+    // Only a claimer writes a tombstone a second time: it copies those of the segment that was open.
+    return true;
+  }
+  const PidTable::Entry* known = contents_.index.Find(pid);
+  if (known != nullptr) {
+    contents_.records[known->place] = LoadedRecord{};
+    contents_.index.Erase(pid);
+  } else if (!pid.valid()) {
+    *why = {"a tombstone without pid", DamageKind::kBytes};
+    return false;
+  }
+  deleted_.add(pid.value());
+  if (in_head) deleted_in_head_.push_back(pid);
+  return true;
+}
+
+void Replay::Finish() {
+  for (const ProcId pid : deleted_in_head_) {
+    if (in_older_.contains(pid.value())) contents_.head_deletes.push_back(pid);
+  }
+  for (const std::string& key : system_deleted_in_head_) {
+    if (!contents_.system.contains(key) && system_in_older_.contains(key)) contents_.head_system_deletes.push_back(key);
+  }
+}
+
 namespace {
 
 class Reader {
@@ -232,6 +371,72 @@ Result<std::unique_ptr<io::Directory>> OpenStoreDirectory(const std::string& pat
   RATCHET_ASSIGN(const bool is_root, directory->Exists("procedures"));
   if (!is_root) return directory;
   return directory->OpenDir("procedures");
+}
+
+namespace {
+
+constexpr std::uint64_t kCopiedAtOnce = 1U << 20;
+// Larger than any segment: a copy of such a file could fill the disk that the cluster needs, and would add nothing to
+// the file.
+constexpr std::uint64_t kMostCopied = 2 * io::kMaxUnsyncedBytes;
+
+// Reads both files piece by piece; returns false when `take` returns false.
+template <class Take>
+Result<bool> ForPieces(const io::ReadableFile& file, std::uint64_t size, Take take) {
+  std::string piece;
+  for (std::uint64_t at = 0; at < size; at += kCopiedAtOnce) {
+    piece.resize(std::min(kCopiedAtOnce, size - at));
+    RATCHET_ASSIGN(const std::size_t got, file.ReadAt(at, piece.data(), piece.size()));
+    piece.resize(got);
+    RATCHET_ASSIGN(const bool go_on, take(at, piece));
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+Result<bool> IsTheSame(const io::ReadableFile& file, std::uint64_t size, const io::ReadableFile& other) {
+  RATCHET_ASSIGN(const std::uint64_t other_size, other.size());
+  if (other_size != size) return false;
+  return ForPieces(file, size, [&other](std::uint64_t at, const std::string& piece) -> Result<bool> {
+    std::string there(piece.size(), '\0');
+    RATCHET_ASSIGN(const std::size_t got, other.ReadAt(at, there.data(), there.size()));
+    return got == piece.size() && there == piece;
+  });
+}
+
+}  // namespace
+
+Result<std::string> QuarantineCopy(io::Directory& from, const std::string& name, io::Directory& quarantine) {
+  RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, from.OpenForRead(name));
+  RATCHET_ASSIGN(const std::uint64_t size, file->size());
+  if (size > kMostCopied)
+    return Error(Code::kResourceExhausted,
+                 fmt::format("{} has {} bytes, at most {} are copied", name, size, kMostCopied));
+  std::string copy = name;
+  for (int i = 1;; ++i) {
+    RATCHET_ASSIGN(const bool taken, quarantine.Exists(copy));
+    if (!taken) break;
+    RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> earlier, quarantine.OpenForRead(copy));
+    RATCHET_ASSIGN(const bool same, IsTheSame(*file, size, *earlier));
+    if (same) return quarantine.path() + "/" + copy;  // a copy made at an earlier start
+    copy = fmt::format("{}.{}", name, i);
+  }
+  // The copy gets its final name only when it is complete, so that no reader sees a part of it.
+  const std::string unfinished = copy + ".tmp";
+  const Status removed = quarantine.Unlink(unfinished);
+  if (!removed.ok() && removed.error().code() != Code::kNotFound) return removed.error();
+  RATCHET_ASSIGN(const std::unique_ptr<io::WritableFile> written, quarantine.Create(unfinished));
+  Result<bool> copied = ForPieces(*file, size, [&written](std::uint64_t, const std::string& piece) -> Result<bool> {
+    RATCHET_TRY(written->Append(piece));
+    return true;
+  });
+  Status done = copied.ok() ? written->Sync() : Status(copied.error());
+  if (done.ok()) done = written->Close();
+  if (done.ok()) done = quarantine.Rename(unfinished, copy);
+  if (done.ok()) done = quarantine.Sync();
+  if (done.ok()) return quarantine.path() + "/" + copy;
+  IgnoreResult(quarantine.Unlink(unfinished), "part of a copy");
+  return done.error();
 }
 
 }  // namespace ratchet::procedure

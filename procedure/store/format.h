@@ -1,20 +1,52 @@
+// The bytes of a procedure store: the names of its files, the frames in its segments, and reading a segment piece by
+// piece.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/io/record_log.h"
+
+namespace ratchet::procedure {
+
+// The files of a procedure store's directory.
+//
+//   claim.<epoch>              exists: this epoch was claimed; never removed (S9: claims are never removed)
+//   segment.<epoch>.<number>   records of that epoch's owner, in order of (epoch, number)
+//   spare.<epoch>.<number>     zero-filled and synced, nothing written yet: the next segment, or the reserve (S6:
+//                              failed sync ends the process)
+//   filling.<epoch>.<number>   an unfinished spare; useless once its maker has ended
+
+struct SegmentId {
+  Epoch epoch;
+  std::uint64_t number = 0;  // from 1 in each epoch
+  auto operator<=>(const SegmentId&) const = default;
+};
+
+inline constexpr std::string_view kSegmentPrefix = "segment";
+inline constexpr std::string_view kSparePrefix = "spare";
+inline constexpr std::string_view kFillingPrefix = "filling";
+
+[[nodiscard]] std::string SegmentName(SegmentId id);
+[[nodiscard]] std::string NumberedName(std::string_view prefix, SegmentId id);
+[[nodiscard]] std::string ClaimName(Epoch epoch);
+// nullopt: not a name of that form.
+[[nodiscard]] std::optional<SegmentId> ParseNumberedName(std::string_view prefix, std::string_view name);
+[[nodiscard]] std::optional<Epoch> ParseClaimName(std::string_view name);
+
 // The payload of one log record of the store: everything that one sync makes durable.
 //
 // A frame is atomic, because it is one checksummed record; so is each batch in it. Encoding: varint wall clock in ms
 // (for humans only), then entries {u8 kind, fields as varints and length-prefixed bytes}. See FrameEntry for the
 // fields.
-#pragma once
-
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "common/base/result.h"
-#include "common/base/strong_id.h"
-#include "procedure/store/segment_name.h"
-
-namespace ratchet::procedure {
 
 // In the log: kind of file, record type and the version of this encoding.
 inline constexpr std::uint32_t kStoreLogKind = 0x53545250;  // "PRTS"
@@ -117,6 +149,35 @@ class FrameParser {
   std::string_view rest_;
   std::int64_t wall_millis_ = 0;
   bool ok_ = true;
+};
+
+// A segment that is read piece by piece, so that its length, which may be anything after damage, takes no memory, S91
+// (lengths are checked). Owner: one reader, one thread.
+
+// The identity in a segment's file header.
+[[nodiscard]] io::LogIdentity SegmentIdentity(SegmentId id);
+
+class SegmentFile {
+ public:
+  SegmentFile() = default;  // refers to no file; only to be replaced
+  static Result<SegmentFile> Open(io::Directory& directory, SegmentId id);
+
+  // Reads the records below `length`. A reader whose status() is an error has not reached the end: see CheckRead.
+  [[nodiscard]] io::RecordReader Records(std::uint64_t length = UINT64_MAX) const {
+    return {*file_, size_, {SegmentIdentity(id_), length}};
+  }
+  [[nodiscard]] io::LogBytes Bytes() const;
+  [[nodiscard]] SegmentId id() const { return id_; }
+  // Returns the disk's error, which is not evidence about the segment.
+  [[nodiscard]] Status CheckRead(const io::RecordReader& reader) const;
+
+ private:
+  SegmentFile(SegmentId id, std::unique_ptr<io::ReadableFile> file, std::uint64_t size)
+      : id_(id), file_(std::move(file)), size_(size) {}
+
+  SegmentId id_;
+  std::unique_ptr<io::ReadableFile> file_;
+  std::uint64_t size_ = 0;
 };
 
 }  // namespace ratchet::procedure
