@@ -48,8 +48,8 @@
 #include "master/startup/activation.h"
 #include "master/telemetry/region_rates.h"
 #include "master/telemetry/region_sizes.h"
-#include "procedure/api/env_ref.h"
 #include "procedure/api/executor.h"
+#include "procedure/api/procedure.h"
 
 namespace ratchet::master {
 

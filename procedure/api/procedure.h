@@ -12,16 +12,41 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 
+#include "common/base/check.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
-#include "procedure/api/env_ref.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/proc_state.h"
-#include "procedure/api/step_outcome.h"
 #include "procedure/api/step_table.h"
 
 namespace ratchet::procedure {
+
+// A typed reference to the environment that the host gives its procedures (the master's environment, a test's journal).
+
+// Does not own the object. It is a programming error to ask for another type than the one that was stored.
+class EnvRef {
+ public:
+  EnvRef() = default;
+  template <class T>
+  static EnvRef Of(T& env) {
+    EnvRef ref;
+    ref.env_ = &env;
+    ref.type_ = &typeid(T);
+    return ref;
+  }
+  template <class T>
+  [[nodiscard]] T& As() const {
+    RATCHET_CHECK(type_ != nullptr && *type_ == typeid(T), "environment is {}, not {}",
+                  type_ == nullptr ? "absent" : type_->name(), typeid(T).name());
+    return *static_cast<T*>(env_);
+  }
+
+ private:
+  void* env_ = nullptr;
+  const std::type_info* type_ = nullptr;
+};
 
 // Scheduling class, served strictly in this order; the table class has three ranks. kByLocks derives the class from
 // Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (system for

@@ -15,10 +15,10 @@
 #include "common/base/prng.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
-#include "procedure/api/env_ref.h"
 #include "procedure/api/event.h"
+#include "procedure/api/procedure.h"
 #include "procedure/api/procedure.h"  // an outcome owns the children that it spawns
-#include "procedure/api/step_outcome.h"
+#include "procedure/api/step_table.h"
 
 namespace ratchet::procedure {
 

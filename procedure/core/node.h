@@ -148,7 +148,7 @@ enum class NodeWork : std::uint8_t {
 };
 
 struct ProcNode;
-struct ProcedureResult;  // requests.h
+struct ProcedureResult;  // api/executor_options.h
 // An operator's verb that waits for the procedure to be free.
 struct VerbRequest {
   const char* verb = "";

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "procedure/api/executor_options.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/procedure.h"
-#include "procedure/api/run_limits.h"
 #include "procedure/core/lists.h"
 
 namespace ratchet::procedure {

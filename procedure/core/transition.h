@@ -16,7 +16,7 @@
 #include "common/base/state_moves.h"
 #include "procedure/api/proc_state.h"
 #include "procedure/api/procedure.h"
-#include "procedure/api/step_outcome.h"
+#include "procedure/api/step_table.h"
 #include "procedure/core/record.h"
 
 namespace ratchet::procedure {

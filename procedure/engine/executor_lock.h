@@ -31,7 +31,6 @@
 #include "procedure/api/executor_options.h"
 #include "procedure/api/pause_scope.h"
 #include "procedure/api/procedure_listener.h"
-#include "procedure/api/requests.h"
 #include "procedure/api/store.h"
 #include "procedure/api/views.h"
 #include "procedure/core/lists.h"

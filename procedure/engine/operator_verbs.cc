@@ -9,8 +9,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "procedure/api/executor_options.h"
 #include "procedure/api/proc_state.h"
-#include "procedure/api/requests.h"
 #include "procedure/api/rerun_policy.h"
 #include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"

@@ -1,6 +1,7 @@
-#include "procedure/api/step_outcome.h"
+#include "procedure/api/step_table.h"
 
 namespace ratchet::procedure {
+
 namespace {
 
 // One overload per alternative and no generic one: an alternative without an overload does not compile.
