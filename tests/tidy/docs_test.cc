@@ -21,6 +21,17 @@ std::string ReadDocument(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Lines without their indentation; empty lines and the marks of code blocks are left out.
+std::vector<std::string> CodeLines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    line.erase(0, line.find_first_not_of(' '));
+    if (!line.empty() && !line.starts_with("```")) lines.push_back(line);
+  }
+  return lines;
+}
+
 // The paragraphs and list items of a document, each as one line. A heading or a row of a table is one by itself.
 std::vector<std::string> ReadParagraphs(const std::string& path) {
   std::vector<std::string> paragraphs;
@@ -290,6 +301,23 @@ TEST(Docs, EveryKnownFaultHasItsRow) {
   for (const char* fault : {"HBASE-19953", "HBASE-19756", "HBASE-19996", "HBASE-20973", "HBASE-20338", "HBASE-21354"}) {
     EXPECT_NE(rules.find(fault), std::string::npos) << fault;
   }
+}
+
+// docs/example is compiled and run, so what it contains is correct.
+TEST(Docs, ExampleOfTheProcedureReadmeIsPartOfTheCompiledOne) {
+  std::set<std::string> compiled;
+  for (const char* path : {"docs/example/site.h", "docs/example/site_control.cc"}) {
+    for (std::string& line : CodeLines(ReadDocument(path))) compiled.insert(std::move(line));
+  }
+  const std::string page = ReadDocument("procedure/README.md");
+  std::size_t shown = 0;
+  for (auto begin = page.find("```cpp"); begin != std::string::npos; begin = page.find("```cpp", begin + 1)) {
+    for (const std::string& line : CodeLines(page.substr(begin, page.find("\n```\n", begin) - begin))) {
+      ++shown;
+      EXPECT_TRUE(compiled.contains(line)) << "procedure/README.md shows what docs/example does not have: " << line;
+    }
+  }
+  EXPECT_GT(shown, 20U);
 }
 
 }  // namespace
