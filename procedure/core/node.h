@@ -243,7 +243,6 @@ void ForgetRuns(ProcNode& node);
 [[nodiscard]] std::string FaultDetail(const ProcNode& node, StepNo step, bool undo);
 
 // All procedures in memory and their parent-child links. Pure; the executor's lock guards it.
-
 class ProcedureTree {
  public:
   // Links the node to its parent, which must be in the tree already.
