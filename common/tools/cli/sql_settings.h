@@ -10,7 +10,7 @@
 
 #include "common/model/proto/replication.pb.h"
 #include "common/ops/sql/sql_table.h"
-#include "common/tools/cli/commands.h"
+#include "common/tools/cli/session.h"
 
 namespace ratchet::cli {
 
@@ -19,9 +19,9 @@ namespace ratchet::cli {
 // kNotFound: no table of these has this name.
 [[nodiscard]] Status FillSettings(Session& session, const std::string& table, const sql::SqlSink& sink);
 
-// switch_commands.cc: name and state of each switch of the cluster.
+// switches.cc: name and state of each switch of the cluster.
 [[nodiscard]] Result<std::vector<std::pair<std::string, bool>>> ReadSwitches(client::Admin& admin);
-// peer_commands.cc: what holds a source up; empty: nothing.
+// peers.cc: what holds a source up; empty: nothing.
 [[nodiscard]] std::string TroubleOf(const hbase::pb::ReplicationProgress& progress);
 
 }  // namespace ratchet::cli

@@ -6,7 +6,6 @@
 #include "common/tools/cli/bytes_text.h"
 #include "common/tools/cli/exit_status.h"
 #include "common/tools/cli/printer.h"
-#include "common/tools/cli/printer_parts.h"
 
 namespace ratchet::cli {
 namespace {

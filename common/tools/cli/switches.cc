@@ -1,5 +1,6 @@
 // The cluster's switches, each by HBase's messages.
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -7,8 +8,9 @@
 #include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/peers.h"
 #include "common/rpc/methods/quotas.h"
-#include "common/tools/cli/commands.h"
 #include "common/tools/cli/sql_settings.h"
+#include "common/tools/cli/verbs.h"
+#include "common/tools/cli/views.h"
 
 namespace ratchet::cli {
 namespace {
@@ -117,7 +119,51 @@ std::vector<SwitchRow> AllSwitches() {
           RpcThrottle()};
 }
 
+// An empty `name`: all. `to`: "on", "off", or empty: only shows the state. `wait`: for splits and merges in progress.
+struct SwitchFlags {
+  std::string name;
+  std::string to;
+  bool wait = false;
+
+  void Bind(CLI::App& verb) {
+    auto* which = Take(verb, "switch", name, "SWITCH", "Which")
+                      ->check(CLI::IsMember({"balancer", "split", "merge", "normalizer", "catalog-janitor", "cleaner",
+                                             "snapshot-cleanup", "peer-modification", "rpc-throttle"}));
+    Take(verb, "to", to, "on|off", "on or off")->check(CLI::IsMember({"on", "off"}))->needs(which);
+    verb.add_flag("--wait", wait, "With `split off` and `merge off`: wait until running splits and merges have ended");
+  }
+};
+
+Result<int> Switch(Session& session, const SwitchFlags& flags) {
+  client::Admin admin(session.connection, session.timeout);
+  std::vector<std::vector<Field>> rows;
+  for (const SwitchRow& row : AllSwitches()) {
+    if (!flags.name.empty() && flags.name != row.name) continue;
+    if (!flags.to.empty()) {
+      RATCHET_TRY(row.set(admin, flags.to == "on", flags.wait));
+    }
+    RATCHET_ASSIGN(const auto on, row.is_on(admin));
+    rows.push_back({std::string(row.name), std::string(on ? "on" : "off")});
+  }
+  session.printer.Table({"SWITCH", "STATE"}, rows);
+  return kExitOk;
+}
+
+Result<int> Normalize(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  RATCHET_ASSIGN(const auto answer, (admin.Call(methods::kNormalize, {})));
+  if (!answer.normalizer_ran()) {
+    return Error(Code::kFailedPrecondition,
+                 "the normalizer did nothing: it is switched off (ratchet switch normalizer), "
+                 "operations in progress continue, or a dead server is being recovered (ratchet why)");
+  }
+  session.printer.Object({{"normalizer", std::string("ran")}});
+  return kExitOk;
+}
+
 }  // namespace
+
+Result<int> ShowSwitches(Session& session) { return Switch(session, {}); }
 
 Result<std::vector<std::pair<std::string, bool>>> ReadSwitches(client::Admin& admin) {
   std::vector<std::pair<std::string, bool>> switches;
@@ -128,33 +174,11 @@ Result<std::vector<std::pair<std::string, bool>>> ReadSwitches(client::Admin& ad
   return switches;
 }
 
-int Switch(Session& session, const std::string& name, const std::string& to, bool wait) {
-  client::Admin admin(session.connection, session.timeout);
-  std::vector<std::vector<Field>> rows;
-  for (const SwitchRow& row : AllSwitches()) {
-    if (!name.empty() && name != row.name) continue;
-    if (!to.empty()) {
-      if (const Status set = row.set(admin, to == "on", wait); !set.ok()) return Report(session, set.error());
-    }
-    const auto on = row.is_on(admin);
-    if (!on.ok()) return Report(session, on.error());
-    rows.push_back({std::string(row.name), std::string(*on ? "on" : "off")});
-  }
-  session.printer.Table({"SWITCH", "STATE"}, rows);
-  return kExitOk;
-}
-
-int Normalize(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  const auto answer = admin.Call(methods::kNormalize, {});
-  if (!answer.ok()) return Report(session, answer.error());
-  if (!answer->normalizer_ran()) {
-    return Report(session, Error(Code::kFailedPrecondition,
-                                 "the normalizer did nothing: it is switched off (ratchet switch normalizer), "
-                                 "operations in progress continue, or a dead server is being recovered (ratchet why)"));
-  }
-  session.printer.Object({{"normalizer", std::string("ran")}});
-  return kExitOk;
+Verbs SwitchVerbs() {
+  return {Plain("normalize", "Split and merge regions of tables that ask for it (NORMALIZATION_ENABLED), once",
+                {"switch normalizer on && ratchet normalize"}, Normalize),
+          Verb<SwitchFlags>("switch", "Show the cluster's switches, or set one",
+                            {"switch", "switch split off", "switch merge off --wait", "switch balancer on"}, Switch)};
 }
 
 }  // namespace ratchet::cli

@@ -1,14 +1,16 @@
 // `ratchet events`: past and current events of procedures.
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "common/client/retry_loop.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "common/tools/cli/commands.h"
-#include "common/tools/cli/event_window.h"
+#include "common/tools/cli/flag_checks.h"
+#include "common/tools/cli/verbs.h"
+#include "common/tools/cli/views.h"
 
 namespace ratchet::cli {
 namespace {
@@ -53,30 +55,28 @@ class Window {
 
 }  // namespace
 
-int ShowEvents(Session& session, const EventFlags& flags) {
-  const auto since =
-      flags.since.empty() ? Result<std::int64_t>(INT64_MIN) : ParseSince(flags.since, SystemClock().WallMillis());
-  if (!since.ok()) return Report(session, since.error());
+Result<int> ShowEvents(Session& session, const EventFlags& flags) {
+  RATCHET_ASSIGN(const auto since, (flags.since.empty() ? Result<std::int64_t>(INT64_MIN)
+                                                        : ParseSince(flags.since, SystemClock().WallMillis())));
   client::Admin admin(session.connection, session.timeout);
   client::StopSignal pacer;
   // The master holds the request until something happens, or until shortly before the client's time-out.
   const Millis held = std::min(session.timeout, session.connection.options().rpc_timeout) / 2;
   pb::ListEventsRequest request;
-  Window window(flags, *since);
+  Window window(flags, since);
   std::vector<std::vector<Field>> rows;
   bool header = true;
   while (true) {
     const auto asked = std::chrono::steady_clock::now();
-    auto answer = admin.Call(methods::kListEvents, request);
-    if (!answer.ok()) return Report(session, answer.error());
-    if (request.has_epoch() && request.epoch() != answer->epoch()) {
-      PrintNote(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));
+    RATCHET_ASSIGN(auto answer, admin.Call(methods::kListEvents, request));
+    if (request.has_epoch() && request.epoch() != answer.epoch()) {
+      PrintNote(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer.epoch()));
     }
-    if (request.has_epoch() && answer->lost() > 0) {
-      PrintNote(session, fmt::format("-- {} events were lost: this reader is too slow", answer->lost()));
+    if (request.has_epoch() && answer.lost() > 0) {
+      PrintNote(session, fmt::format("-- {} events were lost: this reader is too slow", answer.lost()));
     }
-    for (const auto& event : answer->event()) window.Take(event, rows);
-    const bool more = answer->event_size() > 0 && answer->last() > answer->event(answer->event_size() - 1).sequence();
+    for (const auto& event : answer.event()) window.Take(event, rows);
+    const bool more = answer.event_size() > 0 && answer.last() > answer.event(answer.event_size() - 1).sequence();
     if (!more || !window.bounded()) {
       if ((!flags.follow && !more) || !rows.empty()) {
         session.printer.Table({"NO", "TIME", "EVENT", "PID", "TYPE", "STEP", "DETAIL"}, rows,
@@ -86,15 +86,35 @@ int ShowEvents(Session& session, const EventFlags& flags) {
       rows.clear();
     }
     if (!more) window.Open();
-    request.set_epoch(answer->epoch());
-    request.set_after(answer->event_size() > 0 ? answer->event(answer->event_size() - 1).sequence() : answer->last());
+    request.set_epoch(answer.epoch());
+    request.set_after(answer.event_size() > 0 ? answer.event(answer.event_size() - 1).sequence() : answer.last());
     if (more) continue;
     if (!flags.follow || std::ferror(stdout) != 0) return kExitOk;
     // A master that already holds too many requests answers this one at once.
-    const bool at_once = answer->event_size() == 0 && std::chrono::steady_clock::now() - asked < held / 2;
+    const bool at_once = answer.event_size() == 0 && std::chrono::steady_clock::now() - asked < held / 2;
     if (at_once && request.has_wait_ms() && !pacer.Sleep(kFollowPeriod)) return kExitOk;
     request.set_wait_ms(static_cast<std::uint32_t>(held.count()));
   }
+}
+
+namespace {
+
+struct EventVerbFlags : EventFlags {
+  void Bind(CLI::App& verb) {
+    AddPid(verb, root, "--pid")->description("Only of this tree (pid of its root)");
+    verb.add_flag("--follow", follow, "Continue to show new events");
+    TakeWhole(verb, "-n,--newest", newest, kind::kNumber, 0, kLargest,
+              "Begin with this number of the newest events (default: all that the master keeps; with "
+              "--follow 10)");
+    Take(verb, "--since", since, "WHEN", "Begin this long ago (90s, 5m, 2h), or at a time (2026-01-31T12:30:00, UTC)");
+  }
+};
+
+}  // namespace
+
+Verbs EventVerbs() {
+  return {Verb<EventVerbFlags>("events", "Show the events of procedures",
+                               {"events", "events --follow -n 0", "events --since 5m", "events --pid 17"}, ShowEvents)};
 }
 
 }  // namespace ratchet::cli

@@ -1,28 +1,20 @@
+// `ratchet status` and `ratchet servers`.
 #include <algorithm>
-#include <cstdio>
-#include <map>
-#include <set>
 #include <variant>
+
+#include <fmt/format.h>
 
 #include "common/base/host_port.h"
 #include "common/client/admin.h"
-#include "common/client/table.h"
-#include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "common/rpc/snapshot_exceptions.h"
-#include "common/tools/cli/bytes_text.h"
-#include "common/tools/cli/commands.h"
-#include "common/tools/cli/progress_reporter.h"
+#include "common/tools/cli/targets.h"
+#include "common/tools/cli/verbs.h"
+#include "common/tools/cli/views.h"
 #include "common/tools/cli/why_outside.h"
 
 namespace ratchet::cli {
 namespace {
-
-std::string NameText(const hbase::pb::ServerName& name) {
-  return fmt::format("{},{},{}", name.host_name(), name.port(), name.start_code());
-}
 
 template <class List>
 std::vector<std::string> Names(const List& names) {
@@ -111,107 +103,17 @@ Section StartSteps(const pb::GetStatusResponse& status) {
   return steps;
 }
 
-constexpr const char* kHealthTable = "ratchet_health";
-constexpr std::size_t kServersAsked = 100;
-
-// Reads one row of a region on each server that has any, at most kServersAsked of them: through the master's cached
-// locations, meta and the servers' own CHECK. Returns how many servers were asked.
-Result<std::size_t> ReadFromServers(Session& session, client::Admin& admin) {
-  RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListRegions, pb::ListRegionsRequest())));
-  std::set<std::string> asked;
-  for (const auto& row : answer.region()) {
-    if (row.state() != "OPEN" || !row.has_server() || asked.size() >= kServersAsked) continue;
-    if (!asked.insert(NameText(row.server())).second) continue;
-    RATCHET_ASSIGN(const auto region, FromProto(row.region()));
-    const std::string key = region.start_key.empty() ? std::string(1, '\0') : region.start_key;
-    const auto read = client::Table(session.connection, region.table, session.timeout).Get({key, {}, 1, {}});
-    if (!read.ok()) return read.error().Annotate(fmt::format("a get through {}", NameText(row.server())));
-  }
-  return asked.size();
-}
-
-// Only if an operator has made the table: a check must leave nothing behind, especially when the cluster is in trouble.
-Result<bool> CheckPutAndGet(Session& session, client::Admin& admin) {
-  const TableName name(std::string(kDefaultNamespace), kHealthTable);
-  const auto state = admin.State(name);
-  if (!state.ok() && rpc::IsClass(state.error(), rpc::exception::kTableNotFound)) return false;
-  if (!state.ok()) return state.error();
-  if (*state != TableState::kEnabled) return false;
-  RATCHET_ASSIGN(const TableDescriptor described, admin.Describe(name));
-  if (described.families.empty()) return false;
-  const std::string family = described.families.front().name;
-  client::Table table(session.connection, name, session.timeout);
-  const std::string value = std::to_string(SystemClock().WallMillis());
-  const std::string row = fmt::format("checked by {}", session.connection.nonce_group());
-  RATCHET_TRY(table.Mutate(client::Mutation::Put(row).Set(family, "at", value)));
-  RATCHET_ASSIGN(const client::Row read, table.Get({row, {}, 1, {}}));
-  if (read.Value(family, "at") != value) return Error(Code::kInternal, "the row that was just put reads differently");
-  RATCHET_TRY(table.Mutate(client::Mutation::Delete(row)));
-  return true;
-}
-
-// Returns the user's next action after an error, by its class: " (see: ratchet list)". Empty if the message names one.
-std::string NextAction(const Error& error) {
-  static const std::map<std::string_view, std::string_view> actions = {
-      {rpc::exception::kTableNotFound, "see: ratchet list"},
-      {rpc::exception::kTableExists, "see: ratchet list"},
-      {rpc::exception::kTableNotEnabled, "ratchet enable TABLE enables it"},
-      {rpc::exception::kTableNotDisabled, "ratchet disable TABLE disables it"},
-      {rpc::exception::kNoSuchColumnFamily, "see: ratchet describe TABLE"},
-      {rpc::exception::kUnknownRegion, "see: ratchet regions"},
-      {rpc::exception::kNamespaceExist, "see: ratchet namespaces"},
-      {rpc::exception::kPeerNotFound, "see: ratchet peers"},
-      {rpc::exception::kSnapshotExists, "see: ratchet snapshots"},
-      {rpc::exception::kSnapshotDoesNotExist, "see: ratchet snapshots"},
-      {rpc::exception::kUnknownService, "not served at this address; give the address of a master"},
-  };
-  static const std::map<std::string_view, std::string_view> own = {
-      {"procedure ", "see: ratchet procedures --all, ratchet history"},
-      {"there is no snapshot ", "see: ratchet snapshots"},
-      {"there is no region ", "see: ratchet regions"},
-  };
-  if (ExitCodeOf(error) == kExitUnreachable) return " (see: ratchet why)";
-  if (error.message().find("ratchet ") != std::string::npos) return {};
-  for (const auto& [beginning, action] : own) {  // errors of this program have no class
-    if (error.code() == Code::kNotFound && error.remote_class().empty() && error.message().starts_with(beginning))
-      return fmt::format(" ({})", action);
-  }
-  const auto found = actions.find(error.remote_class());
-  return found == actions.end() ? std::string() : fmt::format(" ({})", found->second);
-}
-
 }  // namespace
 
-int Report(const Session& session, const Error& error) {
-  std::string message = error.message();
-  if (const auto stack = message.find("\n\tat "); stack != std::string::npos) message.resize(stack);
-  const std::string word(EndingOf(error).word);
-  const bool to_user = session.printer.into() == nullptr;
-  if (!to_user) session.printer.into()->text.clear();
-  const std::string next = NextAction(error);
-  if (to_user)
-    std::fprintf(stderr, "ratchet: %s: %s%s\n", word.c_str(), TerminalText(message, true).c_str(), next.c_str());
-  if (to_user && ExitCodeOf(error) == kExitTimeout) {
-    if (const std::string text = ContinueText(session.connection.activity().Look()); !text.empty()) {
-      std::fprintf(stderr, "ratchet: %s\n", text.c_str());
-    }
-  }
-  if (session.printer.json()) {
-    session.printer.Object({{"error", word}, {"message", message}, {"exception", error.remote_class()}});
-  }
-  return ExitCodeOf(error);
-}
-
-int ShowStatus(Session& session) {
+Result<int> ShowStatus(Session& session) {
   client::Admin admin(session.connection, session.timeout);
   auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
   if (!status.ok()) {
     const std::string refused = RefusedStartText(session);
-    if (refused.empty()) return Report(session, status.error());
+    if (refused.empty()) return status.error();
     const Error& error = status.error();
-    return Report(session,
-                  Error(error.code(), fmt::format("{}; a master's start was refused: {}", error.message(), refused),
-                        error.remote_class()));
+    return Error(error.code(), fmt::format("{}; a master's start was refused: {}", error.message(), refused),
+                 error.remote_class());
   }
   if (status->role() == pb::GetStatusResponse::STANDBY) {  // it does not know the cluster's state
     const auto problems = ProblemsOf(*status);
@@ -274,10 +176,9 @@ int ShowStatus(Session& session) {
   return kExitOk;
 }
 
-int ShowServers(Session& session) {
+Result<int> ShowServers(Session& session) {
   client::Admin admin(session.connection, session.timeout);
-  auto answer = admin.Call(methods::kListServers, pb::ListServersRequest());
-  if (!answer.ok()) return Report(session, answer.error());
+  RATCHET_ASSIGN(auto answer, admin.Call(methods::kListServers, pb::ListServersRequest()));
   std::vector<std::string> headers = {"SERVER",      "STATE",           "REGIONS",       "META",
                                       "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS", "DESCRIPTORS",
                                       "RESTARTS",    "VERSION",         "PAGE"};
@@ -288,7 +189,7 @@ int ShowServers(Session& session) {
       headers.emplace_back(more);
   }
   std::vector<std::vector<Field>> rows;
-  for (const auto& server : answer->server()) {
+  for (const auto& server : answer.server()) {
     rows.push_back(
         {NameText(server.server()), server.state(), Number(server.regions()), server.carries_meta(),
          server.has_last_report_ms() ? Field(Span{static_cast<std::int64_t>(server.last_report_ms())}) : Field(),
@@ -313,42 +214,9 @@ int ShowServers(Session& session) {
   return kExitOk;
 }
 
-int ShowFindings(Session& session, bool look) {
-  client::Admin admin(session.connection, session.timeout);
-  pb::ReconcileRequest request;
-  request.set_look_now(look);
-  auto answer = admin.Call(methods::kReconcile, request);
-  if (!answer.ok()) return Report(session, answer.error());
-  const std::int64_t now = SystemClock().WallMillis();
-  std::vector<std::vector<Field>> rows;
-  for (const auto& finding : answer->finding()) {
-    rows.push_back({Span{now - static_cast<std::int64_t>(finding.at_wall_ms())},
-                    finding.has_server() ? Field(NameText(finding.server())) : Field(),
-                    finding.has_encoded_name() ? Field(finding.encoded_name()) : Field(), finding.what()});
-  }
-  for (const auto& doubt : answer->doubt()) {
-    rows.push_back({Field(), Field(), doubt.encoded_name(),
-                    doubt.what() + " (unconfirmed: repaired when the next check finds it again)"});
-  }
-  session.printer.Table({"AGO", "SERVER", "REGION", "FOUND AND DONE"}, rows);
-  return kExitOk;
-}
-
-int CheckHealth(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  auto meta = admin.Regions(MetaTableName());
-  if (!meta.ok()) return Report(session, meta.error().Annotate("meta is not online"));
-  if (meta->empty()) return Report(session, Error(Code::kUnavailable, "meta is not online"));
-  const auto servers = ReadFromServers(session, admin);
-  if (!servers.ok()) return Report(session, servers.error());
-  const auto written = CheckPutAndGet(session, admin);
-  if (!written.ok())
-    return Report(session, written.error().Annotate(fmt::format("a put and a get in {}", kHealthTable)));
-  session.printer.Object({{"healthy", true},
-                          {"meta", meta->front().server.ToString()},
-                          {"servers read from", Number(*servers)},
-                          {"put and get", *written ? Field(std::string(kHealthTable)) : Field()}});
-  return kExitOk;
+Verbs StatusVerbs() {
+  return {Plain("status", "Show the cluster at a glance, problems first", {"status", "--json status"}, ShowStatus),
+          Plain("servers", "List region servers", {"servers"}, ShowServers)};
 }
 
 }  // namespace ratchet::cli

@@ -1,10 +1,14 @@
+// Verbs that show procedures and their locks.
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "common/client/admin.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "common/tools/cli/commands.h"
-#include "common/tools/cli/printer_parts.h"
+#include "common/tools/cli/printer.h"
+#include "common/tools/cli/verbs.h"
+#include "common/tools/cli/views.h"
 
 namespace ratchet::cli {
 namespace {
@@ -85,32 +89,30 @@ Field Holders(const Pids& pids) {
 
 }  // namespace
 
-int ShowProcedures(Session& session, const ListFlags& flags) {
+Result<int> ShowProcedures(Session& session, const ListFlags& flags) {
   client::Admin admin(session.connection, session.timeout);
   pb::ListProceduresRequest request;
   request.set_include_finished(flags.include_finished);
   request.set_limit(flags.most);
-  auto answer = admin.Call(methods::kListProcedures, request);
-  if (!answer.ok()) return Report(session, answer.error());
-  PrintProcedures(session, answer->procedure(), flags.wide);
-  if (answer->truncated()) session.printer.Note("... and more");
+  RATCHET_ASSIGN(auto answer, admin.Call(methods::kListProcedures, request));
+  PrintProcedures(session, answer.procedure(), flags.wide);
+  if (answer.truncated()) session.printer.Note("... and more");
   return kExitOk;
 }
 
-int ShowProcedure(Session& session, std::uint64_t pid) {
+Result<int> ShowProcedure(Session& session, std::uint64_t pid) {
   client::Admin admin(session.connection, session.timeout);
   pb::GetProcedureRequest request;
   request.set_pid(pid);
-  auto answer = admin.Call(methods::kGetProcedure, request);
-  if (!answer.ok()) return Report(session, answer.error());
-  if (!answer->has_procedure()) {
-    return Report(session, Error(Code::kNotFound, fmt::format("procedure {} is not known", pid)));
+  RATCHET_ASSIGN(auto answer, admin.Call(methods::kGetProcedure, request));
+  if (!answer.has_procedure()) {
+    return Error(Code::kNotFound, fmt::format("procedure {} is not known", pid));
   }
-  const auto& procedure = answer->procedure();
+  const auto& procedure = answer.procedure();
   std::vector<Section> sections;
-  if (session.printer.json() || answer->tree_size() > 1) {
+  if (session.printer.json() || answer.tree_size() > 1) {
     sections.push_back({"tree", "Tree:", Headers(), {}});
-    for (const auto& member : answer->tree())
+    for (const auto& member : answer.tree())
       sections.back().rows.push_back(RowOf(member, SystemClock().WallMillis(), 0));
   }
   sections.push_back({"history", "History:", {"STEP", "EPOCH", "WORKER", "BEGAN", "US", "OUTCOME", "DETAIL"}, {}});
@@ -139,7 +141,7 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                             {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
                             {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
                             {"waits for", TextOrNull(procedure.waits_for())},
-                            {"wait chain", Texts(answer->wait_chain())},
+                            {"wait chain", Texts(answer.wait_chain())},
                             {"locks", Texts(procedure.locks())},
                             {"paused", TextOrNull(procedure.paused())},
                             {"attempt", Number(procedure.attempt())},
@@ -151,40 +153,65 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
   return kExitOk;
 }
 
-int ShowLocks(Session& session) {
+Result<int> ShowLocks(Session& session) {
   client::Admin admin(session.connection, session.timeout);
-  auto answer = admin.Call(methods::kListLocks, pb::ListLocksRequest());
-  if (!answer.ok()) return Report(session, answer.error());
+  RATCHET_ASSIGN(auto answer, admin.Call(methods::kListLocks, pb::ListLocksRequest()));
   std::vector<std::vector<Field>> rows;
-  for (const auto& lock : answer->lock()) {
+  for (const auto& lock : answer.lock()) {
     rows.push_back({lock.resource(), Holders(lock.exclusive_holder()), TextOrNull(PidsText(lock.shared_holder())),
                     TextOrNull(PidsText(lock.waiter()))});
   }
   const Section locks{"locks", "", {"RESOURCE", "EXCLUSIVE", "SHARED", "WAITING"}, std::move(rows)};
   Section limits{"limits", "Limits:", {"RESOURCE", "LIMIT", "RUNNING", "WAITING"}, {}};
-  for (const auto& limit : answer->limit()) {
+  for (const auto& limit : answer.limit()) {
     limits.rows.push_back(
         {limit.resource(), Number(limit.limit()), PidsText(limit.running()), PidsText(limit.waiter())});
   }
   if (session.printer.json()) {
-    session.printer.Document({{"wait chains", Texts(answer->wait_chain())}, {"cycles", Texts(answer->cycle())}},
+    session.printer.Document({{"wait chains", Texts(answer.wait_chain())}, {"cycles", Texts(answer.cycle())}},
                              {locks, limits});
     return kExitOk;
   }
   session.printer.Document({}, {locks});
   if (!limits.rows.empty()) session.printer.Document({}, {limits});
-  for (const auto& chain : answer->wait_chain()) session.printer.Note(chain);
-  for (const auto& cycle : answer->cycle()) session.printer.Note("CYCLE (a defect): " + cycle);
+  for (const auto& chain : answer.wait_chain()) session.printer.Note(chain);
+  for (const auto& cycle : answer.cycle()) session.printer.Note("CYCLE (a defect): " + cycle);
   return kExitOk;
 }
 
-int WaitForProcedure(Session& session, std::uint64_t pid) {
+namespace {
+
+struct ProceduresFlags : ListFlags {
+  void Bind(CLI::App& verb) {
+    verb.add_flag("--all", include_finished, "Finished ones too");
+    verb.add_flag("--wide", wide, "Show long texts in full");
+  }
+};
+
+struct PidFlag {
+  std::uint64_t pid = 0;
+
+  void Bind(CLI::App& verb) { AddPid(verb, pid)->required(); }
+};
+
+Result<int> WaitForProcedure(Session& session, const PidFlag& flags) {
   client::Admin admin(session.connection, session.timeout);
-  auto outcome = admin.Wait(pid);
-  if (!outcome.ok()) return Report(session, outcome.error());
-  if (outcome->error) return Report(session, *outcome->error);
-  session.printer.Object({{"pid", Number(pid)}, {"succeeded", true}});
+  RATCHET_ASSIGN(auto outcome, admin.Wait(flags.pid));
+  if (outcome.error) return *outcome.error;
+  session.printer.Object({{"pid", Number(flags.pid)}, {"succeeded", true}});
   return kExitOk;
+}
+
+}  // namespace
+
+Verbs ProcedureVerbs() {
+  return {
+      Verb<ProceduresFlags>("procedures", "List procedures: age, state, step, what they wait for",
+                            {"procedures", "procedures --all --wide"}, ShowProcedures),
+      Plain("locks", "List locks, holders, waiters and wait chains", {"locks"}, ShowLocks),
+      Verb<PidFlag>("procedure", "Show one procedure: state, tree, wait chain, step history", {"procedure 17"},
+                    [](Session& session, const PidFlag& flags) { return ShowProcedure(session, flags.pid); }),
+      Verb<PidFlag>("wait", "Wait until a procedure has ended; fails when it failed", {"wait 17"}, WaitForProcedure)};
 }
 
 }  // namespace ratchet::cli

@@ -1,6 +1,5 @@
 // `ratchet why`: asks the active master, or the process that answers in its place, and prints the chain.
 #include <algorithm>
-#include <cstdio>
 
 #include <fmt/format.h>
 
@@ -8,7 +7,8 @@
 #include "common/model/proto/why.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "common/tools/cli/commands.h"
+#include "common/tools/cli/verbs.h"
+#include "common/tools/cli/views.h"
 #include "common/tools/cli/why_outside.h"
 
 namespace ratchet::cli {
@@ -87,7 +87,7 @@ int Print(const Session& session, const pb::WhyResponse& answer) {
 
 }  // namespace
 
-int ShowWhy(Session& session, const std::vector<std::string>& subject, std::uint64_t limit) {
+Result<int> ShowWhy(Session& session, const std::vector<std::string>& subject, std::uint64_t limit) {
   const Millis patience = std::min(session.timeout, kMasterPatience);
   client::Admin admin(session.connection, patience);
   pb::WhyRequest request;
@@ -102,8 +102,32 @@ int ShowWhy(Session& session, const std::vector<std::string>& subject, std::uint
   }
   if (answer.ok()) return Print(session, *answer);
   const int code = ExitCodeOf(answer.error());
-  if (code != kExitUnreachable && code != kExitTimeout) return Report(session, answer.error());
+  if (code != kExitUnreachable && code != kExitTimeout) return answer.error();
   return Print(session, LookFromOutside(session, answer.error(), patience));
+}
+
+namespace {
+
+struct WhyFlags {
+  std::vector<std::string> subject;
+  std::uint64_t limit = 5;
+
+  void Bind(CLI::App& verb) {
+    Take(verb, "subject", subject, kind::kScope,
+         "A pid, a table, a region (the beginning of its encoded name) or a server (host:port), each also with "
+         "the word pid, table, region or server before it; default: the cluster")
+        ->expected(0, 2);
+    TakeWhole(verb, "--limit", limit, kind::kNumber, 1, 100, "How many causes are shown, the longest wait first");
+  }
+};
+
+}  // namespace
+
+Verbs WhyVerbs() {
+  return {Verb<WhyFlags>(
+      "why", "Show what waits, for what, since when, down to the cause; exit code 6: something waits",
+      {"why", "why 17", "why table t", "why 56f9", "why rs1:16020", "--json why"},
+      [](Session& session, const WhyFlags& flags) { return ShowWhy(session, flags.subject, flags.limit); })};
 }
 
 }  // namespace ratchet::cli
