@@ -7,7 +7,7 @@
 #include "common/model/codec.h"
 #include "common/model/replication_peer.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/methods/peers.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/cluster/errors.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/pattern.h"

@@ -1,5 +1,5 @@
 // MasterService: quotas of requests. Space quotas are not supported, so their lists are empty.
-#include "common/rpc/methods/quotas.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/chores/quota_manager.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"

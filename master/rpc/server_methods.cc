@@ -1,7 +1,8 @@
 // Decommissioned region servers: HBase's methods of MasterService, and RatchetService's Drain and Undrain.
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/methods/decommission.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
 #include "master/startup/master_logic.h"

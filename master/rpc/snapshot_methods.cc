@@ -3,8 +3,8 @@
 
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/methods/snapshot_methods.h"
-#include "common/rpc/methods/snapshot_transfer.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
 #include "master/rpc/submission.h"

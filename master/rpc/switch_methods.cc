@@ -5,9 +5,7 @@
 #include <string>
 
 #include "common/model/codec.h"
-#include "common/rpc/methods/master_switches.h"
-#include "common/rpc/methods/peers.h"
-#include "common/rpc/methods/quotas.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/cluster/errors.h"
 #include "master/repair/reconciler.h"
 #include "master/rpc/master_services.h"

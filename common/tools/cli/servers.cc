@@ -7,7 +7,6 @@
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/methods/master_service.h"
-#include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/tools/cli/targets.h"
 #include "common/tools/cli/verbs.h"

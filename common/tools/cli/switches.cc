@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/client/admin.h"
-#include "common/rpc/methods/master_switches.h"
-#include "common/rpc/methods/peers.h"
-#include "common/rpc/methods/quotas.h"
+#include "common/rpc/methods/master_service.h"
 #include "common/tools/cli/sql_settings.h"
 #include "common/tools/cli/verbs.h"
 #include "common/tools/cli/views.h"
