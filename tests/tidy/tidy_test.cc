@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 
@@ -252,6 +253,24 @@ TEST(Tidy, EveryMutantIsCaughtBySomeTestAndExplained) {
     });
     EXPECT_TRUE(tested) << name << ": no test switches it on";
     EXPECT_NE(document.find('`' + name + '`'), std::string::npos) << name << " is missing in docs/mutants.md";
+  }
+}
+
+// No statement exists for a mutant alone. In an `if`, a mutant follows a condition of the product, as
+// `condition || RATCHET_MUTANT("...")` or `condition && !RATCHET_MUTANT("...")`.
+TEST(Tidy, MutantsStandInConditions) {
+  static const std::regex alone(R"re(\bif \((?:[^|]*&& )?RATCHET_MUTANT\("([a-z_.]+)"\)(?! \|\|))re");
+  // The rule that it breaks is kept by the absence of a statement.
+  static const std::set<std::string> allowed = {"rpc.count_waiting_calls_only"};
+  for (const auto& file : ReadSourceTree()) {
+    if (!StartsWith(file.path, "common/") && !StartsWith(file.path, "regionserver/wal/") &&
+        !StartsWith(file.path, "regionserver/store/"))
+      continue;
+    for (const auto& line : file.lines) {
+      std::smatch found;
+      if (!std::regex_search(line, found, alone) || !CommentOf(line).empty()) continue;
+      EXPECT_TRUE(allowed.contains(found[1].str())) << file.path << ": a statement for " << found[1] << " alone";
+    }
   }
 }
 
