@@ -12,7 +12,6 @@
 #include "common/base/exit_latch.h"
 #include "common/base/fault_env.h"
 #include "common/base/log.h"
-#include "common/base/log_level.h"
 #include "common/base/resource_failure.h"
 #include "common/base/self_restart.h"
 #include "common/base/service_manager.h"

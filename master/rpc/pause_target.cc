@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "common/rpc/exceptions.h"
-#include "common/rpc/procedure_exceptions.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/namespace_directory.h"
 #include "master/procedures/register.h"

@@ -7,7 +7,6 @@
 
 #include "common/client/namespaces.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/snapshot_exceptions.h"
 #include "common/tools/cli/bytes_text.h"
 #include "common/tools/cli/progress_reporter.h"
 #include "common/tools/cli/session.h"

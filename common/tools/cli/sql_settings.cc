@@ -17,7 +17,6 @@
 #include "common/model/replication_peer.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "common/tools/cli/sql_values.h"
 
 namespace ratchet::cli {
 namespace settings {

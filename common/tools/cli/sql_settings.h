@@ -14,6 +14,12 @@
 
 namespace ratchet::cli {
 
+// Fields of the master's answers as values of a table.
+inline sql::SqlValue WholeOf(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+inline sql::SqlValue Flag(bool flag) { return std::int64_t{flag ? 1 : 0}; }
+// NULL for an empty text.
+inline sql::SqlValue TextOf(const std::string& text) { return text.empty() ? sql::SqlValue() : sql::SqlValue(text); }
+
 // Columns and meanings, as SqlTables() has them for the others.
 [[nodiscard]] std::vector<sql::SqlTable> SettingsTables();
 // kNotFound: no table of these has this name.

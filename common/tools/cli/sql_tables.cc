@@ -12,7 +12,6 @@
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/tools/cli/bytes_text.h"
 #include "common/tools/cli/sql_settings.h"
-#include "common/tools/cli/sql_values.h"
 #include "common/tools/cli/targets.h"
 
 namespace ratchet::cli {
