@@ -17,6 +17,7 @@
 // config.cc sees CLI11.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -51,6 +52,12 @@ template <class T>
 struct SettingTarget {
   SettingTarget(T* variable)  // NOLINT(google-explicit-constructor)
       : set([variable](const T& value) { *variable = value; }), get([variable] { return *variable; }) {}
+  // A number of another type, whose range the setting keeps.
+  template <std::integral U>
+  requires(!std::same_as<T, U> && !std::same_as<U, bool>)
+      SettingTarget(U* variable)  // NOLINT(google-explicit-constructor)
+      : set([variable](const T& value) { *variable = static_cast<U>(value); }),
+        get([variable] { return static_cast<T>(*variable); }) {}
   SettingTarget(Live<T>* value)  // NOLINT(google-explicit-constructor): AddInt(..., &options.at_once, ...)
       : set([cell = *value](const T& now) mutable { cell.Set(now); }),
         get([cell = *value] { return cell.Get(); }),

@@ -71,7 +71,7 @@ void Balancer::Balance(const Request& request, std::function<void(Result<Outcome
     return done(std::move(outcome));
   }
   std::vector<ServerName> eligible = env_.servers.EligibleServers();
-  if (options_.kind == BalancerKind::kSimple && !request.dry_run) {
+  if (options_.counts() && !request.dry_run) {
     return Carry(request, eligible, std::move(regions), std::move(obstacles.left_out), std::move(done));
   }
   auto work = [this, request, eligible = std::move(eligible), regions = std::move(regions),
@@ -121,7 +121,7 @@ Balancer::Obstacles Balancer::FindObstacles(const Request& request,
 
 Balancer::Plan Balancer::MakePlan(const Request& request, const std::vector<ServerName>& eligible,
                                   std::vector<BalancedRegion> regions) {
-  const bool counts = options_.kind == BalancerKind::kSimple;
+  const bool counts = options_.counts();
   const bool uneven = !request.only_if_uneven || IsUneven(eligible, regions, options_.slop);
   Plan plan;
   if (counts) {

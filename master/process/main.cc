@@ -52,9 +52,8 @@ int Run(int argc, char* const* argv) {
 
   Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
   MasterConfig config;
-  MasterSettings bound(settings, config);
+  BindMaster(settings, config);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
-  bound.Finish();
   settings.OnReload("log-level", [&config] { SetLogLevel(LogLevelOf(config.log_level)); });
   const auto set_proof_policy = [&config] { config.proof_policy.Set(rpc::ProofPolicyOf(config.member_proof)); };
   set_proof_policy();

@@ -72,7 +72,7 @@ rpb::PlanBalanceResponse ToResponse(const Balancer::Outcome& outcome, bool stoch
 
 void PlanIt(const ActiveParts& parts, const rpc::CallContext& call, const rpb::PlanBalanceRequest& request,
             const rpc::Responder<rpb::PlanBalanceResponse>& responder) {
-  const bool stochastic = parts.logic->env().options.balancer.kind == BalancerKind::kStochastic;
+  const bool stochastic = !parts.logic->env().options.balancer.counts();
   parts.logic->balancer().Balance(
       {/*dry_run=*/true, false, false, call.user},
       [parts, responder, stochastic, most = request.most_moves()](const Result<Balancer::Outcome>& outcome) {
