@@ -58,7 +58,6 @@ class Window {
 Result<int> ShowEvents(Session& session, const EventFlags& flags) {
   RATCHET_ASSIGN(const auto since, (flags.since.empty() ? Result<std::int64_t>(INT64_MIN)
                                                         : ParseSince(flags.since, SystemClock().WallMillis())));
-  client::Admin admin(session.connection, session.timeout);
   client::StopSignal pacer;
   // The master holds the request until something happens, or until shortly before the client's time-out.
   const Millis held = std::min(session.timeout, session.connection.options().rpc_timeout) / 2;
@@ -68,7 +67,7 @@ Result<int> ShowEvents(Session& session, const EventFlags& flags) {
   bool header = true;
   while (true) {
     const auto asked = std::chrono::steady_clock::now();
-    RATCHET_ASSIGN(auto answer, admin.Call(methods::kListEvents, request));
+    RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kListEvents, request));
     if (request.has_epoch() && request.epoch() != answer.epoch()) {
       PrintNote(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer.epoch()));
     }

@@ -16,10 +16,9 @@
 namespace ratchet::cli {
 
 Result<int> ShowFindings(Session& session, bool look) {
-  client::Admin admin(session.connection, session.timeout);
   pb::ReconcileRequest request;
   request.set_look_now(look);
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kReconcile, request));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kReconcile, request));
   const std::int64_t now = SystemClock().WallMillis();
   std::vector<std::vector<Field>> rows;
   for (const auto& finding : answer.finding()) {
@@ -87,12 +86,11 @@ Result<bool> CheckPutAndGet(Session& session, client::Admin& admin) {
 // Checks that meta is online, and reads a row through each server that has a region. With a table "ratchet_health" (an
 // operator makes it), a put and a get go through the cluster too. Creates nothing and submits nothing.
 Result<int> CheckHealth(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  auto meta = admin.Regions(MetaTableName());
+  auto meta = session.admin.Regions(MetaTableName());
   if (!meta.ok()) return meta.error().Annotate("meta is not online");
   if (meta->empty()) return Error(Code::kUnavailable, "meta is not online");
-  RATCHET_ASSIGN(const auto servers, ReadFromServers(session, admin));
-  const auto written = CheckPutAndGet(session, admin);
+  RATCHET_ASSIGN(const auto servers, ReadFromServers(session, session.admin));
+  const auto written = CheckPutAndGet(session, session.admin);
   if (!written.ok()) return written.error().Annotate(fmt::format("a put and a get in {}", kHealthTable));
   session.printer.Object({{"healthy", true},
                           {"meta", meta->front().server.ToString()},

@@ -76,8 +76,7 @@ Result<std::vector<pb::EndedProcedure>> TreeOf(client::Admin& admin, std::uint64
 }  // namespace
 
 Result<int> ShowMetrics(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kGetMetrics, pb::GetMetricsRequest()));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kGetMetrics, pb::GetMetricsRequest()));
   std::vector<std::vector<Field>> rows;
   for (const auto& type : answer.type()) {
     rows.push_back({type.type(), Number(type.submitted()), Number(type.succeeded()), Number(type.failed()),
@@ -105,8 +104,7 @@ Result<int> ShowHistory(Session& session, const HistoryFlags& flags) {
     else
       request.set_since_wall_ms(at);
   }
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto answer, admin.Call(methods::kListHistory, request));
+  RATCHET_ASSIGN(const auto answer, session.admin.Call(methods::kListHistory, request));
   std::vector<std::vector<Field>> rows;
   for (const auto& ended : answer.procedure()) {
     const auto& info = ended.procedure();
@@ -124,10 +122,9 @@ Result<int> ShowHistory(Session& session, const HistoryFlags& flags) {
 }
 
 Result<int> ShowTrace(Session& session, std::uint64_t pid, TraceFormat format) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto status, admin.Call(methods::kGetStatus, pb::GetStatusRequest()));
+  RATCHET_ASSIGN(const auto status, session.admin.Call(methods::kGetStatus, pb::GetStatusRequest()));
   trace::Source source{status.cluster_id()};
-  RATCHET_ASSIGN(const auto tree, TreeOf(admin, pid, &source));
+  RATCHET_ASSIGN(const auto tree, TreeOf(session.admin, pid, &source));
   const bool known =
       std::any_of(tree.begin(), tree.end(), [pid](const auto& member) { return member.procedure().pid() == pid; });
   if (!known) {

@@ -17,8 +17,7 @@ Field LimitField(const std::optional<std::uint64_t>& limit) {
 }  // namespace
 
 Result<int> ListNamespaces(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto all, client::ListNamespaces(admin));
+  RATCHET_ASSIGN(const auto all, client::ListNamespaces(session.admin));
   std::vector<std::vector<Field>> rows;
   for (const NamespaceDescriptor& each : all)
     rows.push_back({each.name, LimitField(each.max_tables()), LimitField(each.max_regions())});
@@ -42,11 +41,10 @@ void AddNamespace(CLI::App& verb, NamespaceFlags& flags) {
 }
 
 Result<int> DescribeNamespace(Session& session, const NamespaceFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto descriptor, client::DescribeNamespace(admin, flags.name));
+  RATCHET_ASSIGN(const auto descriptor, client::DescribeNamespace(session.admin, flags.name));
   hbase::pb::ListTableNamesByNamespaceRequest request;
   request.set_namespacename(flags.name);
-  RATCHET_ASSIGN(const auto tables, admin.Call(methods::kListTableNamesByNamespace, request));
+  RATCHET_ASSIGN(const auto tables, session.admin.Call(methods::kListTableNamesByNamespace, request));
   std::vector<std::vector<Field>> rows;
   for (const auto& [key, value] : descriptor.properties) rows.push_back({key, value});
   session.printer.Document({{"namespace", flags.name}, {"tables", static_cast<std::int64_t>(tables.tablename_size())}},
@@ -73,8 +71,7 @@ Result<int> CreateNamespace(Session& session, const NamespaceFlags& flags) {
     RATCHET_TRY(SetProperty(text, descriptor));
   }
   RATCHET_TRY(descriptor.Check());
-  client::Admin admin(session.connection, session.timeout);
-  return FinishAlone(session, admin, client::CreateNamespace(admin, descriptor), "created", "namespace " + flags.name,
+  return FinishAlone(session, client::CreateNamespace(session.admin, descriptor), "created", "namespace " + flags.name,
                      flags.wait);
 }
 
@@ -88,8 +85,7 @@ struct CreateNamespaceFlags : NamespaceFlags {
 };
 
 Result<int> AlterNamespace(Session& session, const NamespaceFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto descriptor, client::DescribeNamespace(admin, flags.name));
+  RATCHET_ASSIGN(auto descriptor, client::DescribeNamespace(session.admin, flags.name));
   for (const std::string& text : flags.properties) {
     RATCHET_TRY(SetProperty(text, descriptor));
   }
@@ -98,7 +94,7 @@ Result<int> AlterNamespace(Session& session, const NamespaceFlags& flags) {
       return Error(Code::kInvalidArgument, fmt::format("namespace {} has no property {}", flags.name, key));
   }
   RATCHET_TRY(descriptor.Check());
-  return FinishAlone(session, admin, client::ModifyNamespace(admin, descriptor), "altered", "namespace " + flags.name,
+  return FinishAlone(session, client::ModifyNamespace(session.admin, descriptor), "altered", "namespace " + flags.name,
                      flags.wait);
 }
 
@@ -112,8 +108,7 @@ struct AlterNamespaceFlags : NamespaceFlags {
 };
 
 Result<int> DropNamespace(Session& session, const NamespaceFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  return FinishAlone(session, admin, client::DeleteNamespace(admin, flags.name), "dropped", "namespace " + flags.name,
+  return FinishAlone(session, client::DeleteNamespace(session.admin, flags.name), "dropped", "namespace " + flags.name,
                      flags.wait);
 }
 

@@ -87,16 +87,15 @@ Result<int> ActOnProcedure(Session& session, const OnOneFlags& flags) {
           flags.yes)) {
     return kExitFailed;
   }
-  client::Admin admin(session.connection, session.timeout);
   pb::ProcedureVerbRequest request;
   request.set_verb(verb);
   request.set_pid(flags.pid);
   request.set_recursive(flags.recursive);
   request.set_step(flags.step);
   FillNote(flags.note, *request.mutable_note());
-  auto answer = admin.Call(methods::kProcedureVerb, request);
+  auto answer = session.admin.Call(methods::kProcedureVerb, request);
   if (!answer.ok()) {  // for an unknown or finished pid every verb prints the same error
-    const auto known = LookAt(admin, flags.pid);
+    const auto known = LookAt(session.admin, flags.pid);
     if (!known.ok() && known.error().code() == Code::kNotFound) return known.error();
     if (known.ok() && known->finished()) return Finished(flags.pid);
     return answer.error();
@@ -167,13 +166,12 @@ std::string PidListText(const Pids& pids) {
 
 // Exit code 4: some steps still run.
 Result<int> PauseProcedures(Session& session, const PauseFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto scope, ScopeOf(admin, flags.what));
+  RATCHET_ASSIGN(auto scope, ScopeOf(session.admin, flags.what));
   pb::PauseRequest request;
   *request.mutable_scope() = scope;
   FillNote(flags.note, *request.mutable_note());
   request.set_patience_ms(static_cast<std::uint64_t>(flags.wait_ms));
-  auto answer = admin.Call(methods::kPause, request);
+  auto answer = session.admin.Call(methods::kPause, request);
   if (!answer.ok()) {
     const auto table = flags.what.size() == 2 && flags.what.front() == "table" ? TableName::Parse(flags.what.back())
                                                                                : Result<TableName>(TableName());
@@ -193,12 +191,11 @@ struct PauseVerbFlags : PauseFlags {
 };
 
 Result<int> ResumeProcedures(Session& session, const PauseFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto scope, ScopeOf(admin, flags.what));
+  RATCHET_ASSIGN(auto scope, ScopeOf(session.admin, flags.what));
   pb::ResumeRequest request;
   *request.mutable_scope() = scope;
   FillNote(flags.note, *request.mutable_note());
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kResume, request));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kResume, request));
   session.printer.Object({{"resumed", true}});
   return kExitOk;
 }
@@ -210,8 +207,7 @@ struct ResumeFlags : PauseFlags {
 }  // namespace
 
 Result<int> ShowPauses(Session& session, bool log) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kListPauses, pb::ListPausesRequest()));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kListPauses, pb::ListPausesRequest()));
   std::vector<std::vector<Field>> rows;
   if (log) {
     for (const auto& change : answer.change()) {
@@ -236,8 +232,7 @@ struct PausesFlags {
 };
 
 Result<int> ReleaseLock(Session& session, std::uint64_t pid) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto known, LookAt(admin, pid));
+  RATCHET_ASSIGN(const auto known, LookAt(session.admin, pid));
   if (known.type() != kLockType) {
     return Error(Code::kFailedPrecondition,
                  fmt::format("pid {} is not a lock: it is a {} procedure (see: ratchet locks)", pid, known.type()));
@@ -246,7 +241,7 @@ Result<int> ReleaseLock(Session& session, std::uint64_t pid) {
   hbase::pb::LockHeartbeatRequest beat;
   beat.set_proc_id(pid);
   beat.set_keep_alive(false);
-  RATCHET_TRY(admin.Call(methods::kLockHeartbeat, beat));
+  RATCHET_TRY(session.admin.Call(methods::kLockHeartbeat, beat));
   session.printer.Note("released");
   return kExitOk;
 }
@@ -292,15 +287,14 @@ Result<int> HoldLock(Session& session, const LockFlags& flags) {
   request.set_nonce_group(session.connection.nonce_group());
   request.set_nonce(session.connection.NewNonce());
   session.connection.activity().Submitting({request.nonce_group(), request.nonce()});
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto asked, admin.Call(methods::kRequestLock, request));
+  RATCHET_ASSIGN(auto asked, session.admin.Call(methods::kRequestLock, request));
   client::StopSignal pacer;
   hbase::pb::LockHeartbeatRequest beat;
   beat.set_proc_id(asked.proc_id());
   bool held = false;
   Millis left(flags.hold_ms);
   while (true) {
-    RATCHET_ASSIGN(auto answer, admin.Call(methods::kLockHeartbeat, beat));
+    RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kLockHeartbeat, beat));
     const bool locked = answer.lock_status() == hbase::pb::LockHeartbeatResponse::LOCKED;
     if (locked && !held) session.printer.Object({{"pid", Number(asked.proc_id())}, {"locked", flags.target}});
     if (held && !locked) {

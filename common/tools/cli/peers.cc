@@ -32,9 +32,8 @@ std::string TroubleOf(const hbase::pb::ReplicationProgress& progress) {
 }
 
 Result<int> ListPeers(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto peers, client::ListPeers(admin));
-  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(admin, ""));
+  RATCHET_ASSIGN(const auto peers, client::ListPeers(session.admin));
+  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(session.admin, ""));
   std::map<std::string, std::pair<std::uint64_t, std::string>> late;  // peer -> longest lag, an error
   for (const auto& source : progress.source()) {
     auto& [lag, error] = late[source.progress().peer()];
@@ -105,9 +104,8 @@ std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<std::str
 }
 
 Result<int> DescribePeer(Session& session, const PeerFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto peer, client::DescribePeer(admin, flags.id));
-  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(admin, flags.id));
+  RATCHET_ASSIGN(const auto peer, client::DescribePeer(session.admin, flags.id));
+  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(session.admin, flags.id));
   std::vector<std::vector<Field>> rows;
   for (const auto& source : progress.source()) {
     const auto teller = FromProto(source.teller());
@@ -184,8 +182,7 @@ Result<int> AddPeer(Session& session, const PeerFlags& flags) {
   RATCHET_TRY(ApplyFlags(flags, config));
   for (const Status& checked : {CheckPeerId(flags.id), CheckPeerConfig(config)})
     if (!checked.ok()) return checked.error();
-  client::Admin admin(session.connection, session.timeout);
-  return FinishAlone(session, admin, client::AddPeer(admin, flags.id, config, !flags.disabled), "added",
+  return FinishAlone(session, client::AddPeer(session.admin, flags.id, config, !flags.disabled), "added",
                      "peer " + flags.id, flags.wait);
 }
 
@@ -199,10 +196,9 @@ struct AddPeerFlags : PeerFlags {
 };
 
 Result<int> AlterPeer(Session& session, const PeerFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto peer, client::DescribePeer(admin, flags.id));
+  RATCHET_ASSIGN(auto peer, client::DescribePeer(session.admin, flags.id));
   RATCHET_TRY(ApplyFlags(flags, *peer.mutable_config()));
-  return FinishAlone(session, admin, client::UpdatePeer(admin, flags.id, peer.config()), "altered", "peer " + flags.id,
+  return FinishAlone(session, client::UpdatePeer(session.admin, flags.id, peer.config()), "altered", "peer " + flags.id,
                      flags.wait);
 }
 
@@ -224,8 +220,7 @@ struct ChangePeerFlags : PeerFlags {
 template <class Submit>
 auto ChangingPeer(const char* done, Submit submit) {
   return [done, submit](Session& session, const PeerFlags& flags) {
-    client::Admin admin(session.connection, session.timeout);
-    return FinishAlone(session, admin, submit(admin, flags.id), done, "peer " + flags.id, flags.wait);
+    return FinishAlone(session, submit(session.admin, flags.id), done, "peer " + flags.id, flags.wait);
   };
 }
 

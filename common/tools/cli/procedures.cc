@@ -90,21 +90,19 @@ Field Holders(const Pids& pids) {
 }  // namespace
 
 Result<int> ShowProcedures(Session& session, const ListFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
   pb::ListProceduresRequest request;
   request.set_include_finished(flags.include_finished);
   request.set_limit(flags.most);
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kListProcedures, request));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kListProcedures, request));
   PrintProcedures(session, answer.procedure(), flags.wide);
   if (answer.truncated()) session.printer.Note("... and more");
   return kExitOk;
 }
 
 Result<int> ShowProcedure(Session& session, std::uint64_t pid) {
-  client::Admin admin(session.connection, session.timeout);
   pb::GetProcedureRequest request;
   request.set_pid(pid);
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kGetProcedure, request));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kGetProcedure, request));
   if (!answer.has_procedure()) {
     return Error(Code::kNotFound, fmt::format("procedure {} is not known", pid));
   }
@@ -154,8 +152,7 @@ Result<int> ShowProcedure(Session& session, std::uint64_t pid) {
 }
 
 Result<int> ShowLocks(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kListLocks, pb::ListLocksRequest()));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kListLocks, pb::ListLocksRequest()));
   std::vector<std::vector<Field>> rows;
   for (const auto& lock : answer.lock()) {
     rows.push_back({lock.resource(), Holders(lock.exclusive_holder()), TextOrNull(PidsText(lock.shared_holder())),
@@ -195,8 +192,7 @@ struct PidFlag {
 };
 
 Result<int> WaitForProcedure(Session& session, const PidFlag& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto outcome, admin.Wait(flags.pid));
+  RATCHET_ASSIGN(auto outcome, session.admin.Wait(flags.pid));
   if (outcome.error) return *outcome.error;
   session.printer.Object({{"pid", Number(flags.pid)}, {"succeeded", true}});
   return kExitOk;

@@ -19,7 +19,6 @@ namespace ratchet::cli {
 
 Result<int> ShowRegions(Session& session, const std::string& table, bool in_transition_only,
                         const std::optional<RegionPart>& part, const std::string& server) {
-  client::Admin admin(session.connection, session.timeout);
   pb::ListRegionsRequest request;
   request.set_in_transition_only(in_transition_only);
   if (part.has_value()) {
@@ -36,7 +35,7 @@ Result<int> ShowRegions(Session& session, const std::string& table, bool in_tran
     ToProto(name, *request.mutable_table());
     asked = std::move(name);
   }
-  auto answer = admin.Call(methods::kListRegions, request);
+  auto answer = session.admin.Call(methods::kListRegions, request);
   if (!answer.ok()) return ReportOnTable(session, answer.error(), asked);
   struct Shown {
     RegionInfo region;
@@ -106,18 +105,17 @@ struct MoveFlags : ChangeRegionFlags {
 
 template <RegionVerb verb>
 Result<int> ChangeRegion(Session& session, const ChangeRegionFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const std::string encoded, FindRegion(admin, flags.region));
+  RATCHET_ASSIGN(const std::string encoded, FindRegion(session.admin, flags.region));
   std::optional<ServerName> server;
   if (!flags.destination.empty()) {
-    RATCHET_ASSIGN(server, FindServer(admin, flags.destination));
+    RATCHET_ASSIGN(server, FindServer(session.admin, flags.destination));
   }
-  RATCHET_ASSIGN(const std::uint64_t pid, admin.Transit(verb, encoded, server));
+  RATCHET_ASSIGN(const std::uint64_t pid, session.admin.Transit(verb, encoded, server));
   if (!flags.wait) {
     session.printer.Object({{"submitted", flags.region}, {"pid", Number(pid)}});
     return kExitOk;
   }
-  RATCHET_ASSIGN(const auto ended, admin.Wait(pid));
+  RATCHET_ASSIGN(const auto ended, session.admin.Wait(pid));
   if (ended.error.has_value()) return *ended.error;
   // The procedure ended, but reports that it did not do what was requested, for example because its table was disabled
   // meanwhile.
@@ -151,10 +149,9 @@ struct SplitFlags {
 
 Result<int> SplitRegion(Session& session, const SplitFlags& flags) {
   RATCHET_ASSIGN(const auto key, FromText(flags.split_key));
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto encoded, FindRegion(admin, flags.region));
-  RATCHET_ASSIGN(const auto info, InfoOf(admin, encoded));
-  return FinishAlone(session, admin, admin.SplitRegion(info, key), "split", encoded, flags.wait);
+  RATCHET_ASSIGN(const auto encoded, FindRegion(session.admin, flags.region));
+  RATCHET_ASSIGN(const auto info, InfoOf(session.admin, encoded));
+  return FinishAlone(session, session.admin.SplitRegion(info, key), "split", encoded, flags.wait);
 }
 
 struct MergeFlags {
@@ -170,13 +167,12 @@ struct MergeFlags {
 };
 
 Result<int> MergeRegions(Session& session, const MergeFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
   std::vector<std::string> encoded;
   for (const std::string& region : flags.regions) {
-    RATCHET_ASSIGN(auto found, FindRegion(admin, region));
+    RATCHET_ASSIGN(auto found, FindRegion(session.admin, region));
     encoded.push_back(std::move(found));
   }
-  return FinishAlone(session, admin, admin.MergeRegions(encoded), "merged",
+  return FinishAlone(session, session.admin.MergeRegions(encoded), "merged",
                      fmt::format("{} regions", flags.regions.size()), flags.wait);
 }
 
@@ -188,12 +184,11 @@ struct RegionFlags {
 
 // Asks for confirmation on a terminal, unless `flags.yes`.
 Result<int> TruncateRegion(Session& session, const RegionFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto encoded, FindRegion(admin, flags.region));
-  RATCHET_ASSIGN(const auto info, InfoOf(admin, encoded));
+  RATCHET_ASSIGN(const auto encoded, FindRegion(session.admin, flags.region));
+  RATCHET_ASSIGN(const auto info, InfoOf(session.admin, encoded));
   const std::string question = fmt::format("Delete all rows of region {} of table {}?", encoded, info.table.ToString());
   if (!Confirmed(question, flags.yes)) return kExitFailed;
-  return FinishAlone(session, admin, admin.TruncateRegion(info), "truncated", encoded, flags.wait);
+  return FinishAlone(session, session.admin.TruncateRegion(info), "truncated", encoded, flags.wait);
 }
 
 struct TruncateRegionFlags : RegionFlags {
@@ -220,9 +215,8 @@ Result<int> GiveUpRegion(Session& session, const RegionFlags& flags) {
                     "an empty region takes its place",
                     flags.region));
   }
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto encoded, FindRegion(admin, flags.region));
-  return FinishAlone(session, admin, admin.GiveUpRegion(encoded), "done", flags.region, flags.wait);
+  RATCHET_ASSIGN(const auto encoded, FindRegion(session.admin, flags.region));
+  return FinishAlone(session, session.admin.GiveUpRegion(encoded), "done", flags.region, flags.wait);
 }
 
 struct GiveUpFlags : RegionFlags {
@@ -235,9 +229,8 @@ struct GiveUpFlags : RegionFlags {
 
 // Opens the region again, so that it applies the edits that are kept for it in quarantine.
 Result<int> PutBackEdits(Session& session, const RegionFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto encoded, FindRegion(admin, flags.region));
-  return FinishAlone(session, admin, admin.PutBackEdits(encoded), "done", flags.region, flags.wait);
+  RATCHET_ASSIGN(const auto encoded, FindRegion(session.admin, flags.region));
+  return FinishAlone(session, session.admin.PutBackEdits(encoded), "done", flags.region, flags.wait);
 }
 
 struct PutBackEditsFlags : RegionFlags {
@@ -267,8 +260,7 @@ Result<int> FillHoles(Session& session, const FillFlags& flags) {
         flags.table));
   }
   RATCHET_ASSIGN(const auto name, TableName::Parse(flags.table));
-  client::Admin admin(session.connection, session.timeout);
-  return FinishAlone(session, admin, admin.FillHoles(name), "done", flags.table, flags.wait);
+  return FinishAlone(session, session.admin.FillHoles(name), "done", flags.table, flags.wait);
 }
 
 }  // namespace

@@ -274,8 +274,7 @@ struct LocateFlags {
 Result<int> LocateRow(Session& session, const LocateFlags& flags) {
   RATCHET_ASSIGN(auto name, TableName::Parse(flags.table));
   RATCHET_ASSIGN(const auto key, FromText(flags.row));
-  client::Admin admin(session.connection, session.timeout);
-  const auto regions = admin.Regions(name);
+  const auto regions = session.admin.Regions(name);
   if (!regions.ok()) return ReportOnTable(session, regions.error(), name);
   for (const client::RegionLocation& location : *regions) {
     const RegionInfo& region = location.region;

@@ -36,9 +36,8 @@ struct DrainFlags {
 };
 
 Result<int> DrainServer(Session& session, const DrainFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto found, FindServer(admin, flags.server));
-  return FinishAlone(session, admin, client::Drain(admin, found, flags.and_stop), "drained", found.ToString(),
+  RATCHET_ASSIGN(const auto found, FindServer(session.admin, flags.server));
+  return FinishAlone(session, client::Drain(session.admin, found, flags.and_stop), "drained", found.ToString(),
                      flags.wait);
 }
 
@@ -66,23 +65,21 @@ Result<ServerName> FindMarked(client::Admin& admin, const std::string& text) {
 }
 
 Result<int> UndrainServer(Session& session, const UndrainFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto found, FindMarked(admin, flags.server));
+  RATCHET_ASSIGN(const auto found, FindMarked(session.admin, flags.server));
   std::vector<std::string> encoded;
   for (const std::string& region : flags.regions) {
-    RATCHET_ASSIGN(auto name, FindRegion(admin, region));
+    RATCHET_ASSIGN(auto name, FindRegion(session.admin, region));
     encoded.push_back(std::move(name));
   }
-  return FinishAlone(session, admin, client::Undrain(admin, found, encoded), "taken_back", found.ToString(),
+  return FinishAlone(session, client::Undrain(session.admin, found, encoded), "taken_back", found.ToString(),
                      flags.wait);
 }
 
 }  // namespace
 
 Result<int> ShowDrained(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto marked, client::Drained(admin));
-  RATCHET_ASSIGN(const auto all, (admin.Call(methods::kListServers, {})));
+  RATCHET_ASSIGN(const auto marked, client::Drained(session.admin));
+  RATCHET_ASSIGN(const auto all, (session.admin.Call(methods::kListServers, {})));
   std::vector<std::vector<Field>> rows;
   for (const ServerName& server : marked) {
     std::string state = "not there";
@@ -117,8 +114,8 @@ Field LeftOut(const Texts& texts) {
   return text.empty() ? Field() : Field(text);
 }
 
-Result<int> ShowPlan(Session& session, client::Admin& admin) {
-  RATCHET_ASSIGN(const auto plan, (admin.Call(methods::kPlanBalance, {})));
+Result<int> ShowPlan(Session& session) {
+  RATCHET_ASSIGN(const auto plan, (session.admin.Call(methods::kPlanBalance, {})));
   if (plan.has_put_off()) return Error(Code::kFailedPrecondition, "there is no plan at this time: " + plan.put_off());
   std::vector<std::vector<Field>> moves;
   for (const auto& move : plan.move()) {
@@ -149,9 +146,8 @@ Result<int> ShowPlan(Session& session, client::Admin& admin) {
 
 // Moves regions so that each server has its share; a dry run only prints how many regions would move.
 Result<int> Balance(Session& session, const BalanceFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
-  if (flags.dry_run) return ShowPlan(session, admin);
-  RATCHET_ASSIGN(const auto answer, (admin.Call(methods::kBalance, {})));
+  if (flags.dry_run) return ShowPlan(session);
+  RATCHET_ASSIGN(const auto answer, (session.admin.Call(methods::kBalance, {})));
   if (!answer.balancer_ran()) {
     const std::string why =
         answer.has_put_off() ? answer.put_off() + " (ratchet why)" : "the balancer is switched off (ratchet balancer)";
@@ -170,14 +166,13 @@ struct BalancerFlags {
 };
 
 Result<int> SwitchBalancer(Session& session, const BalancerFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
   if (!flags.to.empty()) {
     hbase::pb::SetBalancerRunningRequest request;
     request.set_on(flags.to == "on");
     request.set_synchronous(true);
-    if (const auto set = admin.Call(methods::kSetBalancerRunning, request); !set.ok()) return set.error();
+    if (const auto set = session.admin.Call(methods::kSetBalancerRunning, request); !set.ok()) return set.error();
   }
-  RATCHET_ASSIGN(const auto shown, (admin.Call(methods::kIsBalancerEnabled, {})));
+  RATCHET_ASSIGN(const auto shown, (session.admin.Call(methods::kIsBalancerEnabled, {})));
   session.printer.Object({{"balancer", std::string(shown.enabled() ? "on" : "off")}});
   return kExitOk;
 }

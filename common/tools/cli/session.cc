@@ -99,28 +99,28 @@ Status RequireNamespace(Session& session, const std::string& name) {
   return Ok();
 }
 
-int FinishOnTable(Session& session, client::Admin& admin, Result<std::uint64_t> pid, bool wait, const TableName& table,
+int FinishOnTable(Session& session, Result<std::uint64_t> pid, bool wait, const TableName& table,
                   const std::string& done) {
   if (!pid.ok()) return ReportOnTable(session, pid.error(), table);
   if (!wait) {
     session.printer.Object({{"pid", static_cast<std::int64_t>(*pid)}});
     return kExitOk;
   }
-  const Status status = admin.WaitOk(pid);
+  const Status status = session.admin.WaitOk(pid);
   if (!status.ok()) return Report(session, status.error());
   session.printer.Object({{"done", done}, {"pid", static_cast<std::int64_t>(*pid)}});
   return kExitOk;
 }
 
-int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
-                const std::string& what, bool wait) {
+int FinishAlone(Session& session, const Result<std::uint64_t>& pid, const char* done, const std::string& what,
+                bool wait) {
   if (!pid.ok()) return Report(session, pid.error());
   const auto number = static_cast<std::int64_t>(*pid);
   if (!wait) {
     session.printer.Object({{"submitted", what}, {"pid", number}});
     return kExitOk;
   }
-  const auto ended = admin.Wait(*pid);
+  const auto ended = session.admin.Wait(*pid);
   if (!ended.ok()) return Report(session, ended.error());
   if (ended->error.has_value()) return Report(session, *ended->error);
   if (ended->result.empty()) {

@@ -16,7 +16,8 @@ struct Session {
   client::Connection& connection;
   const Printer printer;
   Millis timeout;
-  bool quiet = false;  // no progress is shown
+  bool quiet = false;                        // no progress is shown
+  client::Admin admin{connection, timeout};  // each call has the whole time-out
 };
 
 // Prints "ratchet: <error>" to stderr (with --json also {"error": ...} to stdout) and returns the error's exit code.
@@ -32,10 +33,10 @@ int ReportOnTable(Session& session, const Error& error, const TableName& table);
 [[nodiscard]] Status RequireNamespace(Session& session, const std::string& name);
 
 // Prints the pid, or waits for the end and prints `done`.
-int FinishOnTable(Session& session, client::Admin& admin, Result<std::uint64_t> pid, bool wait, const TableName& table,
+int FinishOnTable(Session& session, Result<std::uint64_t> pid, bool wait, const TableName& table,
                   const std::string& done);
 // Prints the pid, or waits for the end and prints `done`, with the text of the procedure's result.
-int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
-                const std::string& what, bool wait);
+int FinishAlone(Session& session, const Result<std::uint64_t>& pid, const char* done, const std::string& what,
+                bool wait);
 
 }  // namespace ratchet::cli

@@ -39,9 +39,8 @@ struct SnapshotFlags {
 
 Result<int> TakeSnapshot(Session& session, const SnapshotFlags& flags) {
   RATCHET_ASSIGN(const auto table, TableName::Parse(flags.table));
-  client::Admin admin(session.connection, session.timeout);
   client::Snapshots snapshots(session.connection, session.timeout);
-  return FinishAlone(session, admin, snapshots.Take(flags.name, table, {flags.flush, flags.ttl_seconds}), "snapshot",
+  return FinishAlone(session, snapshots.Take(flags.name, table, {flags.flush, flags.ttl_seconds}), "snapshot",
                      flags.name, flags.wait);
 }
 
@@ -92,8 +91,7 @@ struct DeleteSnapshotFlags : NamedFlags {
 // Restores into a table that does not exist yet.
 Result<int> CloneSnapshot(Session& session, const NamedFlags& flags) {
   RATCHET_ASSIGN(const auto target, TableName::Parse(flags.table));
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto tables, admin.ListTables());
+  RATCHET_ASSIGN(const auto tables, session.admin.ListTables());
   if (std::find(tables.begin(), tables.end(), target) != tables.end()) {
     return Error(Code::kAlreadyExists,
                  fmt::format("table {} exists: ratchet restore-snapshot {} --table {} replaces it, once "
@@ -101,7 +99,7 @@ Result<int> CloneSnapshot(Session& session, const NamedFlags& flags) {
                              target.ToString(), flags.name, target.ToString()));
   }
   client::Snapshots snapshots(session.connection, session.timeout);
-  return FinishAlone(session, admin, snapshots.PutBack(flags.name, target), "cloned", target.ToString(), flags.wait);
+  return FinishAlone(session, snapshots.PutBack(flags.name, target), "cloned", target.ToString(), flags.wait);
 }
 
 struct CloneSnapshotFlags : NamedFlags {
@@ -124,12 +122,11 @@ Result<int> RestoreSnapshot(Session& session, const NamedFlags& flags) {
     if (into.empty()) return Error(Code::kNotFound, fmt::format("there is no snapshot {}", flags.name));
   }
   RATCHET_ASSIGN(const auto target, TableName::Parse(into));
-  client::Admin admin(session.connection, session.timeout);
-  if (const auto state = admin.State(target); !state.ok()) return state.error();
+  if (const auto state = session.admin.State(target); !state.ok()) return state.error();
   const std::string question =
       fmt::format("Replace all rows of table {} by those of snapshot {}?", target.ToString(), flags.name);
   if (!Confirmed(question, flags.yes)) return kExitFailed;
-  return FinishAlone(session, admin, snapshots.PutBack(flags.name, target), "restored", target.ToString(), flags.wait);
+  return FinishAlone(session, snapshots.PutBack(flags.name, target), "restored", target.ToString(), flags.wait);
 }
 
 struct RestoreSnapshotFlags : NamedFlags {
@@ -149,9 +146,8 @@ struct TransferFlags {
 };
 
 Result<int> ExportSnapshot(Session& session, const TransferFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
   client::Snapshots snapshots(session.connection, session.timeout);
-  return FinishAlone(session, admin, snapshots.Export(flags.name, flags.directory), "exported", flags.name, flags.wait);
+  return FinishAlone(session, snapshots.Export(flags.name, flags.directory), "exported", flags.name, flags.wait);
 }
 
 struct ExportSnapshotFlags : TransferFlags {
@@ -163,9 +159,8 @@ struct ExportSnapshotFlags : TransferFlags {
 };
 
 Result<int> ImportSnapshot(Session& session, const TransferFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
   client::Snapshots snapshots(session.connection, session.timeout);
-  return FinishAlone(session, admin, snapshots.Import(flags.directory, flags.name), "imported",
+  return FinishAlone(session, snapshots.Import(flags.directory, flags.name), "imported",
                      flags.name.empty() ? flags.directory : flags.name, flags.wait);
 }
 

@@ -167,11 +167,10 @@ class SqlSource::Answers {
   }
 
   Status Tables(const SqlSink& sink) {
-    client::Admin admin(session_.connection, session_.timeout);
-    RATCHET_ASSIGN(const auto tables, admin.ListTables(true));
+    RATCHET_ASSIGN(const auto tables, session_.admin.ListTables(true));
     for (const TableName& name : tables) {
-      const auto state = admin.State(name);
-      const auto table = admin.Describe(name);
+      const auto state = session_.admin.State(name);
+      const auto table = session_.admin.Describe(name);
       std::vector<std::string> families;
       if (table.ok()) {
         for (const auto& family : table->families) families.push_back(family.name);
@@ -252,7 +251,7 @@ class SqlSource::Answers {
  private:
   template <class Request, class Response>
   Result<Response> Ask(const rpc::Method<Request, Response>& method, const Request& request) {
-    return client::Admin(session_.connection, session_.timeout).Call(method, request);
+    return session_.admin.Call(method, request);
   }
   Status AskForProcedures() {
     if (procedures_.has_value()) return Ok();

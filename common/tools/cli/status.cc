@@ -106,8 +106,7 @@ Section StartSteps(const pb::GetStatusResponse& status) {
 }  // namespace
 
 Result<int> ShowStatus(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
+  auto status = session.admin.Call(methods::kGetStatus, pb::GetStatusRequest());
   if (!status.ok()) {
     const std::string refused = RefusedStartText(session);
     if (refused.empty()) return status.error();
@@ -177,8 +176,7 @@ Result<int> ShowStatus(Session& session) {
 }
 
 Result<int> ShowServers(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(auto answer, admin.Call(methods::kListServers, pb::ListServersRequest()));
+  RATCHET_ASSIGN(auto answer, session.admin.Call(methods::kListServers, pb::ListServersRequest()));
   std::vector<std::string> headers = {"SERVER",      "STATE",           "REGIONS",       "META",
                                       "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS", "DESCRIPTORS",
                                       "RESTARTS",    "VERSION",         "PAGE"};

@@ -133,14 +133,13 @@ struct SwitchFlags {
 };
 
 Result<int> Switch(Session& session, const SwitchFlags& flags) {
-  client::Admin admin(session.connection, session.timeout);
   std::vector<std::vector<Field>> rows;
   for (const SwitchRow& row : AllSwitches()) {
     if (!flags.name.empty() && flags.name != row.name) continue;
     if (!flags.to.empty()) {
-      RATCHET_TRY(row.set(admin, flags.to == "on", flags.wait));
+      RATCHET_TRY(row.set(session.admin, flags.to == "on", flags.wait));
     }
-    RATCHET_ASSIGN(const auto on, row.is_on(admin));
+    RATCHET_ASSIGN(const auto on, row.is_on(session.admin));
     rows.push_back({std::string(row.name), std::string(on ? "on" : "off")});
   }
   session.printer.Table({"SWITCH", "STATE"}, rows);
@@ -148,8 +147,7 @@ Result<int> Switch(Session& session, const SwitchFlags& flags) {
 }
 
 Result<int> Normalize(Session& session) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto answer, (admin.Call(methods::kNormalize, {})));
+  RATCHET_ASSIGN(const auto answer, (session.admin.Call(methods::kNormalize, {})));
   if (!answer.normalizer_ran()) {
     return Error(Code::kFailedPrecondition,
                  "the normalizer did nothing: it is switched off (ratchet switch normalizer), "

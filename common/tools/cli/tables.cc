@@ -73,8 +73,7 @@ Result<int> CreateTable(Session& session, const CreateFlags& flags) {
   }
   RATCHET_ASSIGN(const auto keys, SplitKeys(flags));
   RATCHET_TRY(table.Check());
-  client::Admin admin(session.connection, session.timeout);
-  return FinishOnTable(session, admin, admin.CreateTable(table, keys), flags.wait, name, "created " + flags.table);
+  return FinishOnTable(session, session.admin.CreateTable(table, keys), flags.wait, name, "created " + flags.table);
 }
 
 struct CloneFlags {
@@ -94,19 +93,18 @@ struct CloneFlags {
 Result<int> CloneSchema(Session& session, const CloneFlags& flags) {
   RATCHET_ASSIGN(auto source, TableName::Parse(flags.source));
   RATCHET_ASSIGN(auto name, TableName::Parse(flags.copy));
-  client::Admin admin(session.connection, session.timeout);
-  auto table = admin.Describe(source);
+  auto table = session.admin.Describe(source);
   if (!table.ok()) return ReportOnTable(session, table.error(), source);
   std::vector<std::string> keys;
   if (flags.preserve_splits) {
-    const auto regions = admin.Regions(source);
+    const auto regions = session.admin.Regions(source);
     if (!regions.ok()) return ReportOnTable(session, regions.error(), source);
     for (const auto& location : *regions) {
       if (!location.region.start_key.empty()) keys.push_back(location.region.start_key);
     }
   }
   table->name = name;
-  return FinishOnTable(session, admin, admin.CreateTable(*table, keys), flags.wait, name, "created " + flags.copy);
+  return FinishOnTable(session, session.admin.CreateTable(*table, keys), flags.wait, name, "created " + flags.copy);
 }
 
 struct AlterFlags {
@@ -185,11 +183,10 @@ Result<int> AlterTable(Session& session, const AlterFlags& flags) {
                                         flags.yes)) {
     return kExitFailed;
   }
-  client::Admin admin(session.connection, session.timeout);
-  auto table = admin.Describe(name);
+  auto table = session.admin.Describe(name);
   if (!table.ok()) return ReportOnTable(session, table.error(), name);
   RATCHET_TRY(Apply(flags, *table));
-  return FinishOnTable(session, admin, SendChanges(admin, flags, *table), flags.wait, name, "altered " + flags.table);
+  return FinishOnTable(session, SendChanges(session.admin, flags, *table), flags.wait, name, "altered " + flags.table);
 }
 
 struct TableFlag {
@@ -200,8 +197,7 @@ struct TableFlag {
 
 Result<int> ShowAlterStatus(Session& session, const TableFlag& flags) {
   RATCHET_ASSIGN(auto name, TableName::Parse(flags.table));
-  client::Admin admin(session.connection, session.timeout);
-  const auto progress = admin.AlterStatus(name);
+  const auto progress = session.admin.AlterStatus(name);
   if (!progress.ok()) return ReportOnTable(session, progress.error(), name);
   session.printer.Object({{"table", name.ToString()},
                           {"updated", static_cast<std::int64_t>(progress->total - progress->left)},
@@ -212,8 +208,7 @@ Result<int> ShowAlterStatus(Session& session, const TableFlag& flags) {
 }  // namespace
 
 Result<int> ListTables(Session& session, bool include_system) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto tables, admin.Call(methods::kListTables, pb::ListTablesRequest()));
+  RATCHET_ASSIGN(const auto tables, session.admin.Call(methods::kListTables, pb::ListTablesRequest()));
   std::vector<std::string> headers = {"TABLE", "STATE"};
   // Columns for which a terminal has no room.
   if (session.printer.json())
@@ -238,8 +233,7 @@ Result<int> ListTables(Session& session, bool include_system) {
 
 Result<int> DescribeTable(Session& session, const std::string& text) {
   RATCHET_ASSIGN(auto name, TableName::Parse(text));
-  client::Admin admin(session.connection, session.timeout);
-  auto table = admin.Describe(name);
+  auto table = session.admin.Describe(name);
   if (!table.ok()) return ReportOnTable(session, table.error(), name);
   std::vector<std::vector<Field>> rows;
   for (const auto& [key, value] : table->attributes) rows.push_back({Field(), ToText(key), ToText(value)});
@@ -273,8 +267,7 @@ template <class Submit>
 auto Changing(const char* done, Submit submit) {
   return [done, submit](Session& session, const ChangeFlags& flags) -> Result<int> {
     RATCHET_ASSIGN(const TableName name, TableName::Parse(flags.table));
-    client::Admin admin(session.connection, session.timeout);
-    return FinishOnTable(session, admin, (admin.*submit)(name), flags.wait, name,
+    return FinishOnTable(session, (session.admin.*submit)(name), flags.wait, name,
                          fmt::format("{} {}", done, flags.table));
   };
 }
@@ -308,8 +301,7 @@ struct CompactFlags {
 
 Result<int> CompactTable(Session& session, const CompactFlags& flags) {
   RATCHET_ASSIGN(auto name, TableName::Parse(flags.table));
-  client::Admin admin(session.connection, session.timeout);
-  return FinishOnTable(session, admin, admin.CompactTable(name, flags.major), flags.wait, name,
+  return FinishOnTable(session, session.admin.CompactTable(name, flags.major), flags.wait, name,
                        "compacted " + flags.table);
 }
 
@@ -330,8 +322,7 @@ struct TruncateFlags {
 Result<int> TruncateTable(Session& session, const TruncateFlags& flags) {
   RATCHET_ASSIGN(auto name, TableName::Parse(flags.table));
   if (!Confirmed(fmt::format("Delete all rows of table {}?", name.ToString()), flags.yes)) return kExitFailed;
-  client::Admin admin(session.connection, session.timeout);
-  return FinishOnTable(session, admin, admin.TruncateTable(name, flags.preserve_splits), flags.wait, name,
+  return FinishOnTable(session, session.admin.TruncateTable(name, flags.preserve_splits), flags.wait, name,
                        "truncated " + flags.table);
 }
 
