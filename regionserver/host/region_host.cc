@@ -127,14 +127,14 @@ OrderAnswer RegionHost::Open(const OpenOrder& order) {
 
 // The callbacks share what they know of the region, because a server may have very many regions.
 void RegionHost::SetCallbacks(const OpenOrder& order, OpenParams& params) {
-  struct Opening {
+  struct Where {
     std::string region;
     std::string table_dir;
     std::string table;
     std::uint64_t number;
   };
-  const auto opening = std::make_shared<const Opening>(
-      Opening{order.encoded_name, order.table_dir, params.info.table.ToString(), order.open_number});
+  const auto opening = std::make_shared<const Where>(
+      Where{order.encoded_name, order.table_dir, params.info.table.ToString(), order.open_number});
   params.wants_flush = [this, opening] { FlushSoon(opening->region); };
   params.lost = [this, opening](const Error& error) {
     RATCHET_LOG(kWarn, "Region {} is lost, opening {}: {}", opening->region, opening->number, error.ToString());

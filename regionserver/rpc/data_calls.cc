@@ -68,7 +68,7 @@ Result<Throttles::Use> DataCalls::Throttle(const rpc::CallContext& call, const R
   return parts_.throttles->Admit(call, region.info().table, work);
 }
 
-Status DataCalls::CheckRead(const Region& region) const {
+Status DataCalls::CheckRead(Region& region) const {
   RATCHET_TRY(HitFault("regionserver.before_read_reply", region.encoded_name()));
   if (RATCHET_MUTANT("regionserver.skip_read_check")) return Ok();
   return region.CheckServing();

@@ -42,7 +42,7 @@ class DataCalls {
                                   AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const;
   [[nodiscard]] Status RefuseReturned(const AtomicMutation& unit) const;
   // S24 (visible after sync). Its fault point stops a reader that is about to answer.
-  [[nodiscard]] Status CheckRead(const Region& region) const;
+  [[nodiscard]] Status CheckRead(Region& region) const;
   // Checks the quotas, before any work begins and once for each region of a request.
   [[nodiscard]] Result<Throttles::Use> Throttle(const rpc::CallContext& call, const Region& region,
                                                 const ThrottleWork& work) const;

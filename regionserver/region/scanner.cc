@@ -1,4 +1,4 @@
-#include "regionserver/region/scan_cursor.h"
+#include "regionserver/region/scanner.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,24 +15,41 @@ constexpr int kRowsToClock = 15;
 constexpr std::uint64_t kBytesToClock = 64 << 10;
 constexpr std::uint64_t kBytesOfBatch = 1 << 20;
 
+class ResultCollector final : public ScanSink {
+ public:
+  void Add(const CellView& cell) override { result_.cells.push_back(cell.Copy()); }
+  void EndResult(bool partial) override {
+    result_.partial = partial;
+    rows.push_back(std::exchange(result_, {}));
+  }
+  std::vector<ScanResultRow> rows;
+
+ private:
+  ScanResultRow result_;
+};
+
 }  // namespace
 
-ScanCursor::ScanCursor(std::shared_ptr<RegionCore> core, ScanSpec spec)
-    : core_(std::move(core)), spec_(std::move(spec)), query_(MakeRowQuery(core_->families, spec_)) {
-  core_->scans.Enter(*this, [this] { Begin(); });
+Scanner::Scanner(std::shared_ptr<Admission> admission, const Opening& opening, RegionData& data, ScanSpec spec)
+    : admission_(std::move(admission)),
+      opening_(opening),
+      data_(data),
+      spec_(std::move(spec)),
+      query_(MakeRowQuery(opening_.families(), spec_)) {
+  data_.scans.Enter(*this, [this] { Begin(); });
 }
 
-ScanCursor::~ScanCursor() { core_->scans.Leave(*this); }
+Scanner::~Scanner() { data_.scans.Leave(*this); }
 
 // The read point is never above the readable sequence (S24: visible after sync), whatever the client requests.
-void ScanCursor::Begin() {
-  const ReadPoint point = core_->AcquireReadPoint();
+void Scanner::Begin() {
+  const ReadPoint point = data_.Acquire();
   read_point_ = spec_.read_point == 0 ? point.sequence : std::min(point.sequence, spec_.read_point);
-  view_ = std::make_unique<ViewCursor>(*point.view, core_->order, OnlyRow());
-  stream_ = std::make_unique<RowStream>(*view_, query_, core_->order, read_point_, spec_.filter.get());
+  view_ = std::make_unique<ViewCursor>(*point.view, opening_.order, OnlyRow());
+  stream_ = std::make_unique<RowStream>(*view_, query_, opening_.order, read_point_, spec_.filter.get());
 }
 
-std::string_view ScanCursor::OnlyRow() const {
+std::string_view Scanner::OnlyRow() const {
   const std::string& row = spec_.start_row;
   const std::string& stop = spec_.stop_row;
   if (RATCHET_MUTANT("region.filter_any_scan")) return row;
@@ -40,14 +57,13 @@ std::string_view ScanCursor::OnlyRow() const {
   if (stop == row && spec_.include_stop_row) return row;
   // Clients write the row after `row` as a stop row, too.
   const bool next = stop.size() == row.size() + 1 && stop.back() == '\0' && stop.starts_with(row);
-  return next && !spec_.include_stop_row && !spec_.reversed && core_->order.rows == RowOrder::kPlain
+  return next && !spec_.include_stop_row && !spec_.reversed && opening_.order.rows == RowOrder::kPlain
              ? row
              : std::string_view();
 }
 
-void ScanCursor::Flushed(const std::shared_ptr<Memstore>& memstore,
-                         const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
-                         std::vector<std::shared_ptr<const void>>* garbage) {
+void Scanner::Flushed(const std::shared_ptr<Memstore>& memstore, const ReadableFiles& files,
+                      std::vector<std::shared_ptr<const void>>* garbage) {
   if (RATCHET_MUTANT("region.scans_keep_memstores")) return;
   MutexLock lock(resting_);
   if (in_call_) {
@@ -58,7 +74,7 @@ void ScanCursor::Flushed(const std::shared_ptr<Memstore>& memstore,
   }
 }
 
-Status ScanCursor::Wake() {
+Status Scanner::Wake() {
   {
     MutexLock lock(resting_);
     in_call_ = true;
@@ -67,7 +83,7 @@ Status ScanCursor::Wake() {
   return stream_->Resumed();
 }
 
-void ScanCursor::Rest() {
+void Scanner::Rest() {
   std::vector<std::shared_ptr<const void>> garbage;  // destroyed after the lock is released
   std::vector<Exchanged> exchanged;
   view_->Rest();
@@ -78,14 +94,14 @@ void ScanCursor::Rest() {
   in_call_ = false;
 }
 
-bool ScanCursor::Inside(const std::string& row) const {
+bool Scanner::Inside(const std::string& row) const {
   if (spec_.stop_row.empty()) return true;
-  const auto order = CompareRows(core_->order.rows, row, spec_.stop_row);
+  const auto order = CompareRows(opening_.order.rows, row, spec_.stop_row);
   if (order == 0) return spec_.include_stop_row;
   return spec_.reversed ? order > 0 : order < 0;
 }
 
-Status ScanCursor::Advance() {
+Status Scanner::Advance() {
   if (begun_) return spec_.reversed ? stream_->ToPreviousRow() : stream_->ToNextRow();
   begun_ = true;
   if (!spec_.reversed)
@@ -95,7 +111,7 @@ Status ScanCursor::Advance() {
 }
 
 // A reply may end after a batch, and after any cell if the client accepts partial rows.
-bool ScanCursor::Full(const ScanLimits& limits, bool row_is_done) const {
+bool Scanner::Full(const ScanLimits& limits, bool row_is_done) const {
   if (limits.max_results > 0 && progress_.results >= limits.max_results) return true;
   if (limits.max_rows > 0 && progress_.finished_rows >= limits.max_rows) return true;
   return limits.max_bytes > 0 && bytes_ >= limits.max_bytes &&
@@ -104,19 +120,19 @@ bool ScanCursor::Full(const ScanLimits& limits, bool row_is_done) const {
 
 // HBase's client counts a row twice when it assembles one batch of the row from several parts. Then it stops too early
 // if the scan has a limit of rows. So a batch is not cut unless its cells are large.
-bool ScanCursor::CutsResult(const ScanLimits& limits) const {
+bool Scanner::CutsResult(const ScanLimits& limits) const {
   if (!limits.allow_partial || limits.max_bytes == 0) return false;
   const bool whole = spec_.batch_cells > 0 && limits.max_rows > 0;
   return bytes_ >= limits.max_bytes + (whole ? kBytesOfBatch : 0);
 }
 
-bool ScanCursor::OutOfTime(const ScanLimits& limits) const {
-  return limits.allow_heartbeat && core_->params.clock->Now() >= limits.deadline;
+bool Scanner::OutOfTime(const ScanLimits& limits) const {
+  return limits.allow_heartbeat && opening_.params.clock->Now() >= limits.deadline;
 }
 
 // Checks the clock every few rows, more often in a call's first rows: a call that begins late ends after one row. A
 // long row checks the clock itself (ReadRow).
-bool ScanCursor::WantsClock() {
+bool Scanner::WantsClock() {
   if (spec_.filter == nullptr && rows_to_clock_ > 0 && bytes_ < bytes_to_clock_) {
     --rows_to_clock_;
     return false;
@@ -127,7 +143,7 @@ bool ScanCursor::WantsClock() {
   return true;
 }
 
-Result<ScanCursor::Reading> ScanCursor::ReadResult(const ScanLimits& limits, ScanSink& sink) {
+Result<Scanner::Reading> Scanner::ReadResult(const ScanLimits& limits, ScanSink& sink) {
   std::uint32_t cells = 0;
   RowStream::Found found = RowStream::Found::kCell;  // the caller has checked the clock
   while (found == RowStream::Found::kCell) {
@@ -151,7 +167,7 @@ Result<ScanCursor::Reading> ScanCursor::ReadResult(const ScanLimits& limits, Sca
   return Reading::kGoOn;
 }
 
-Result<ScanCursor::Reading> ScanCursor::ReadRow(const ScanLimits& limits, ScanSink& sink) {
+Result<Scanner::Reading> Scanner::ReadRow(const ScanLimits& limits, ScanSink& sink) {
   for (;;) {
     RATCHET_ASSIGN(const RowStream::Found found, stream_->Peek());
     if (found == RowStream::Found::kRowEnd) break;
@@ -167,15 +183,15 @@ Result<ScanCursor::Reading> ScanCursor::ReadRow(const ScanLimits& limits, ScanSi
   return EndRow(limits, row_gave_);
 }
 
-Status ScanCursor::CheckRowSize(std::uint64_t more) {
+Status Scanner::CheckRowSize(std::uint64_t more) {
   bytes_ += more;
   row_bytes_ += more;
-  if (row_bytes_ > core_->params.settings->max_row_bytes && !RATCHET_MUTANT("region.any_row_size"))
-    return RowTooBig(core_->params.settings->max_row_bytes);
+  if (row_bytes_ > opening_.params.settings->max_row_bytes && !RATCHET_MUTANT("region.any_row_size"))
+    return RowTooBig(opening_.params.settings->max_row_bytes);
   return Ok();
 }
 
-Result<ScanCursor::Reading> ScanCursor::EndRow(const ScanLimits& limits, bool gave) {
+Result<Scanner::Reading> Scanner::EndRow(const ScanLimits& limits, bool gave) {
   in_row_ = false;
   if (!gave) ++progress_.rows_filtered;
   if (std::exchange(row_cut_, false)) ++progress_.finished_rows;  // the row ended with its last result
@@ -193,7 +209,7 @@ Result<ScanCursor::Reading> ScanCursor::EndRow(const ScanLimits& limits, bool ga
 
 // The cells are kept until the row's end. So the reply's size does not cut the row, and a call ends early only before
 // the row's first cell.
-Result<ScanCursor::Reading> ScanCursor::ReadJudgedRow(const ScanLimits& limits, ScanSink& sink) {
+Result<Scanner::Reading> Scanner::ReadJudgedRow(const ScanLimits& limits, ScanSink& sink) {
   std::vector<Cell> cells;
   for (;;) {
     RATCHET_ASSIGN(const RowStream::Found found, stream_->Peek());
@@ -222,7 +238,7 @@ Result<ScanCursor::Reading> ScanCursor::ReadJudgedRow(const ScanLimits& limits, 
   return EndRow(limits, !cells.empty());
 }
 
-Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
+Status Scanner::ReadRows(const ScanLimits& limits, ScanSink& sink) {
   if (!in_row_ && spec_.filter != nullptr && spec_.filter->Done()) {
     progress_.filter_done = true;
     progress_.more_in_region = false;
@@ -245,7 +261,7 @@ Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
         progress_.heartbeat = true;
         return Ok();
       }
-      now_ms_ = core_->params.clock->WallMillis();
+      now_ms_ = opening_.params.clock->WallMillis();
     }
     if (exchange_waits_.load(std::memory_order_relaxed)) {  // a long call exchanges flushed memstores, too
       Rest();
@@ -267,8 +283,8 @@ Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
   }
 }
 
-Result<ScanProgress> ScanCursor::Next(const ScanLimits& limits, ScanSink& sink) {
-  RATCHET_TRY(core_->CheckReadable());
+Result<ScanProgress> Scanner::Next(const ScanLimits& limits, ScanSink& sink) {
+  RATCHET_TRY(admission_->CheckReadable());
   progress_ = {};
   bytes_ = row_bytes_ = 0;
   rows_to_clock_ = clock_pause_ = 0;
@@ -276,12 +292,20 @@ Result<ScanProgress> ScanCursor::Next(const ScanLimits& limits, ScanSink& sink) 
   Status read = Wake();
   if (read.ok()) read = ReadRows(limits, sink);
   Rest();
-  core_->reads.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
+  data_.reads.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
   RegionCounts::OfProcess().scanned_rows.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
   if (!read.ok()) return read.error();
   progress_.cursor_row = last_row_;
   progress_.file_wait = FileReadTimeOfThread() - waited_before;
   return progress_;
+}
+
+Result<ScanChunk> Scanner::Next(const ScanLimits& limits) {
+  ResultCollector collector;
+  ScanChunk chunk;
+  RATCHET_ASSIGN(static_cast<ScanProgress&>(chunk), Next(limits, collector));
+  chunk.rows = std::move(collector.rows);
+  return chunk;
 }
 
 }  // namespace ratchet::regionserver

@@ -1,10 +1,12 @@
-// A scan in progress: its position, and its state between two calls.
+// A scan over one opening (S30: scan belongs to one opening): its position, and its state between two calls. Abandon it
+// by destroying it.
 //
 // Between two calls it keeps no cursors, and exchanges memstores for the files into which they were flushed. So a
 // client that does not return holds no memstore memory (S63: bounded reads). A row that was cut resumes where it was
 // cut.
 //
-// Next: one thread at a time. Flushed: any thread.
+// Owner: the caller of Region::Scan. Next: one thread at a time. Flushed: any thread. `resting_` guards exchanges
+// against the begin and end of a call; it is taken after the lock of the registry.
 #pragma once
 
 #include <atomic>
@@ -15,27 +17,35 @@
 
 #include "common/base/mutex.h"
 #include "common/base/result.h"
-#include "regionserver/region/region_core.h"
+#include "regionserver/region/admission.h"
+#include "regionserver/region/region_data.h"
+#include "regionserver/region/requests.h"
 #include "regionserver/region/row_stream.h"
-#include "regionserver/region/scan_registry.h"
 #include "regionserver/region/view_cursor.h"
 
 namespace ratchet::regionserver {
 
-class ScanCursor final : public FlushListener {
+class Scanner final : public FlushListener {
  public:
-  ScanCursor(std::shared_ptr<RegionCore> core, ScanSpec spec);
-  ~ScanCursor() override;
+  // `admission` keeps the region alive, and with it `opening` and `data`.
+  Scanner(std::shared_ptr<Admission> admission, const Opening& opening, RegionData& data, ScanSpec spec);
+  ~Scanner() override;
+  Scanner(const Scanner&) = delete;
+  Scanner& operator=(const Scanner&) = delete;
+
+  // Gives the next results to `sink`. The caller must pass Region::CheckServing() before it sends them (S24: visible
+  // after sync). After more_in_region == false further calls return no results and the same flag. Fails when the region
+  // was closed.
   [[nodiscard]] Result<ScanProgress> Next(const ScanLimits& limits, ScanSink& sink);
+  [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);  // returns copies
   [[nodiscard]] std::uint64_t read_point() const override { return read_point_; }
-  void Flushed(const std::shared_ptr<Memstore>& memstore,
-               const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
+  void Flushed(const std::shared_ptr<Memstore>& memstore, const ReadableFiles& files,
                std::vector<std::shared_ptr<const void>>* garbage) override;
 
  private:
   struct Exchanged {
     std::shared_ptr<Memstore> memstore;
-    std::vector<std::shared_ptr<const StoreFiles::Reader>> files;
+    ReadableFiles files;
   };
   enum class Reading : std::uint8_t { kGoOn, kStop };
 
@@ -63,7 +73,9 @@ class ScanCursor final : public FlushListener {
   [[nodiscard]] bool OutOfTime(const ScanLimits& limits) const;
   [[nodiscard]] bool WantsClock();
 
-  const std::shared_ptr<RegionCore> core_;
+  const std::shared_ptr<Admission> admission_;
+  const Opening& opening_;
+  RegionData& data_;
   const ScanSpec spec_;
   const RowQuery query_;
   std::uint64_t read_point_ = 0;

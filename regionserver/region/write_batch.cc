@@ -1,30 +1,17 @@
-// The write path: lock, plan, log, and publish once the log says that the entry is durable and CHECKed (S1: check after
-// sync; S24: visible after sync).
+// One batch on its way (write_path.h): the waves, the locks of their rows, the answers.
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "common/base/mutant.h"
 #include "regionserver/region/mutation_planner.h"
-#include "regionserver/region/region_core.h"
 #include "regionserver/region/region_counts.h"
 #include "regionserver/region/region_errors.h"
+#include "regionserver/region/write_path.h"
 
 namespace ratchet::regionserver {
 namespace {
-
-bool HasDelete(const AtomicMutation& unit) {
-  return std::any_of(unit.mutations.begin(), unit.mutations.end(), [](const Mutation& mutation) {
-    return mutation.kind == MutationKind::kDelete ||  // a delete without cells is valid, too
-           std::any_of(mutation.cells.begin(), mutation.cells.end(),
-                       [](const Cell& cell) { return IsDelete(cell.type); });
-  });
-}
-
-bool HasOnlyDeletes(const AtomicMutation& unit) {
-  return std::all_of(unit.mutations.begin(), unit.mutations.end(),
-                     [](const Mutation& mutation) { return mutation.kind == MutationKind::kDelete; });
-}
 
 bool ReturnsResults(const AtomicMutation& unit) {
   return std::any_of(unit.mutations.begin(), unit.mutations.end(), [](const Mutation& mutation) {
@@ -43,16 +30,21 @@ std::vector<std::string> ClusterIdsOf(const AtomicMutation& unit) {
 }
 
 // Adds the replication part to the entry, if any of its families is shipped.
-void SayWhatIsShipped(const RegionCore& core, LogEntry& entry) {
-  if (core.shipped_families.empty()) return;
+void SayWhatIsShipped(const Opening& opening, LogEntry& entry) {
+  if (opening.shipped_families().empty()) return;
   std::set<std::string_view> written;
   for (const LoggedCell& logged : entry.cells) {
-    if (core.shipped_families.contains(logged.cell.family)) written.insert(logged.cell.family);
+    if (opening.shipped_families().contains(logged.cell.family)) written.insert(logged.cell.family);
   }
   if (written.empty()) return;
-  entry.shipped.table = core.params.info.table.ToString();
+  entry.shipped.table = opening.params.info.table.ToString();
   entry.shipped.families.assign(written.begin(), written.end());
-  entry.shipped.written_ms = core.params.clock->WallMillis();
+  entry.shipped.written_ms = opening.params.clock->WallMillis();
+}
+
+bool IsReadOnly(const TableDescriptor& table) {
+  const auto found = table.attributes.find("READONLY");
+  return found != table.attributes.end() && (found->second == "true" || found->second == "TRUE");
 }
 
 // Lets the caller's thread wait for the log between two waves of one batch.
@@ -80,23 +72,25 @@ class Latch {
 // has to read a row that an earlier one of the wave changes. A wave ends when its entry reaches
 // RegionSettings::wave_bytes. So a client cannot choose the size of an entry, nor write much without another check of
 // the memstore limits.
-class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
+class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
  public:
-  WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, BatchDone done,
-             std::shared_ptr<ResultAllowance> allowance)
-      : core_(std::move(core)),
+  Batch(WritePath& path, std::shared_ptr<LogMember> member, std::vector<AtomicMutation> units, BatchDone done,
+        std::shared_ptr<ResultAllowance> allowance)
+      : path_(path),
+        member_(std::move(member)),
         units_(std::move(units)),
         results_(units_.size()),
         done_(std::move(done)),
         allowance_(std::move(allowance)) {}
 
   void Run() {
-    core_->params.log->WaitForRoom();
+    params().log->WaitForRoom();
     const Status admitted =
-        IsReadOnly() ? Status(DoNotRetry(Code::kFailedPrecondition, "region is read only: READONLY of its table"))
-                     : core_->Admit();
+        IsReadOnly(*params().table)
+            ? Status(DoNotRetry(Code::kFailedPrecondition, "region is read only: READONLY of its table"))
+            : path_.Admit();
     for (std::size_t i = 0; i < units_.size(); ++i) {
-      const Status fine = admitted.ok() ? CheckMutation(*core_, units_[i]) : admitted;
+      const Status fine = admitted.ok() ? CheckMutation(path_.opening_, units_[i]) : admitted;
       if (!fine.ok()) results_[i] = fine.error();
     }
     if (!admitted.ok()) return Finish();
@@ -109,16 +103,13 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   }
 
  private:
-  [[nodiscard]] bool IsReadOnly() const {
-    const auto found = core_->params.table->attributes.find("READONLY");
-    return found != core_->params.table->attributes.end() && (found->second == "true" || found->second == "TRUE");
-  }
+  [[nodiscard]] const OpenParams& params() const { return path_.opening_.params; }
 
   // Each wave is admitted separately, so that a large batch cannot bypass the limits. Returns false when the rest is
   // refused.
   bool HasRoom(std::size_t begin) {
-    core_->params.log->WaitForRoom();
-    const Status room = core_->CheckRoom();
+    params().log->WaitForRoom();
+    const Status room = path_.CheckRoom();
     if (room.ok()) return true;
     for (std::size_t i = begin; i < units_.size(); ++i)
       if (!results_[i]) results_[i] = room.error();
@@ -141,8 +132,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       rows.merge(touched);
     }
     if (rows.empty()) return end;
-    Result<std::shared_ptr<RowLocks::Held>> locks =
-        core_->row_locks->Acquire(std::move(rows), core_->params.settings->row_lock_wait);
+    Result<std::shared_ptr<RowLocks::Held>> locks = path_.admission_.LockRows(std::move(rows));
     LogEntry entry;
     entry.shipped.cluster_ids = std::move(cluster_ids);
     std::uint64_t entry_bytes = 0;
@@ -156,7 +146,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
         logged.push_back(i);
       else
         unlogged = true;
-      if (entry_bytes >= core_->params.settings->wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
+      if (entry_bytes >= params().settings->wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
     }
     if (unlogged) CheckUnlogged(begin, end, logged);
     if (!logged.empty()) Log(std::move(entry), std::move(logged), std::move(locks).value(), end == units_.size());
@@ -171,11 +161,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
                                   rpc::exception::kMultiActionResultTooLarge);
       return false;
     }
-    const bool deletes = HasDelete(unit);
-    const bool puts = !HasOnlyDeletes(unit);
-    MutationPlanner planner(
-        *core_, unit, [&](std::int64_t floor) { return core_->AssignTimestamp(RowsOf(unit), puts, deletes, floor); });
-    Result<MutationPlan> plan = planner.Run();
+    Result<MutationPlan> plan = MutationPlanner(path_.opening_, path_.data_, path_, unit).Run();
     if (!plan.ok()) {
       results_[index] = std::move(plan).error();
       return false;
@@ -192,9 +178,9 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     return true;
   }
 
-  // CHECKs results that only depend on reads (S24): a false condition, a used nonce.
+  // CHECKs results that only depend on reads (S24: visible after sync): a false condition, a used nonce.
   void CheckUnlogged(std::size_t begin, std::size_t end, const std::vector<std::size_t>& logged) {
-    const Status serving = core_->CheckServing();
+    const Status serving = path_.admission_.CheckServing();
     if (serving.ok()) return;
     for (std::size_t i = begin; i < end; ++i)
       if (std::find(logged.begin(), logged.end(), i) == logged.end()) results_[i] = serving.error();
@@ -202,12 +188,12 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
 
   void Log(LogEntry entry, std::vector<std::size_t> logged, std::shared_ptr<RowLocks::Held> locks, bool last) {
     last_wave_logs_ = last;
-    SayWhatIsShipped(*core_, entry);
+    SayWhatIsShipped(path_.opening_, entry);
     auto shared = std::make_shared<LogEntry>(std::move(entry));
     auto latch = last ? nullptr : std::make_shared<Latch>();
     std::function<void(Status)> completed = [self = shared_from_this(), shared, logged = std::move(logged),
                                              locks = std::move(locks), latch](const Status& status) mutable {
-      const Status published = self->core_->Publish(*shared, status);
+      const Status published = self->path_.Publish(*shared, status);
       for (const std::size_t index : logged)
         if (!published.ok()) self->results_[index] = published.error();
       locks.reset();
@@ -216,7 +202,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       else
         self->Finish();
     };
-    if (!core_->Stage(shared, completed)) completed(Error(Code::kAborted, "the server's log has ended"));
+    if (!path_.Stage(member_, shared, completed)) completed(Error(Code::kAborted, "the server's log has ended"));
     if (latch) latch->Wait();
   }
 
@@ -227,80 +213,30 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       RATCHET_CHECK(result.has_value(), "a unit of the batch has no result");
       results.push_back(std::move(*result));
     }
-    core_->writes.fetch_add(results.size(), std::memory_order_relaxed);
+    path_.writes_.fetch_add(results.size(), std::memory_order_relaxed);
     RegionCounts& counts = RegionCounts::OfProcess();
-    counts.mutate.Note(core_->params.clock->Now() - began_);
+    counts.mutate.Note(params().clock->Now() - began_);
     counts.mutations.fetch_add(results.size(), std::memory_order_relaxed);
     const auto failed = std::count_if(results.begin(), results.end(), [](const auto& result) { return !result.ok(); });
     counts.failed_mutations.fetch_add(static_cast<std::uint64_t>(failed), std::memory_order_relaxed);
     done_(std::move(results));
-    if (discharge_) core_->Discharge();
+    if (discharge_) path_.admission_.Discharge();
   }
 
-  const std::shared_ptr<RegionCore> core_;
+  WritePath& path_;
+  const std::shared_ptr<LogMember> member_;  // keeps the region, so path_, alive
   const std::vector<AtomicMutation> units_;
   std::vector<std::optional<Result<MutationResult>>> results_;
   const BatchDone done_;
   const std::shared_ptr<ResultAllowance> allowance_;
-  const TimePoint began_ = core_->params.clock->Now();
+  const TimePoint began_ = params().clock->Now();
   bool discharge_ = false;
   bool last_wave_logs_ = false;
 };
 
-void RegionCore::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done,
-                             std::shared_ptr<ResultAllowance> results) {
-  std::make_shared<WriteBatch>(shared_from_this(), std::move(mutations), std::move(done), std::move(results))->Run();
-}
-
-// Takes the sequence and the place in the log under one lock, so that both orders are the same. Returns false when the
-// log has ended.
-bool RegionCore::Stage(const std::shared_ptr<LogEntry>& entry, std::function<void(Status)> done) {
-  MutexLock lock(staging_);
-  entry->region = encoded_name;
-  entry->sequence = next_sequence_++;
-  entry->greatest_timestamp = greatest_timestamp_;
-  if (RATCHET_MUTANT("region.visible_before_sync")) AddToMemstore(*entry);
-  return params.log->Append(*entry, shared_from_this(), std::move(done));
-}
-
-void RegionCore::AddToMemstore(const LogEntry& entry) {
-  bool ask_for_flush = false;
-  {
-    MutexLock publish_lock(publishing_);
-    std::shared_ptr<Memstore> active;
-    {
-      MutexLock lock(state_mutex_);
-      active = view_->active;
-    }
-    for (const LoggedCell& logged : entry.cells) active->Add(logged.cell, entry.sequence, logged.ttl_ms);
-    nonces.Add(entry.nonces);
-    MutexLock lock(state_mutex_);
-    read_point_ = std::max(read_point_, entry.sequence);
-    ask_for_flush = !flush_asked_ && active->bytes() > params.settings->flush_bytes;
-    flush_asked_ = flush_asked_ || ask_for_flush;
-  }
-  if (ask_for_flush && params.wants_flush) params.wants_flush();
-}
-
-// Runs on the log's thread, in the order of the log.
-Status RegionCore::Publish(const LogEntry& entry, const Status& logged) {
-  if (!logged.ok() && logged.error().code() == Code::kNoSpace)  // nothing was written, and the region is still ours
-    return MakeError(Code::kNoSpace, logged.error().message(), rpc::exception::kRegionTooBusy);
-  // nothing was written either, and the entry would never fit
-  if (!logged.ok() && logged.error().code() == Code::kResourceExhausted)
-    return DoNotRetry(Code::kResourceExhausted, logged.error().message());
-  if (!logged.ok()) {
-    // S50 (give up only on proof): the log ended for its own reasons, which is not evidence of another owner. The
-    // region accepts no more writes, and its server ends.
-    if (logged.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) Lose(logged.error());
-    return WriteInDoubt(encoded_name, logged.error().message());
-  }
-  {
-    MutexLock lock(state_mutex_);
-    if (lost_) return NotServingLocked();
-  }
-  if (!RATCHET_MUTANT("region.visible_before_sync")) AddToMemstore(entry);
-  return Ok();
+void WritePath::MutateBatch(std::shared_ptr<LogMember> member, std::vector<AtomicMutation> mutations, BatchDone done,
+                            std::shared_ptr<ResultAllowance> results) {
+  std::make_shared<Batch>(*this, std::move(member), std::move(mutations), std::move(done), std::move(results))->Run();
 }
 
 }  // namespace ratchet::regionserver

@@ -1,4 +1,4 @@
-#include "regionserver/region/table_compression.h"
+#include "regionserver/region/file_settings.h"
 
 #include <algorithm>
 #include <array>
@@ -17,12 +17,16 @@ constexpr std::array<std::pair<std::string_view, FileCompression>, 5> kNames{{{"
                                                                               {"GZ", FileCompression::kGz},
                                                                               {"ZSTD", FileCompression::kZstd}}};
 
+std::string Upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
 std::optional<FileCompression> Named(const FamilyDescriptor& family, std::string_view key) {
   const std::string* const text = FindSetting(family.attributes, family.configuration, key);
   if (text == nullptr) return std::nullopt;
-  std::string upper(*text);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string upper = Upper(*text);
   for (const auto& [name, compression] : kNames) {
     if (name == upper) return compression;
   }
@@ -38,12 +42,21 @@ FileCompression OfFamily(const FamilyDescriptor& family, FileUse use) {
   return found.value_or(FileCompression::kLz4);
 }
 
+bool HasFilter(const FamilyDescriptor& family) {
+  const std::string* const text = FindSetting(family.attributes, family.configuration, "BLOOMFILTER");
+  return text == nullptr || Upper(*text) != "NONE";
+}
+
 }  // namespace
 
 FileCompression CompressionFor(const TableDescriptor& table, FileUse use) {
   FileCompression best = FileCompression::kLz4;
   for (const FamilyDescriptor& family : table.families) best = std::max(best, OfFamily(family, use));
   return best;
+}
+
+FileFilter FilterFor(const TableDescriptor& table) {
+  return std::any_of(table.families.begin(), table.families.end(), HasFilter) ? FileFilter::kRow : FileFilter::kNone;
 }
 
 }  // namespace ratchet::regionserver
