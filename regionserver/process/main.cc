@@ -9,6 +9,7 @@
 #include "common/base/config.h"
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
+#include "common/base/exit_latch.h"
 #include "common/base/fault_env.h"
 #include "common/base/log.h"
 #include "common/base/log_level.h"
@@ -16,14 +17,13 @@
 #include "common/base/self_restart.h"
 #include "common/base/service_manager.h"
 #include "common/base/settings_reload.h"
+#include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
 #include "common/io/dead_mount.h"
 #include "common/io/storage_proof.h"
-#include "regionserver/process/exit_latch.h"
 #include "regionserver/process/options.h"
 #include "regionserver/process/region_server.h"
-#include "regionserver/process/stop_signals.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -1,5 +1,5 @@
 // S59 (epoch proven by a claim): an epoch without a claim file is not valid.
-#include "regionserver/process/epoch_proof.h"
+#include "regionserver/process/root_files.h"
 
 #include <gtest/gtest.h>
 

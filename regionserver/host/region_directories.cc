@@ -1,6 +1,11 @@
-#include "regionserver/host/region_search.h"
+#include "regionserver/host/region_directories.h"
+
+#include <string_view>
 
 #include <fmt/core.h>
+
+#include "common/io/light_directory.h"
+#include "regionserver/wal/log_survey.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -16,6 +21,20 @@ bool IsTableName(const std::string& name) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<io::Directory>> OpenRegionDirectory(io::Directory& root, const std::string& table_dir,
+                                                           const std::string& encoded_name) {
+  std::string_view rest = table_dir;
+  while (!rest.empty()) {
+    const std::size_t slash = rest.find('/');
+    const std::string part(rest.substr(0, slash));
+    if (!IsDirectoryName(part)) {
+      return Error(Code::kInvalidArgument, fmt::format("'{}' is not a table's directory", table_dir));
+    }
+    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+  }
+  return io::OpenLightDirectory(root, fmt::format("data/{}/{}", table_dir, encoded_name));
+}
 
 Status RegionSearch::ListTables() {
   tables_.clear();
