@@ -9,7 +9,7 @@
 #include "regionserver/process/server_parts.h"
 #include "regionserver/region/region_counts.h"
 #include "regionserver/store/block_cache.h"
-#include "regionserver/store/memstore_budget.h"
+#include "regionserver/store/memstore.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -15,9 +15,9 @@
 #include "regionserver/region/compaction.h"
 #include "regionserver/region/file_settings.h"
 #include "regionserver/region/region_counts.h"
+#include "regionserver/store/manifest.h"
 #include "regionserver/store/ownership.h"
 #include "regionserver/store/recovered_edits.h"
-#include "regionserver/store/unneeded.h"
 
 namespace ratchet::regionserver {
 namespace {

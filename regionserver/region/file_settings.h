@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "common/model/table_descriptor.h"
-#include "regionserver/store/file_compression.h"
 #include "regionserver/store/row_filter.h"
+#include "regionserver/store/store_file.h"
 
 namespace ratchet::regionserver {
 

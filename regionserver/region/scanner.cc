@@ -6,7 +6,7 @@
 #include "common/base/mutant.h"
 #include "regionserver/region/region_counts.h"
 #include "regionserver/region/region_errors.h"
-#include "regionserver/store/file_read_time.h"
+#include "regionserver/store/directory_file_system.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -7,7 +7,7 @@
 #include "common/base/fault_point.h"
 #include "common/model/cell_codec.h"
 #include "common/rpc/exceptions.h"
-#include "regionserver/rpc/data_calls.h"
+#include "regionserver/rpc/data_service.h"
 
 namespace ratchet::regionserver {
 namespace {
