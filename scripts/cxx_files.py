@@ -24,7 +24,7 @@ def configure(build, *arguments):
     if ran.returncode:
         return ran.stdout[-3000:] + ran.stderr[-3000:]
     targets = lines("ninja", "-C", build, "-t", "targets", "all")
-    generated = [found[1] for found in (re.match(r"(generated/.*\.pb\.h):", line) for line in targets) if found]
+    generated = [found[1] for found in (re.match(r"(generated/.*\.h):", line) for line in targets) if found]
     ran = subprocess.run(["ninja", "-C", build, "ratchet_version_stamp", *generated], cwd=ROOT, capture_output=True, text=True)
     return ran.stdout[-3000:] if ran.returncode else None
 

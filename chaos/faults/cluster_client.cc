@@ -3,7 +3,7 @@
 #include "common/client/drain.h"
 #include "common/client/namespaces.h"
 #include "common/client/peers.h"
-#include "common/rpc/methods/master_switches.h"
+#include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {

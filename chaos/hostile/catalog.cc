@@ -30,10 +30,8 @@
 #include "common/rpc/methods/hbck_service.h"
 #include "common/rpc/methods/lock_service.h"
 #include "common/rpc/methods/master_service.h"
-#include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/methods/region_server_status_service.h"
-#include "common/rpc/methods/snapshot_methods.h"
 
 namespace ratchet::chaos {
 namespace {

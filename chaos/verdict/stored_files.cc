@@ -11,7 +11,7 @@
 #include "chaos/workloads/load.h"
 #include "common/io/disk.h"
 #include "common/io/record_log.h"
-#include "procedure/store/store_reader.h"
+#include "procedure/api/offline_store.h"
 #include "regionserver/store/cell_cursor.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/store_file.h"
@@ -62,10 +62,10 @@ class Reading {
 
   Status ReadProcedures() {
     RATCHET_ASSIGN(const auto directory, io::PosixDisk().Open((root_ / "procedures").string()));
-    RATCHET_ASSIGN(const auto contents, procedure::ReadStore(*directory, {}));
-    files_.procedures = contents.index.size();
-    if (contents.damage.empty()) return Ok();
-    return Error(Code::kCorruption, contents.damage.front().ToString());
+    RATCHET_ASSIGN(const auto store, procedure::ReadOfflineStore(*directory));
+    files_.procedures = store.records.size();
+    if (store.damage.empty()) return Ok();
+    return Error(Code::kCorruption, store.damage.front());
   }
 
   void ReadLogsOf(const fs::path& server) {

@@ -15,7 +15,7 @@
 #include "chaos/workloads/load.h"
 #include "common/base/log.h"
 #include "common/client/drain.h"
-#include "common/rpc/methods/master_switches.h"
+#include "common/rpc/methods/master_service.h"
 
 namespace ratchet::chaos {
 namespace {

@@ -7,7 +7,6 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "common/rpc/methods/decommission.h"
 #include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 

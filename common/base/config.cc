@@ -389,14 +389,24 @@ Result<ReloadReport> Settings::Reload() {
   return report;
 }
 
-std::string Settings::Dump() const {
+std::vector<SettingRow> Settings::List() const {
   const MutexLock lock(impl_->mutex);
-  std::string text;
+  std::vector<SettingRow> rows;
+  rows.reserve(impl_->settings.size());
   for (const auto& setting : impl_->settings) {
-    text += fmt::format("{} = {}   # {}", setting->text.name, setting->now().text, setting->source);
-    if (!setting->wanted.empty()) text += "; needs a restart for " + setting->wanted;
-    text += '\n';
+    rows.push_back(
+        {setting->text.name, setting->now().text, setting->otherwise.text, setting->source, setting->wanted});
   }
+  return rows;
+}
+
+std::string SettingRow::SourceText() const {
+  return wanted.empty() ? source : source + "; needs a restart for " + wanted;
+}
+
+std::string Settings::Dump() const {
+  std::string text;
+  for (const SettingRow& row : List()) text += fmt::format("{} = {}   # {}\n", row.name, row.value, row.SourceText());
   return text;
 }
 

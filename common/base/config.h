@@ -13,10 +13,11 @@
 // A setting that is bound to a Live value (or named to OnReload) changes while the process runs: Reload reads the
 // sources again. The rest is read once, at the start.
 //
-// Add*, OnReload and Parse: at the start of main, by one thread. Reload, Dump: afterwards, from any thread. Only
+// Add*, OnReload and Parse: at the start of main, by one thread. Reload, List, Dump: afterwards, from any thread. Only
 // config.cc sees CLI11.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -51,6 +52,12 @@ template <class T>
 struct SettingTarget {
   SettingTarget(T* variable)  // NOLINT(google-explicit-constructor)
       : set([variable](const T& value) { *variable = value; }), get([variable] { return *variable; }) {}
+  // A number of another type, whose range the setting keeps.
+  template <std::integral U>
+  requires(!std::same_as<T, U> && !std::same_as<U, bool>)
+      SettingTarget(U* variable)  // NOLINT(google-explicit-constructor)
+      : set([variable](const T& value) { *variable = static_cast<U>(value); }),
+        get([variable] { return static_cast<T>(*variable); }) {}
   SettingTarget(Live<T>* value)  // NOLINT(google-explicit-constructor): AddInt(..., &options.at_once, ...)
       : set([cell = *value](const T& now) mutable { cell.Set(now); }),
         get([cell = *value] { return cell.Get(); }),
@@ -64,6 +71,17 @@ struct SettingTarget {
 struct ReloadReport {
   std::vector<std::string> changed;
   std::vector<std::string> need_restart;  // settings whose sources have another value, but which cannot change live
+};
+
+// A setting in force, for listings.
+struct SettingRow {
+  std::string name;
+  std::string value;
+  std::string default_value;
+  std::string source;  // "default", "--workers", "RATCHET_WORKERS", "FILE:4"
+  std::string wanted;  // "'3000' (FILE:4)": the value that needs a restart; empty: none
+  // The source as listings show it: with the value that needs a restart.
+  [[nodiscard]] std::string SourceText() const;
 };
 
 class Settings {
@@ -108,6 +126,8 @@ class Settings {
   // Reads command line, environment and file again. An error (kInvalidArgument, as Parse) changes nothing.
   [[nodiscard]] Result<ReloadReport> Reload();
 
+  // In the order of binding, after Parse.
+  [[nodiscard]] std::vector<SettingRow> List() const;
   // "zk-session-ms = 2000   # default" for each setting, in the order of binding. The syntax is the config file's. A
   // setting whose sources have another value since a reload has "; needs a restart for 3000 (FILE:4)" after its source.
   [[nodiscard]] std::string Dump() const;

@@ -1,15 +1,11 @@
 #include "common/base/json_quote.h"
 
-#include <cstddef>
-
 #include <fmt/format.h>
 
 namespace ratchet {
 
-namespace {
-
-// Returns the length of the multi-byte UTF-8 character with which the text begins; 0: there is none.
 std::size_t Utf8Length(std::string_view text) {
+  if (text.empty()) return 0;
   const auto at = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);
   const std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
@@ -26,8 +22,6 @@ std::size_t Utf8Length(std::string_view text) {
                    (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F);
   return bad ? 0 : length;
 }
-
-}  // namespace
 
 std::string JsonQuote(std::string_view text) {
   std::string out = "\"";

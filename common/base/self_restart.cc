@@ -91,7 +91,6 @@ Millis DelayBefore(const RestartHistory& history) {
 }
 
 bool ShouldRestart(int exit_code, const RestartHistory& history) {
-  if (RATCHET_MUTANT("restart.after_any_end")) return exit_code != exit_code::kOk;
   switch (exit_code) {
     case exit_code::kSessionExpired:
     case exit_code::kFenced:
@@ -103,7 +102,7 @@ bool ShouldRestart(int exit_code, const RestartHistory& history) {
     case exit_code::kNoDescriptors:
     case exit_code::kNoAddress:
     case exit_code::kZooKeeperUnreachable: return history.count > 0;
-    default: return false;
+    default: return exit_code != exit_code::kOk && RATCHET_MUTANT("restart.after_any_end");
   }
 }
 

@@ -1,7 +1,5 @@
 #include "common/base/settings_reload.h"
 
-#include "common/base/log.h"
-
 namespace ratchet {
 
 Status ReloadSettings(Settings& settings, std::string_view asked_by) {
@@ -15,6 +13,13 @@ Status ReloadSettings(Settings& settings, std::string_view asked_by) {
   if (report->changed.empty() && report->need_restart.empty())
     RATCHET_LOG(kInfo, "{}: settings are read again, nothing differs", asked_by);
   return Ok();
+}
+
+LogLevel LogLevelOf(std::string_view name) {
+  if (name == "debug") return LogLevel::kDebug;
+  if (name == "warn") return LogLevel::kWarn;
+  if (name == "error") return LogLevel::kError;
+  return LogLevel::kInfo;
 }
 
 }  // namespace ratchet

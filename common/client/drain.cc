@@ -1,7 +1,8 @@
 #include "common/client/drain.h"
 
 #include "common/model/codec.h"
-#include "common/rpc/methods/decommission.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::client {
 

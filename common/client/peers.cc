@@ -1,7 +1,7 @@
 #include "common/client/peers.h"
 
 #include "common/model/replication_peer.h"
-#include "common/rpc/methods/peers.h"
+#include "common/rpc/methods/master_service.h"
 
 namespace ratchet::client {
 namespace {

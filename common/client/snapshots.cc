@@ -1,7 +1,7 @@
 #include "common/client/snapshots.h"
 
-#include "common/rpc/methods/snapshot_methods.h"
-#include "common/rpc/methods/snapshot_transfer.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::client {
 Result<std::uint64_t> Snapshots::Take(const std::string& name, const TableName& table, const Options& options) {

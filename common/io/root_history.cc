@@ -116,7 +116,7 @@ RootCheck StoreIsThere(const RootPast& past) {
                                        : "missing",
                   std::nullopt};
   const bool acted = OwnersHaveActed(past) || !past.traces.empty();
-  if (past.store_claim > 0 || !acted) return check;
+  if (past.store_claim > 0 || !acted || RATCHET_MUTANT("guard.any_past")) return check;
   const std::string trace = past.traces.empty() ? std::string(kNumbersFolder) : past.traces.front();
   check.refused = fmt::format("procedures/ is {}, but {} ({} exists): {}",
                               !past.store_exists     ? "missing"
@@ -133,7 +133,7 @@ RootCheck NumbersAreThere(const RootPast& past) {
                                     : "missing",
                   std::nullopt};
   const bool owed = past.root_claim > 0 || past.numbers.pid_limit > 0;
-  if (past.numbers.mark || !owed) return check;
+  if (past.numbers.mark || !owed || RATCHET_MUTANT("guard.any_numbers")) return check;
   check.refused = fmt::format(
       "numbers/store.* is missing, but epoch {} was claimed in the root: put numbers/ back; if it is "
       "lost and procedures/ is certainly the newest, make an empty file numbers/store.0.0",
@@ -147,7 +147,7 @@ RootCheck StoreIsNotOlder(const RootPast& past) {
   const std::uint64_t mark = past.numbers.mark ? past.numbers.mark->epoch : 0;
   const bool by_mark = mark >= past.newest_epoch;
   const std::uint64_t newest = std::max(mark, past.newest_epoch);
-  if (newest <= past.store_claim) return check;
+  if (newest <= past.store_claim || RATCHET_MUTANT("guard.any_age")) return check;
   check.found = fmt::format("epoch {}", newest);
   check.refused = fmt::format(
       "procedures/ is an older copy: its newest claim is of epoch {}, but epoch {} has worked "
@@ -174,11 +174,7 @@ Result<RootPast> ReadRootPast(Directory& root) {
 }
 
 std::vector<RootCheck> JudgeRootPast(const RootPast& past) {
-  std::vector<RootCheck> checks{StoreIsThere(past), NumbersAreThere(past), StoreIsNotOlder(past)};
-  if (RATCHET_MUTANT("guard.any_past")) checks[0].refused.reset();
-  if (RATCHET_MUTANT("guard.any_numbers")) checks[1].refused.reset();
-  if (RATCHET_MUTANT("guard.any_age")) checks[2].refused.reset();
-  return checks;
+  return {StoreIsThere(past), NumbersAreThere(past), StoreIsNotOlder(past)};
 }
 
 Status CheckRootPast(Directory& root) {

@@ -1,18 +1,24 @@
 #include "common/rpc/client_channel.h"
 
-#include <google/protobuf/message.h>
-
 #include <cstdint>
 #include <future>
 #include <utility>
+
+#include <google/protobuf/message.h>
 
 #include "common/base/log.h"
 #include "common/model/message_limits.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/handshake.h"
+#include "common/rpc/member_identity.h"
 
 namespace ratchet::rpc {
 namespace {
+
+constexpr std::size_t kReadBytes = 64 << 10;
+constexpr std::size_t kMaxGather = 64;
+constexpr char kNoProofInTime[] = "no proof within the connect time-out";
 
 constexpr std::uint32_t kMaxCallId = INT32_MAX;  // ids are signed in Java peers
 
@@ -266,6 +272,243 @@ void ClientChannel::OnTimer() {
   }
   if (silent && state_ == State::kConnected) Disconnected("no data received within the silence time-out");
   ArmTimer();
+}
+
+void ClientChannel::Connect() {
+  state_ = State::kConnecting;
+  const std::uint64_t attempt = ++connection_;
+  socket_.emplace(loop_);
+  connect_timer_.expires_after(options_.connect_timeout);
+  connect_timer_.async_wait([self = shared_from_this(), attempt](ErrorCode error) {
+    if (!error) self->OnConnected(attempt, asio::error::timed_out);
+  });
+  // A look-up may outlast this channel and its loop.
+  NameResolver::OfProcess().Resolve(endpoint_.host,
+                                    [weak = weak_from_this(), attempt](const Result<NameResolver::Addresses>& found) {
+                                      const auto self = weak.lock();
+                                      if (self == nullptr) return;
+                                      asio::dispatch(self->loop_, [weak, attempt, found] {
+                                        if (const auto channel = weak.lock(); channel != nullptr)
+                                          channel->OnResolved(attempt, found);
+                                      });
+                                    });
+}
+
+void ClientChannel::OnResolved(std::uint64_t attempt, const Result<NameResolver::Addresses>& found) {
+  if (connection_ != attempt || state_ != State::kConnecting) return;
+  if (!found.ok()) return NotConnected(found.error().message());
+  std::vector<Tcp::endpoint> endpoints;
+  for (const std::string& address : *found) {
+    ErrorCode error;
+    const auto parsed = asio::ip::make_address(address, error);
+    if (!error) endpoints.emplace_back(parsed, endpoint_.port);
+  }
+  asio::async_connect(*socket_, endpoints,
+                      [self = shared_from_this(), attempt](ErrorCode failed, const Tcp::endpoint&) {
+                        self->OnConnected(attempt, failed);
+                      });
+}
+
+void ClientChannel::NotConnected(const std::string& why) {
+  connect_timer_.cancel();
+  ++failures_;
+  last_failure_ = why;
+  retry_at_ =
+      SystemClock().Now() + BackoffDelay({options_.reconnect_base, options_.reconnect_cap, 2.0, 0.2}, failures_, prng_);
+  Disconnected("cannot connect: " + why);
+}
+
+void ClientChannel::OnConnected(std::uint64_t attempt, ErrorCode error) {
+  if (connection_ != attempt) return;
+  if (state_ == State::kProving) return NotConnected(kNoProofInTime);
+  if (state_ != State::kConnecting) return;
+  if (error) return NotConnected(error.message());
+  ErrorCode ignored;  // only costs latency
+  socket_->set_option(Tcp::no_delay(true), ignored);
+  const std::string shown = std::exchange(key_in_clear_, {});
+  if (options_.member != nullptr && shown.empty()) return BeginProof();
+  outbox_hello_ = ClientHello(options_.user, service_, options_.cell_blocks, shown);
+  Ready();
+  Read();
+}
+
+void ClientChannel::Ready() {
+  connect_timer_.cancel();
+  failures_ = 0;
+  state_ = State::kConnected;
+  last_received_ = SystemClock().Now();
+  answered_ = false;
+  Write();
+}
+
+void ClientChannel::Write() {
+  const bool connected = state_ == State::kConnected;
+  if ((!connected && state_ != State::kProving) || !writing_.empty()) return;
+  if (!outbox_hello_.empty()) writing_.push_back(std::exchange(outbox_hello_, {}));
+  const TimePoint now = SystemClock().Now();
+  std::size_t taken = 0;
+  for (; connected && taken < outbox_.size() && writing_.size() < kMaxGather; ++taken) {
+    PendingCall& call = *outbox_[taken];
+    if (call.sent) continue;  // it has ended meanwhile
+    call.sent = true;
+    call.sent_at = now;
+    unsent_bytes_.fetch_sub(call.frame.size());
+    writing_.push_back(std::move(call.frame));
+    call.frame.clear();
+  }
+  outbox_.erase(outbox_.begin(), outbox_.begin() + static_cast<std::ptrdiff_t>(taken));
+  if (writing_.empty()) return;
+  std::vector<asio::const_buffer> buffers;
+  for (const std::string& frame : writing_) {
+    capture_.ToServer(frame);
+    buffers.emplace_back(frame.data(), frame.size());
+  }
+  asio::async_write(*socket_, buffers, [self = shared_from_this(), number = connection_](ErrorCode error, std::size_t) {
+    if (self->connection_ != number) return;
+    self->writing_.clear();
+    if (error) return self->Disconnected("write: " + error.message());
+    self->Write();
+  });
+}
+
+void ClientChannel::Read() {
+  read_buffer_.resize(kReadBytes);
+  socket_->async_read_some(asio::buffer(read_buffer_),
+                           [self = shared_from_this(), number = connection_](ErrorCode error, std::size_t count) {
+                             if (self->connection_ != number) return;
+                             if (error) return self->Disconnected(error.message());
+                             self->last_received_ = SystemClock().Now();
+                             const std::string_view bytes(self->read_buffer_.data(), count);
+                             self->capture_.ToClient(bytes);
+                             self->input_->Append(bytes);
+                             if (self->state_ == State::kProving) self->ConsumeProof();
+                             self->ConsumeFrames();
+                             if (self->connection_ == number && self->socket_.has_value()) self->Read();
+                           });
+}
+
+void ClientChannel::ConsumeFrames() {
+  const std::uint64_t number = connection_;
+  std::string frame;
+  while (connection_ == number && state_ == State::kConnected) {
+    switch (input_->Next(frame)) {
+      case FrameBuffer::Cut::kNothing: return;
+      case FrameBuffer::Cut::kFrame: HandleFrame(frame); break;
+      case FrameBuffer::Cut::kTooBig:
+      case FrameBuffer::Cut::kBad: return Disconnected("an answer beyond the frame limit");
+    }
+  }
+}
+
+// Fails every call of the connection. If bytes of a call may have been sent, its outcome is unknown.
+void ClientChannel::Disconnected(const std::string& why) {
+  if (state_ == State::kStopped) return;
+  state_ = State::kIdle;
+  CloseSocket();
+  FailAll([&](bool sent) {
+    return Error(Code::kUnavailable,
+                 fmt::format("connection to {} {}: {}", endpoint_.ToString(),
+                             sent ? "lost, the outcome is unknown" : "failed, nothing was sent", why),
+                 std::string(sent ? kConnectionLost : kNotSent));
+  });
+}
+
+void ClientChannel::CloseSocket() {
+  ++connection_;
+  connect_timer_.cancel();
+  ErrorCode ignored;  // it may be closed already
+  if (socket_.has_value()) socket_->close(ignored);
+  socket_.reset();
+  input_.emplace(options_.max_frame_bytes);
+  outbox_hello_.clear();
+  proof_.reset();
+  proof_sent_ = false;
+  writing_.clear();
+  outbox_.clear();
+}
+
+void ClientChannel::FailAll(const std::function<Error(bool sent)>& error) {
+  // Callbacks may start new calls; those come through the inbox and are not in this list.
+  std::map<std::uint32_t, std::shared_ptr<PendingCall>> calls;
+  calls.swap(pending_);
+  deadlines_.clear();
+  for (const auto& [id, call] : calls) Complete(call, error(call->sent));
+}
+
+// A member's new connection: the server proves that it is the wanted member of the cluster, then this process proves
+// itself, S123 (only a proof makes a member). Calls wait until both are done. I/O thread only.
+void ClientChannel::BeginProof() {
+  const auto proof = options_.member->BeginClient({endpoint_.host, endpoint_.port});
+  if (!proof.has_value()) return NotConnected("this process does not have its name yet");
+  proof_.emplace(*proof);
+  state_ = State::kProving;
+  outbox_hello_ = MemberPreamble() + ClientUnit(proof_->hello());
+  Read();
+  Write();
+}
+
+void ClientChannel::ConsumeProof() {
+  using Kind = ServerItem::Kind;
+  const std::uint64_t number = connection_;
+  while (connection_ == number && state_ == State::kProving) {
+    const ServerItem item = ReadServerItem(input_->Peek());
+    std::string cut;
+    switch (item.kind) {
+      case Kind::kIncomplete: return;
+      case Kind::kFrame: return OnServerFrame();
+      case Kind::kBad: return NotProven("its response is not one of the member proof");
+      case Kind::kRefusal: return NotProven(fmt::format("it refuses this process: {}", item.text));
+      case Kind::kUnit: break;
+    }
+    static_cast<void>(input_->CutBytes(item.size, cut));
+    OnServerUnit(item.text);
+  }
+}
+
+void ClientChannel::OnServerUnit(const std::string& unit) {
+  if (!proof_sent_) {
+    const auto mac = proof_->OnAnswer(unit);
+    if (!mac.ok()) return NotProven(mac.error().message());
+    proof_sent_ = true;
+    outbox_hello_ += ClientUnit(*mac);
+    return Write();
+  }
+  if (!unit.empty()) return NotProven("its last unit of the member proof is not empty");
+  proof_.reset();
+  options_.member->Proven(endpoint_.ToString());
+  outbox_hello_ += ConnectionHeaderUnit(options_.user, service_, options_.cell_blocks);
+  Ready();
+}
+
+// A server of a version before 0.3 refuses the authentication. A false server that wants to see the key does so too;
+// therefore the policy decides.
+void ClientChannel::OnServerFrame() {
+  std::string frame;
+  if (input_->Next(frame) == FrameBuffer::Cut::kNothing) return;
+  std::string_view rest = frame;
+  std::string_view bytes;
+  hbase::pb::ResponseHeader header;
+  const bool parsed = CutDelimited(rest, bytes) && ParseMessage(bytes, header).ok() && header.has_exception();
+  if (!parsed || header.exception().exception_class_name() != exception::kBadAuth)
+    return NotProven("its response is not one of the member proof");
+  std::string key = proof_sent_ ? std::string() : options_.member->KeyInClear();
+  if (key.empty()) return NotProven("no such authentication: its version is before 0.3, or it is another program");
+  options_.member->ShownInClear(endpoint_.ToString());
+  key_in_clear_ = std::move(key);
+  ShowKeyInClear();
+}
+
+// Connects again; calls that wait are kept.
+void ClientChannel::ShowKeyInClear() {
+  auto waiting = std::exchange(outbox_, {});
+  CloseSocket();
+  outbox_ = std::move(waiting);
+  Connect();
+}
+
+void ClientChannel::NotProven(const std::string& why) {
+  options_.member->NotProven(endpoint_.ToString(), why);
+  NotConnected(why);
 }
 
 }  // namespace ratchet::rpc

@@ -50,8 +50,7 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
     bool sent = false;
     bool lost = false;  // by the hook, which acts as the network
   };
-  // kProving: connected; this process and the server prove to each other that they are members
-  // (client_channel_proof.cc).
+  // kProving: connected; this process and the server prove to each other that they are members.
   enum class State : std::uint8_t { kIdle, kConnecting, kProving, kConnected, kStopped };
 
   void DrainInbox();

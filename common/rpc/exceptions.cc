@@ -9,8 +9,6 @@
 #include "common/model/proto/common.pb.h"
 #include "common/model/proto/procedure.pb.h"
 #include "common/model/proto/rpc.pb.h"
-#include "common/rpc/procedure_exceptions.h"
-#include "common/rpc/snapshot_exceptions.h"
 
 namespace ratchet::rpc {
 namespace {

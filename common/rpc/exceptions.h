@@ -91,6 +91,18 @@ inline constexpr std::string_view kDoNotRetryIo = "org.apache.hadoop.hbase.DoNot
 inline constexpr std::string_view kHBaseIo = "org.apache.hadoop.hbase.HBaseIOException";
 inline constexpr std::string_view kIo = "java.io.IOException";
 inline constexpr std::string_view kInterruptedIo = "java.io.InterruptedIOException";
+// Snapshots. Each is a descendant of DoNotRetryIOException.
+inline constexpr std::string_view kSnapshotExists = "org.apache.hadoop.hbase.snapshot.SnapshotExistsException";
+inline constexpr std::string_view kSnapshotDoesNotExist =
+    "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException";
+inline constexpr std::string_view kSnapshotCreation = "org.apache.hadoop.hbase.snapshot.SnapshotCreationException";
+inline constexpr std::string_view kUnknownSnapshot = "org.apache.hadoop.hbase.snapshot.UnknownSnapshotException";
+inline constexpr std::string_view kRestoreSnapshotFailed = "org.apache.hadoop.hbase.snapshot.RestoreSnapshotException";
+inline constexpr std::string_view kSnapshotExpired = "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException";
+inline constexpr std::string_view kCorruptedSnapshot = "org.apache.hadoop.hbase.snapshot.CorruptedSnapshotException";
+// Ratchet's own, for an operator's verb; only Ratchet's clients know it.
+// No unfinished procedure has this pid, or there is no such pause. kNotFound.
+inline constexpr std::string_view kUnknownProcedure = "org.apache.ratchet.UnknownProcedureException";
 }  // namespace exception
 
 // remote_class of errors that no peer sent.

@@ -1,6 +1,6 @@
 // One declaration for each RPC method, used by the server that offers it and by every client: its service, its name on
-// the wire, the types of its messages, and whether it changes anything. The declarations are in common/rpc/methods, one
-// header for each service.
+// the wire, the types of its messages, and whether it changes anything. scripts/cmake/rpc_methods.py writes the
+// declarations from the `service` blocks in common/model/proto, into one header for each service.
 #pragma once
 
 #include <cstdint>

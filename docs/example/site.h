@@ -54,13 +54,14 @@ struct Site {
 class StartReplica final : public StateMachineProcedure<StartReplica, Site> {
  public:
   static constexpr std::string_view kTypeName = "StartReplica";
-  enum class State : StepNo { kStart = 1 };
   static constexpr auto Steps() {
-    return std::array{On(State::kStart, "START", &StartReplica::Start, UndoBy(&StartReplica::Stop))};
+    return std::array{On<&StartReplica::Start>(1, "START", UndoBy<&StartReplica::Stop>())};
   }
   using StateMachineProcedure::StateMachineProcedure;
   [[nodiscard]] LockSet Locks() const override { return {Exclusive(ResourceKey::Region(data_.name, data_.Replica()))}; }
-  [[nodiscard]] std::string Describe() const override { return "site=" + data_.name + ", replica=" + data_.Replica(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("site", data_.name).Add("replica", data_.Replica());
+  }
 
  private:
   StepOutcome Start(StepContext& ctx) {
@@ -79,17 +80,15 @@ class StartReplica final : public StateMachineProcedure<StartReplica, Site> {
 class PublishSite final : public StateMachineProcedure<PublishSite, Site> {
  public:
   static constexpr std::string_view kTypeName = "PublishSite";
-  enum class State : StepNo { kReserve = 1, kStartReplicas = 2, kGoLive = 3 };
   static constexpr auto Steps() {
-    return std::array{On(State::kReserve, "RESERVE", &PublishSite::Reserve, UndoBy(&PublishSite::Release)),
-                      On(State::kStartReplicas, "START_REPLICAS", &PublishSite::StartReplicas,
-                         kNothingToUndo),  // the children undo theirs
-                      On(State::kGoLive, "GO_LIVE", &PublishSite::GoLive, kNoReturn)};
+    return std::array{On<&PublishSite::Reserve>(1, "RESERVE", UndoBy<&PublishSite::Release>()),
+                      On<&PublishSite::StartReplicas>(2, "START_REPLICAS", kNothingToUndo),  // the children undo theirs
+                      On<&PublishSite::GoLive>(3, "GO_LIVE", kNoReturn)};
   }
   using StateMachineProcedure::StateMachineProcedure;
   [[nodiscard]] LockSet Locks() const override { return {Exclusive(ResourceKey::Table(data_.name))}; }
-  [[nodiscard]] std::string Describe() const override {
-    return "site=" + data_.name + ", replicas=" + std::to_string(data_.number);
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("site", data_.name).Add("replicas", data_.number);
   }
   [[nodiscard]] bool HoldLocks() const override { return true; }  // one publication of a site at a time
   [[nodiscard]] Status CheckInitial() const override {
@@ -99,7 +98,7 @@ class PublishSite final : public StateMachineProcedure<PublishSite, Site> {
  private:
   StepOutcome Reserve(StepContext& ctx) {
     ctx.env<World>().Put(data_.name + "-address");
-    return GoTo(State::kStartReplicas);
+    return GoTo<&PublishSite::StartReplicas>();
   }
   Status Release(StepContext& ctx) {
     ctx.env<World>().Remove(data_.name + "-address");
@@ -108,7 +107,7 @@ class PublishSite final : public StateMachineProcedure<PublishSite, Site> {
   StepOutcome StartReplicas(StepContext& /*ctx*/) {
     std::vector<ProcedurePtr> replicas;
     for (int i = 1; i <= data_.number; ++i) replicas.push_back(std::make_unique<StartReplica>(Site{data_.name, i}));
-    return SpawnThen(State::kGoLive, std::move(replicas));
+    return SpawnThen<&PublishSite::GoLive>(std::move(replicas));
   }
   StepOutcome GoLive(StepContext& ctx) {
     ctx.env<World>().Put(data_.name + "-live");

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "procedure/api/executor.h"
-#include "procedure/store/wal_store.h"
+#include "procedure/api/wal_store.h"
 #include "site.h"
 
 namespace site {
@@ -17,11 +17,11 @@ int Run(const fs::path& dir, const std::string& verb, const Site& site) {
   World world(dir);
   SystemClock clock;
   const auto timers = MakeThreadTimers();
-  WalStore store(open("procedures"), open("quarantine"), clock, {});
+  const auto store = MakeWalStore(open("procedures"), open("quarantine"), clock, {});
   const auto workers = MakeThreadWorkers({.workers = 4});
   ProcedureRegistry registry;
   RegisterTypes(registry);
-  Executor executor({store, registry, *workers, clock, *timers, EnvRef::Of(world)}, {});
+  Executor executor({*store, registry, *workers, clock, *timers, EnvRef::Of(world)}, {});
   if (const auto epoch = executor.Recover(); !epoch.ok()) return std::cerr << epoch.error().ToString() << "\n", 2;
   std::vector<ProcId> pids = executor.FindUnfinished("PublishSite");  // before Start(): a fast one would finish unseen
   executor.Start();
@@ -37,7 +37,7 @@ int Run(const fs::path& dir, const std::string& verb, const Site& site) {
     std::cout << (result->error ? "failed, all undone: " + result->error->ToString() : result->result) << "\n";
   }
   executor.Stop();
-  store.Stop();
+  store->Stop();
   return 0;
 }
 

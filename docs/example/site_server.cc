@@ -10,8 +10,8 @@
 #include <iostream>
 
 #include "procedure/api/executor.h"
+#include "procedure/api/wal_store.h"
 #include "procedure/ops/endpoint.h"
-#include "procedure/store/wal_store.h"
 #include "site.h"
 
 namespace site {
@@ -38,13 +38,13 @@ int Run(const fs::path& dir, std::uint16_t port, std::int64_t info_port) {
   World world(dir);
   SystemClock clock;
   const auto timers = MakeThreadTimers();
-  WalStore store(open("procedures"), open("quarantine"), clock, {});
+  const auto store = MakeWalStore(open("procedures"), open("quarantine"), clock, {});
   const auto workers = MakeThreadWorkers({.workers = 4});
   ProcedureRegistry registry;
   RegisterTypes(registry);
-  Executor executor({store, registry, *workers, clock, *timers, EnvRef::Of(world)}, {});
+  Executor executor({*store, registry, *workers, clock, *timers, EnvRef::Of(world)}, {});
   if (const auto epoch = executor.Recover(); !epoch.ok()) return std::cerr << epoch.error().ToString() << "\n", 2;
-  host::Endpoint endpoint({executor, store, registry, clock},
+  host::Endpoint endpoint({executor, *store, registry, clock},
                           {.name = "site_server", .version = "1", .port = port, .info_port = info_port});
   if (const Status listens = endpoint.Start(); !listens.ok()) return std::cerr << listens.error().ToString() << "\n", 2;
   executor.Start();
@@ -52,7 +52,7 @@ int Run(const fs::path& dir, std::uint16_t port, std::int64_t info_port) {
   Serve(executor);
   endpoint.Stop();
   executor.Stop();
-  store.Stop();
+  store->Stop();
   return 0;
 }
 

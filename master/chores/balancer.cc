@@ -11,11 +11,12 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "master/cluster/errors.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/switches.h"
+#include "master/policy/server_choice.h"
+#include "master/procedures/claims_of.h"
 #include "master/procedures/core/master_env.h"
-#include "master/procedures/core/setback.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
@@ -70,8 +71,8 @@ void Balancer::Balance(const Request& request, std::function<void(Result<Outcome
     outcome.left_out = std::move(obstacles.left_out);
     return done(std::move(outcome));
   }
-  std::vector<ServerName> eligible = env_.servers.EligibleServers();
-  if (options_.kind == BalancerKind::kSimple && !request.dry_run) {
+  std::vector<ServerName> eligible = EligibleServers(env_.servers, env_.decommissions);
+  if (options_.counts() && !request.dry_run) {
     return Carry(request, eligible, std::move(regions), std::move(obstacles.left_out), std::move(done));
   }
   auto work = [this, request, eligible = std::move(eligible), regions = std::move(regions),
@@ -121,7 +122,7 @@ Balancer::Obstacles Balancer::FindObstacles(const Request& request,
 
 Balancer::Plan Balancer::MakePlan(const Request& request, const std::vector<ServerName>& eligible,
                                   std::vector<BalancedRegion> regions) {
-  const bool counts = options_.kind == BalancerKind::kSimple;
+  const bool counts = options_.counts();
   const bool uneven = !request.only_if_uneven || IsUneven(eligible, regions, options_.slop);
   Plan plan;
   if (counts) {
@@ -209,7 +210,7 @@ bool Balancer::MovesGetOn() {
 void Balancer::Tick() {
   if (options_.period.Get() == Millis{0} || MovesGetOn()) return;
   if (!env_.meta_loaded.load() || !env_.switches.IsOn(Switch::kBalancer)) return;
-  const std::vector<ServerName> eligible = env_.servers.EligibleServers();
+  const std::vector<ServerName> eligible = EligibleServers(env_.servers, env_.decommissions);
   std::set<ServerName> seen(eligible.begin(), eligible.end());
   const TimePoint now = env_.clock.Now();
   bool finishing = false;

@@ -6,8 +6,8 @@
 
 #include "common/base/log.h"
 #include "common/model/replication_peer.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/peer_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/replication/replication_queue.h"
 #include "master/procedures/table/create_table.h"

@@ -1,6 +1,8 @@
 #include "master/cluster/decommissions.h"
 
 #include "master/cluster/address_key.h"
+#include "master/cluster/membership.h"
+#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
@@ -40,16 +42,19 @@ void Decommissions::Reserve(const ServerName& server) {
   reserved_.insert(AddressKey(server));
 }
 
-void Decommissions::Set(const ServerName& server, const std::string& record) {
+void Decommissions::Show(const ServerName& server, const std::string& record) {
   const std::string address = AddressKey(server);
   const auto named = ServerName::Parse(record);
-  const MutexLock lock(mutex_);
-  reserved_.erase(address);
-  if (record.empty()) {
-    marked_.erase(address);
-  } else {
-    marked_[address] = named.ok() ? *named : server;
+  {
+    const MutexLock lock(mutex_);
+    reserved_.erase(address);
+    if (record.empty()) {
+      marked_.erase(address);
+    } else {
+      marked_[address] = named.ok() ? *named : server;
+    }
   }
+  if (record.empty() && executor_ != nullptr) executor_->Wake(Membership::ServerAddedEvent());
 }
 
 void Decommissions::SetToStop(const ServerName& server, bool stops) {

@@ -3,7 +3,7 @@
 //
 // A mark belongs to an address: it applies to every later server at the same host and port, until it is removed. The
 // procedure store has a system record for each mark, and memory mirrors the records. Only the procedure that holds the
-// lock of the address changes either. Part of ServerDirectory. Thread-safe.
+// lock of the address changes either. Owned by MasterLogic. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +16,10 @@
 #include "common/base/mutex.h"
 #include "common/model/server_name.h"
 
+namespace ratchet::procedure {
+class Executor;
+}  // namespace ratchet::procedure
+
 namespace ratchet::master {
 
 // The system record "decommissioned/<host>,<port>" has the name of the server that was marked.
@@ -23,7 +27,11 @@ inline constexpr std::string_view kDecommissionRecordPrefix = "decommissioned/";
 
 class Decommissions {
  public:
-  // ---- views ---- Returns true if the server is marked or reserved: no region may move to it.
+  // Sets the executor whose waiters are woken.
+  void Attach(procedure::Executor* executor) { executor_ = executor; }
+
+  // ---- views ----
+  // Returns true if the server is marked or reserved: no region may move to it.
   [[nodiscard]] bool Has(const ServerName& server) const;
   // Returns the marked servers, in the order of the records, without reserved ones.
   [[nodiscard]] std::vector<ServerName> Marked() const;
@@ -33,15 +41,17 @@ class Decommissions {
   // Returns true if a procedure has drained the server and wants it to stop: each answer to a heartbeat carries this.
   [[nodiscard]] bool IsToStop(const ServerName& server) const;
 
-  // ---- changes ---- Counts the server as marked before its record exists. Set ends the reservation.
+  // ---- changes ----
+  // Counts the server as marked before its record exists. Show ends the reservation.
   void Reserve(const ServerName& server);
-  // Applies the record of the server's address; empty if there is no record.
-  void Set(const ServerName& server, const std::string& record);
+  // Applies the record of the server's address; empty if there is no record. Wakes procedures that wait for a server.
+  void Show(const ServerName& server, const std::string& record);
   void SetToStop(const ServerName& server, bool stops);
 
   static constexpr std::size_t kMarksAtMost = 1'000;  // each mark is a system record and stays until it is removed
 
  private:
+  procedure::Executor* executor_ = nullptr;
   mutable Mutex mutex_;
   std::map<std::string, ServerName> marked_ GUARDED_BY(mutex_);  // by address, "host,port"
   std::set<std::string> reserved_ GUARDED_BY(mutex_);            // "host,port"

@@ -1,5 +1,4 @@
-// The dispatcher's settings. The names are those of HBase; the hbase.* keys are accepted as aliases
-// (master_config.cc).
+// The dispatcher's settings. The names are those of HBase; the hbase.* keys are accepted as aliases.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +34,41 @@ struct DispatchOptions {
   BackoffPolicy backoff{Millis{50}, Millis{2'000}, 2.0, 0.2};
   // Delay after "not running yet".
   Millis startup_poll{100};
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddInt({"remote-dispatcher-threads",
+                     "Maximum number of concurrent requests to region servers.",
+                     {"remote.dispatcher.threads", "hbase.procedure.remote.dispatcher.threadpool.size"}},
+                    &max_in_flight, {1, 10'000});
+    settings.AddMillis({"remote-dispatcher-delay-ms",
+                        "How long the first order for an idle server waits for others.",
+                        {"remote.dispatcher.delay_ms", "hbase.procedure.remote.dispatcher.delay.msec"}},
+                       &delay, Millis(0), Millis(10'000));
+    settings.AddInt({"remote-dispatcher-max-queue-size",
+                     "Number of waiting orders above which the delay ends early.",
+                     {"remote.dispatcher.max_queue_size", "hbase.procedure.remote.dispatcher.max.queue.size"}},
+                    &max_queue_size, {1, 100'000});
+    settings.AddInt(
+        {"remote-dispatcher-max-batch-orders",
+         "Maximum number of orders in one request to a region server; the rest follows in the next request.",
+         {"remote.dispatcher.max_batch_orders"}},
+        &max_batch_orders, {1, 100'000});
+    settings.AddBytes({"remote-dispatcher-max-batch-bytes",
+                       "Approximate maximum size of one request with orders; the rest follows in the next request.",
+                       {"remote.dispatcher.max_batch_bytes"}},
+                      &max_batch_bytes, 64u << 10, 64u << 20);
+    settings.AddMillis({"regionserver-rpc-startup-wait-ms",
+                        "How long a region server may report that it is still starting.",
+                        {"regionserver.rpc.startup_wait_ms", "hbase.regionserver.rpc.startup.waittime"}},
+                       &startup_wait, Millis(0), Millis(3'600'000));
+    settings.AddMillis(
+        {"remote-dispatcher-expire-after-ms", "Time after which a server that accepts no order is expired.", {}},
+        &expire_after, Millis(100), Millis(3'600'000));
+    settings.AddMillis(
+        {"remote-dispatcher-rpc-timeout-ms", "Time-out of one request with orders; the request is repeated.", {}},
+        &rpc_timeout, Millis(50), Millis(600'000));
+  }
 };
 
 }  // namespace ratchet::master

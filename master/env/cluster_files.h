@@ -3,8 +3,8 @@
 // Owner: the master's shell implements it over io::Disk; simulations in memory. Threads: any. Methods without a
 // callback block for a bounded number of file operations of ONE directory and are idempotent: steps run more than once.
 // Every path that is created, renamed or removed contains an identity that is never reused (rule S31: names are never
-// reused); for a step, ActOnFiles (procedures/core/act_on_files.h) makes the ownership CHECK before each call. Everything
-// that another process must see is synced, directory entries included.
+// reused); for a step, ActOnFiles (procedures/core/act_on_files.h) makes the ownership CHECK before each call.
+// Everything that another process must see is synced, directory entries included.
 #pragma once
 
 #include <cstddef>

@@ -29,6 +29,17 @@ namespace ratchet::master {
 struct HistoryLimits {
   Live<std::uint64_t> bytes{64U << 20};  // on disk; 0: no history
   Live<Millis> age{Millis{7 * 86'400'000LL}};
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddBytes({"history-bytes",
+                       "Maximum size of the files below <root>/history, which store ended procedures; the oldest files "
+                       "are removed. 0: no history.",
+                       {}},
+                      &bytes, 0, 1ull << 40);
+    settings.AddMillis({"history-age-ms", "Maximum age of history files.", {}}, &age, Millis(1'000),
+                       Millis(10LL * 365 * 86'400'000));
+  }
 };
 
 struct HistoryStats {

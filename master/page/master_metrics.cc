@@ -68,7 +68,7 @@ void AddRegions(MetricsText& text, MasterLogic& logic, TimePoint now) {
   std::uint64_t moving = 0;
   std::uint64_t refused = 0;
   TimePoint oldest = now;
-  logic.regions().Visit([&](const RegionNode& node) {
+  logic.regions.Visit([&](const RegionNode& node) {
     ++by_state[static_cast<std::size_t>(node.state) % by_state.size()];
     if (node.failed_opens >= kStuckRefusals) ++refused;
     if (!node.owner.valid()) return;
@@ -84,10 +84,10 @@ void AddRegions(MetricsText& text, MasterLogic& logic, TimePoint now) {
              SecondsSince(oldest, now));
   text.Gauge("regions_refused", "Regions that servers have refused to open three times or more in a row.",
              static_cast<double>(refused));
-  text.Gauge("tables", "Tables, hbase:meta included.", static_cast<double>(logic.tables().List().size()));
-  const auto meta = logic.regions().MetaLocation();
+  text.Gauge("tables", "Tables, hbase:meta included.", static_cast<double>(logic.tables.List().size()));
+  const auto meta = logic.regions.MetaLocation();
   text.Gauge("meta_online", "1 while hbase:meta is open on a server that lives, else 0.",
-             meta.has_value() && logic.servers().IsOnline(*meta) ? 1 : 0);
+             meta.has_value() && logic.servers.IsOnline(*meta) ? 1 : 0);
 }
 
 void AddTransitions(MetricsText& text) {
@@ -109,7 +109,7 @@ void AddTransitions(MetricsText& text) {
 void AddServers(MetricsText& text, const ActiveParts& parts, TimePoint now) {
   std::array<std::uint64_t, kServerPhases.size()> by_phase{};
   TimePoint silent = now;
-  for (const ServerView& server : parts.logic->servers().List()) {
+  for (const ServerView& server : parts.logic->servers.List()) {
     ++by_phase[static_cast<std::size_t>(server.phase)];
     if (server.phase == ServerPhase::kOnline) silent = std::min(silent, server.last_heartbeat);
   }

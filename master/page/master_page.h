@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "common/base/config.h"
 #include "common/ops/api/api_views.h"
 #include "common/ops/page/info_page.h"
 #include "common/rpc/server.h"
@@ -25,8 +27,8 @@ struct MasterPageDeps {
   const zk::ZkSession& session;
   std::string zookeeper;  // ensemble with the active master's address
   std::string znode_parent;
-  std::function<std::string()> settings;    // current values, as --print-config prints them
-  std::function<std::string()> steps_json;  // every procedure type with its steps
+  std::function<std::vector<SettingRow>()> settings;  // current values
+  std::function<std::string()> steps_json;            // every procedure type with its steps
 };
 
 class MasterPage {

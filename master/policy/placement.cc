@@ -64,10 +64,9 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
 
 // The region is planned again, so its previous plan counts for no server.
 void Placement::Withdraw(const std::string& encoded) {
-  if (RATCHET_MUTANT("master.keep_the_former_plan")) return;
-  if (const auto former = plans_.find(encoded); former != plans_.end() && !former->second.table.empty()) {
-    --tables_[former->second.table].placed[former->second.server];
-  }
+  const auto former = plans_.find(encoded);
+  if (former == plans_.end() || RATCHET_MUTANT("master.keep_the_former_plan")) return;
+  if (!former->second.table.empty()) --tables_[former->second.table].placed[former->second.server];
   Forget(encoded);
 }
 

@@ -20,6 +20,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/zk/refused_start.h"
 #include "common/zk/server_liveness.h"
+#include "master/cluster/lock_keys.h"
 #include "master/cluster/quota_rows.h"
 #include "master/dispatch/remote_dispatcher.h"
 #include "master/env/file_actions.h"
@@ -27,11 +28,11 @@
 #include "master/meta/rpc_meta_table.h"
 #include "master/meta/rpc_system_table.h"
 #include "master/procedures/register.h"
+#include "master/process/chore_threads.h"
 #include "master/process/cleaner_run.h"
 #include "master/process/ended_listener.h"
 #include "master/process/logic_options.h"
 #include "master/process/owner_note.h"
-#include "master/process/periodic_thread.h"
 #include "master/process/root_directory.h"
 #include "master/process/system_places.h"
 #include "master/process/task_thread.h"
@@ -46,16 +47,15 @@
 #include "master/storage/posix_cluster_files.h"
 #include "master/storage/stray_logs.h"
 #include "procedure/api/lock_procedure.h"
+#include "procedure/api/wal_store.h"
 #include "procedure/api/worker_pool.h"
-#include "procedure/store/epoch_claim.h"
-#include "procedure/store/root_guard.h"
-#include "procedure/store/wal_store.h"
 
 namespace ratchet::master {
 namespace {
 
 constexpr Millis kLivenessPeriod{1'000};
 constexpr Millis kOwnerPeriod{250};
+constexpr const char* kCleanerChore = "cleaner";
 constexpr Millis kSweepPeriod{3'000};
 constexpr Millis kBalancerPeriod{1'000};
 constexpr Millis kComparePeriod{60'000};
@@ -84,7 +84,8 @@ class FileActionThreads final : public FileActions {
 
 // The parts are declared in the order of their dependencies, and destroyed in reverse.
 struct ActiveMaster::Parts {
-  Parts(const Deps& deps, std::unique_ptr<procedure::WalStore> the_store, std::unique_ptr<PosixClusterFiles> the_files)
+  Parts(const Deps& deps, std::unique_ptr<procedure::ProcedureStore> the_store,
+        std::unique_ptr<PosixClusterFiles> the_files)
       : store(std::move(the_store)),
         files(std::move(the_files)),
         dispatcher(deps.channels, deps.clock, deps.timers, deps.config.dispatch, RandomSeed()),
@@ -92,7 +93,13 @@ struct ActiveMaster::Parts {
         quotas(deps.channels, deps.config.meta.rpc_timeout),
         namespaces(deps.channels, deps.config.meta.rpc_timeout, "info"),
         live_servers(deps.session, deps.paths, deps.clock, kLiveServersPatience),
-        logic({meta, dispatcher, *files, live_servers, deps.clock, deps.timers}, LogicOptions(deps.config)) {
+        logic({.meta = meta,
+               .region_servers = dispatcher,
+               .files = *files,
+               .live_servers = live_servers,
+               .clock = deps.clock,
+               .timers = deps.timers},
+              LogicOptions(deps.config)) {
     RegisterMasterProcedures(registry);
     registry.Register<procedure::LockProcedure>();
     procedure::ThreadWorkersOptions pool;
@@ -102,6 +109,7 @@ struct ActiveMaster::Parts {
     options.run_limits.per_table = static_cast<std::uint32_t>(deps.config.steps_per_table);
     options.run_limits.per_server = static_cast<std::uint32_t>(deps.config.steps_per_server);
     options.run_limits.per_peer = static_cast<std::uint32_t>(deps.config.steps_per_peer);
+    options.system_tables = MasterSystemTables();
     options.seed = RandomSeed();
     options.owner = "master";  // owner of procedures that the master submits itself
     options.retry.cap = deps.config.retry_max;
@@ -121,22 +129,22 @@ struct ActiveMaster::Parts {
     if (deps.listener != nullptr) executor->AddListener(deps.listener);
     ended = std::make_shared<EndedListener>(deps.gate.self().ToString(), deps.trace);
     executor->AddListener(ended);
-    logic.env().quota_table = &quotas;
-    logic.env().namespace_table = &namespaces;
-    logic.env().went_back = [on_end = deps.on_end, raw = store.get()](const Error& error) {
+    logic.env.quota_table = &quotas;
+    logic.env.namespace_table = &namespaces;
+    logic.env.went_back = [on_end = deps.on_end, raw = store.get()](const Error& error) {
       // A later owner may have given the number that is not known here.
       const Status owner = raw->Check();
       if (!owner.ok()) return on_end(ExitCodeFor(owner.error()), "the ownership check: " + owner.error().ToString());
       on_end(exit_code::kWentBack, error.message());
     };
-    logic.env().file_actions = &file_actions;
-    logic.env().slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
+    logic.env.file_actions = &file_actions;
+    logic.env.slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
     cleaner = std::make_unique<ArchiveCleaner>(
         files->archive(), deps.clock, [this] { return store->Check(); },
         ArchiveCleaner::Options{deps.config.archive_ttl});
   }
 
-  std::unique_ptr<procedure::WalStore> store;
+  std::unique_ptr<procedure::ProcedureStore> store;
   std::unique_ptr<PosixClusterFiles> files;
   RemoteDispatcher dispatcher;
   RpcMetaTable meta;
@@ -154,8 +162,8 @@ struct ActiveMaster::Parts {
   std::unique_ptr<ArchiveCleaner> cleaner;
   std::unique_ptr<FileRetirer> retirer;
   std::unique_ptr<StrayLogs> stray_logs;
-  std::unique_ptr<PeriodicThread> cleaner_thread;
-  std::unique_ptr<PeriodicThread> survey_thread;
+  std::unique_ptr<ChoreThreads> chores;
+  const std::shared_ptr<std::atomic<TimePoint>> next_compare = std::make_shared<std::atomic<TimePoint>>(TimePoint{});
   TaskThread slow_work{"slow-work", kMostSlowWork};  // S88 (slow storage work on its own thread)
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
@@ -193,11 +201,11 @@ std::string ActiveMaster::AfterStep(ActivationStep step) {
                        parts_->executor->Count().all, parts_->executor->SystemRecords().size());
   }
   if (step == ActivationStep::kAttachProcedures) {
-    return fmt::format("{} regions in transition", parts_->logic.regions().InTransition().size());
+    return fmt::format("{} regions in transition", parts_->logic.regions.InTransition().size());
   }
   if (step == ActivationStep::kFindDeadServers) {
-    const std::size_t known = parts_->logic.servers().List().size();
-    const std::size_t online = parts_->logic.servers().Online().size();
+    const std::size_t known = parts_->logic.servers.List().size();
+    const std::size_t online = parts_->logic.servers.Online().size();
     return fmt::format("{} online, {} to recover", online, known - online);
   }
   if (step == ActivationStep::kStartWorkers) deps_.gate.WorkersStarted();
@@ -211,25 +219,25 @@ void ActiveMaster::ConnectParts() {
   const auto check = [store = parts.store.get()] { return store->Check(); };
   parts.dispatcher.Begin(
       OrderSender{epoch, deps_.gate.active_since_ms()},
-      {check, [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); },
-       [&parts](const ServerName& server, const std::string& why) { parts.logic.server_manager().Expire(server, why); },
+      {check, [&parts](const ServerName& server) { return parts.logic.servers.IsOnline(server); },
+       [&parts](const ServerName& server, const std::string& why) { parts.logic.server_manager.Expire(server, why); },
        [&parts] { return parts.executor->LowestLivePid(); },
        [this](const Error& error) { FailOn(error, "before sending an order"); }});
-  parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions().MetaLocation(); }});
-  parts.quotas.Begin(check, [&parts] { return PlacesOf(parts.logic.regions(), QuotaTableName()); });
-  parts.namespaces.Begin(check, [&parts] { return PlacesOf(parts.logic.regions(), NamespaceTableName()); });
+  parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions.MetaLocation(); }});
+  parts.quotas.Begin(check, [&parts] { return PlacesOf(parts.logic.regions, QuotaTableName()); });
+  parts.namespaces.Begin(check, [&parts] { return PlacesOf(parts.logic.regions, NamespaceTableName()); });
   parts.retirer = std::make_unique<FileRetirer>(
       FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
-                        [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); }});
+                        [&parts](const ServerName& server) { return parts.logic.servers.IsOnline(server); }});
   parts.stray_logs = std::make_unique<StrayLogs>(StrayLogs::Deps{
       *parts.files, deps_.clock, epoch, [&parts] { return parts.logic.ready(); },
       [&parts](const ServerName& server) {
         const std::string record = std::string(kServerRecordPrefix) + server.ToString();
-        return parts.logic.servers().IsKnown(server) || parts.executor->SystemRecords().contains(record);
+        return parts.logic.registrations.IsKnown(server) || parts.executor->SystemRecords().contains(record);
       },
       [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
       [&parts](const ServerName& server, const std::string& why) {
-        parts.logic.server_manager().ExpireUnknown(server, why);
+        parts.logic.server_manager.ExpireUnknown(server, why);
       }});
   parts.history = std::make_unique<HistoryBook>(std::move(parts.history_directory), epoch, deps_.clock,
                                                 deps_.config.history, check);
@@ -267,7 +275,7 @@ Status ActiveMaster::MakeParts() {
   RATCHET_ASSIGN(const std::vector<std::string> names, EvictEarlierOwner(*root_));
   RATCHET_TRY(io::CheckRootPast(*root_));  // S114 (no start without the past): before any file is made
   RATCHET_ASSIGN(DirectoryPtr own_root, deps_.disk.OpenOrMake(deps_.config.root));
-  RATCHET_ASSIGN(auto guard, procedure::RootGuard::Open(std::move(own_root)));
+  RATCHET_ASSIGN(auto guard, procedure::OpenRootGuard(std::move(own_root)));
   RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root_, kProceduresFolder));
   RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root_, kQuarantineFolder));
   if (NotesClients()) {
@@ -279,8 +287,8 @@ Status ActiveMaster::MakeParts() {
   options.segment_bytes = deps_.config.store_segment_bytes;
   options.segment_age = deps_.config.store_segment_age;
   options.owner = deps_.gate.self().ToString();
-  auto store = std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options,
-                                                     std::move(guard));
+  auto store = procedure::MakeWalStore(std::move(procedures), std::move(quarantine), deps_.clock, std::move(options),
+                                       std::move(guard));
   RATCHET_ASSIGN(auto files,
                  PosixClusterFiles::Open(deps_.disk, deps_.config.root, [raw = store.get()] { return raw->Check(); }));
   if (!deps_.config.fence_command.empty()) files->SetEviction(Eviction());
@@ -291,7 +299,7 @@ Status ActiveMaster::MakeParts() {
 
 Status ActiveMaster::Activate() {
   RATCHET_TRY(MakeParts());
-  RATCHET_TRY(parts_->logic.activation().RunUntilWorkersStarted(
+  RATCHET_TRY(parts_->logic.activation.RunUntilWorkersStarted(
       [this](ActivationStep step, const std::function<Status()>& run) { return RunStep(step, run); }));
   StartChores();
   LoadMeta();
@@ -303,10 +311,10 @@ void ActiveMaster::LoadMeta() {
   const std::string name(ActivationStepName(ActivationStep::kLoadMeta));
   deps_.gate.BeginStep(name);
   if (const Status may = HitFault("master.activation", name); !may.ok()) return FailOn(may.error(), name);
-  parts_->logic.activation().LoadMeta([this](const Status& loaded) {
+  parts_->logic.activation.LoadMeta([this](const Status& loaded) {
     if (!loaded.ok()) return FailOn(loaded.error(), "loading hbase:meta");
     deps_.gate.EndStep(
-        fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(), parts_->logic.regions().size()));
+        fmt::format("{} tables, {} regions", parts_->logic.tables.List().size(), parts_->logic.regions.size()));
     deps_.gate.Ready();
     deps_.session.Post([&session = deps_.session, paths = deps_.paths] {
       IgnoreResult(zk::ForgetRefusedStart(session, paths), "shown only while no master is active");
@@ -330,53 +338,62 @@ void ActiveMaster::FailOn(const Error& error, const std::string& where) {
   deps_.on_end(ExitCodeFor(error), where + ": " + error.ToString());
 }
 
-void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
-  deps_.timers.After(period, [this, weak = std::weak_ptr<Parts>(parts_), period, chore = std::move(chore)]() mutable {
-    const auto parts = weak.lock();
-    if (parts == nullptr || parts->stopping.load()) return;
-    chore();
-    ScheduleChore(period, std::move(chore));
-  });
+// Each of them repeats until the master stops. Those that block wait for the storage.
+std::vector<Chore> ActiveMaster::Chores() {
+  Parts& parts = *parts_;
+  MasterLogic& logic = parts.logic;
+  const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
+    const auto still = weak.lock();
+    if (still != nullptr && !still->stopping.load()) CompareWithLiveServers();
+  };
+  return {
+      {"owner", kOwnerPeriod, deps_.look_soon},
+      {"live-servers", kLivenessPeriod, [this, compare] { deps_.session.Post(compare); }},
+      {"reconciler", kSweepPeriod, [&logic] { logic.reconciler.Sweep(); }},
+      {"meta", kComparePeriod, [this] { CompareWithMeta(); }},
+      {"balancer", kBalancerPeriod, [&logic] { logic.balancer.Tick(); }},
+      {"normalizer", kBalancerPeriod, [&logic] { logic.normalizer.Tick(); }},
+      {"replication", kBalancerPeriod, [&logic] { logic.replication_manager.Tick(); }},
+      {"quotas", kBalancerPeriod, [&logic] { logic.quota_manager.Tick(); }},
+      {"namespaces", kBalancerPeriod, [&logic] { logic.namespace_table.Tick(); }},
+      {kCleanerChore, deps_.config.cleaner_interval,
+       [&parts] {
+         parts.logic.snapshot_admin.CleanUp();
+         if (parts.logic.switches.IsOn(Switch::kCleaner)) RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
+       },
+       /*blocks=*/true},
+      {"survey", kSweepPeriod,
+       [this, &logic] {
+         logic.reconciler.Survey();
+         KeepClusterId();
+       },
+       /*blocks=*/true},
+  };
+}
+
+void ActiveMaster::CompareWithMeta() {
+  const TimePoint begun = deps_.clock.Now();
+  if (!parts_->logic.ready() || begun < parts_->next_compare->load()) return;
+  parts_->logic.reconciler.CompareWithMeta(
+      [next = parts_->next_compare, &clock = deps_.clock, begun](const Status& compared) {
+        const TimePoint ended = clock.Now();  // the comparison has read all of hbase:meta
+        if (compared.ok())
+          *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
+      });
 }
 
 void ActiveMaster::StartChores() {
-  ScheduleChore(kOwnerPeriod, deps_.look_soon);
-  ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler().Sweep(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.balancer().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_manager().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_manager().Tick(); });
-  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.namespace_table().Tick(); });
-  ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
-    const TimePoint begun = deps_.clock.Now();
-    if (!parts_->logic.ready() || begun < next->load()) return;
-    parts_->logic.reconciler().CompareWithMeta([&clock = deps_.clock, begun, next](const Status& compared) {
-      const TimePoint ended = clock.Now();  // the comparison has read all of hbase:meta
-      if (compared.ok())
-        *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
-    });
-  });
   const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
     const auto parts = weak.lock();
     if (parts != nullptr && !parts->stopping.load()) CompareWithLiveServers();
   };
-  ScheduleChore(kLivenessPeriod, [this, compare] { deps_.session.Post(compare); });
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  parts_->cleaner_thread =
-      std::make_unique<PeriodicThread>("cleaner", deps_.config.cleaner_interval, [&parts = *parts_] {
-        parts.logic.snapshot_admin().CleanUp();
-        if (parts.logic.switches().IsOn(Switch::kCleaner))
-          RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
-      });
-  parts_->logic.env().run_cleaner = [thread = parts_->cleaner_thread.get()](std::function<void(bool)> done) {
-    return thread->RunSoon(std::move(done));
+  parts_->chores = std::make_unique<ChoreThreads>(deps_.clock, Chores());
+  parts_->logic.env.run_cleaner = [chores = parts_->chores.get()](std::function<void(bool)> done) {
+    return chores->RunSoon(kCleanerChore, std::move(done));
   };
-  parts_->survey_thread = std::make_unique<PeriodicThread>("survey", kSweepPeriod, [this, &logic = parts_->logic] {
-    logic.reconciler().Survey();
-    KeepClusterId();
-  });
 }
 
 // A cluster without cluster.id continues, but none of its processes could start again, because --root looks like the
@@ -410,35 +427,34 @@ void ActiveMaster::CheckOwner() {
 // A server registers in ZooKeeper before it reports to the master, so a server that was online here before the list was
 // read, and is not in the list, has lost its registration.
 void ActiveMaster::CompareWithLiveServers() {
-  const std::vector<ServerName> online = parts_->logic.servers().Online();
-  const std::vector<ServerName> registering = parts_->logic.server_manager().Registering();
+  const std::vector<ServerName> online = parts_->logic.servers.Online();
+  const std::vector<ServerName> registering = parts_->logic.server_manager.Registering();
   const auto live = zk::ReadLiveServers(deps_.session, deps_.paths);
   // disconnected: continue, because the fences protect the data
   if (!live.ok() && live.error().code() != Code::kNotFound) return;
   std::set<ServerName> names;
   if (live.ok()) names.insert(live->begin(), live->end());
   for (const ServerName& server : online) {
-    if (!names.contains(server)) parts_->logic.server_manager().Expire(server, "its registration in ZooKeeper is gone");
+    if (!names.contains(server)) parts_->logic.server_manager.Expire(server, "its registration in ZooKeeper is gone");
   }
   for (const ServerName& server : registering) {
-    if (!names.contains(server)) parts_->logic.servers().Abandon(server);
+    if (!names.contains(server)) parts_->logic.registrations.Abandon(server);
   }
 }
 
-std::vector<ServerName> ActiveMaster::OnlineServers() const { return parts_->logic.servers().Online(); }
+std::vector<ServerName> ActiveMaster::OnlineServers() const { return parts_->logic.servers.Online(); }
 
 void ActiveMaster::LetServersLeave() {
-  for (const ServerName& server : OnlineServers()) parts_->logic.servers().SetDraining(server, true);
+  for (const ServerName& server : OnlineServers()) parts_->logic.servers.SetDraining(server, true);
 }
 
-std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->logic.regions().MetaLocation(); }
+std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->logic.regions.MetaLocation(); }
 
 void ActiveMaster::Stop() {
   if (parts_ == nullptr || parts_->stopping.exchange(true)) return;
   if (parts_->watch != nullptr) parts_->watch->Stop();
-  if (parts_->survey_thread != nullptr) parts_->survey_thread->Stop();
+  if (parts_->chores != nullptr) parts_->chores->Stop();
   parts_->slow_work.Stop();
-  if (parts_->cleaner_thread != nullptr) parts_->cleaner_thread->Stop();
   parts_->executor->Stop();
   parts_->file_actions.Stop();
   if (parts_->history != nullptr) parts_->history->Stop();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
@@ -17,6 +18,7 @@
 #include "common/rpc/channel_pool.h"
 #include "common/zk/zk_paths.h"
 #include "common/zk/zk_session.h"
+#include "master/chores/chore.h"
 #include "master/process/master_config.h"
 #include "master/process/owner_note.h"
 #include "master/rpc/master_gate.h"
@@ -77,8 +79,10 @@ class ActiveMaster {
   [[nodiscard]] Status RunStep(ActivationStep step, const std::function<Status()>& run);
   [[nodiscard]] std::string AfterStep(ActivationStep step);
   void FailOn(const Error& error, const std::string& where);
-  void ScheduleChore(Millis period, std::function<void()> chore);
   void StartChores();
+  [[nodiscard]] std::vector<Chore> Chores();
+  // Compares memory with hbase:meta; the next comparison waits longer, the longer this one takes.
+  void CompareWithMeta();
 
   const Deps deps_;
   std::unique_ptr<io::Directory> root_;  // for the notes of storage clients; null until the store is claimed

@@ -7,21 +7,9 @@
 namespace ratchet::master {
 
 MasterOptions LogicOptions(const MasterConfig& config) {
-  MasterOptions options;
+  MasterOptions options = config.logic;
   options.seed = RandomSeed();
-  options.order_resend = config.order_resend;
   options.retry.cap = config.retry_max;
-  options.table_sanity_checks = config.table_sanity_checks;
-  options.reconciler.grace = config.region_state_grace;
-  options.reconciler.janitor_interval = config.catalog_janitor_interval;
-  options.auto_split = config.auto_split;
-  options.retain_wait = config.retain_wait;
-  options.quota_table_at_start = config.quota_table_at_start;
-  options.balancer = config.balancer;
-  if (config.balancer_kind == "stochastic") options.balancer.kind = BalancerKind::kStochastic;
-  options.normalizer = config.normalizer;
-  options.replication_wait = config.replication_wait;
-  options.snapshot_export_dir = config.snapshot_export_dir;
   return options;
 }
 

@@ -12,7 +12,6 @@
 #include "common/base/exit_latch.h"
 #include "common/base/fault_env.h"
 #include "common/base/log.h"
-#include "common/base/log_level.h"
 #include "common/base/resource_failure.h"
 #include "common/base/self_restart.h"
 #include "common/base/service_manager.h"
@@ -53,14 +52,13 @@ int Run(int argc, char* const* argv) {
 
   Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
   MasterConfig config;
-  MasterSettings bound(settings, config);
+  BindMaster(settings, config);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
-  bound.Finish();
   settings.OnReload("log-level", [&config] { SetLogLevel(LogLevelOf(config.log_level)); });
   const auto set_proof_policy = [&config] { config.proof_policy.Set(rpc::ProofPolicyOf(config.member_proof)); };
   set_proof_policy();
   settings.OnReload("member-proof", set_proof_policy);
-  config.settings = [&settings] { return settings.Dump(); };
+  config.settings = [&settings] { return settings.List(); };
   config.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (config.list_steps) {
     std::fputs(ListSteps(config.json ? StepListFormat::kJson : StepListFormat::kText).c_str(), stdout);

@@ -102,15 +102,6 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     "Start with every procedure paused, crash handling included, until `ratchet resume everything`.",
                     {}},
                    &config.start_paused);
-  settings.AddBool(
-      {"table-sanity-checks",
-       "Refuse tables with sizes, times and classes that HBase's sanity checks refuse; false: only log them.",
-       {"hbase.table.sanity.checks"}},
-      &config.table_sanity_checks);
-  settings.AddBool({"quota-table-at-start",
-                    "Create the table hbase:quota at the start; false: with the first quota. Quotas work either way.",
-                    {"hbase.quota.enabled"}},
-                   &config.quota_table_at_start);
   settings.AddBool({"list-steps", "Print every procedure type with its steps, and exit.", {}}, &config.list_steps);
   settings.AddBool({"check-root",
                     "Print every check of --root that can prevent a start, one per line, and exit. Changes nothing, "
@@ -126,84 +117,6 @@ void BindPlace(Settings& settings, MasterConfig& config) {
   settings.AddBool({"json", "Print the output of --list-steps or --replay as JSON.", {}}, &config.json);
 }
 
-void BindBalancer(Settings& settings, MasterConfig& config) {
-  BalancerOptions& balancer = config.balancer;
-  settings.AddText({"balancer",
-                    "Goal of the balancer: 'simple' evens the number of regions of each server and table; 'stochastic' "
-                    "also evens requests and sizes, by the weights.",
-                    {}},
-                   &config.balancer_kind, Presence::kOptional, {"simple", "stochastic"});
-  const auto weight = [&settings](const char* name, const char* what, const char* in_hbase, double* target) {
-    settings.AddDouble({name, fmt::format("Stochastic balancer: weight of {}.", what), {in_hbase}}, target, 0.0, 1e6);
-  };
-  BalanceWeights& weights = balancer.weights;
-  weight("balancer-weight-regions", "the servers' numbers of regions",
-         "hbase.master.balancer.stochastic.regionCountCost", &weights.regions);
-  weight("balancer-weight-tables", "each table's spread over the servers",
-         "hbase.master.balancer.stochastic.tableSkewCost", &weights.table_skew);
-  weight("balancer-weight-requests", "requests per second", "hbase.master.balancer.stochastic.readRequestCost",
-         &weights.requests);
-  weight("balancer-weight-bytes", "sizes of store files", "hbase.master.balancer.stochastic.storefileSizeCost",
-         &weights.bytes);
-  weight("balancer-weight-moves", "the moves of a plan", "hbase.master.balancer.stochastic.moveCost", &weights.moves);
-  settings.AddDouble({"balancer-least-gain",
-                      "Minimum reduction of the cost (0 to 1) for an automatic plan of the stochastic balancer.",
-                      {"hbase.master.balancer.stochastic.minCostNeedBalance"}},
-                     &balancer.least_gain, 0.0, 1.0);
-  settings.AddMillis(
-      {"balancer-period-ms",
-       "Interval of the balancer's checks; it also checks when a server joins. 0: it moves regions only on request.",
-       {"hbase.balancer.period"}},
-      &balancer.period, Millis(0), Millis(86'400'000));
-  settings.AddDouble({"balancer-slop",
-                      "Allowed deviation of a server's number of regions from the average, as a fraction; automatic "
-                      "moves start beyond it.",
-                      {"hbase.regions.slop"}},
-                     &balancer.slop, 0.0, 10.0);
-  settings.AddInt({"balancer-moves-at-once", "Maximum number of concurrent moves.", {}}, &balancer.limits.at_once,
-                  {1, 10'000});
-  settings.AddDouble({"balancer-table-share",
-                      "Maximum share of a table's regions that the balancer moves concurrently; at least one region.",
-                      {}},
-                     &balancer.limits.table_share, 0.0, 1.0);
-}
-
-void BindNormalizer(Settings& settings, NormalizerOptions& normalizer) {
-  settings.AddMillis({"normalizer-period-ms",
-                      "Interval of the normalizer's checks while it is switched on; 0: only on request.",
-                      {"hbase.normalizer.period"}},
-                     &normalizer.period, Millis(0), Millis(86'400'000));
-  settings.AddInt(
-      {"normalizer-steps-at-once", "Maximum number of splits and merges of one check of the normalizer.", {}},
-      &normalizer.at_once, {1, 1000});
-}
-
-void BindSplits(Settings& settings, AutoSplitOptions& splits) {
-  settings.AddMillis(
-      {"auto-split-interval-ms",
-       "Interval of the checks for regions of one server that have grown too large; 0: no splits by size.",
-       {}},
-      &splits.interval, Millis(0), Millis(86'400'000));
-  settings.AddBytes({"region-max-file-bytes",
-                     "Size of store files above which a region is split, for tables without MAX_FILESIZE.",
-                     {"hbase.hregion.max.filesize"}},
-                    &splits.policy.max_bytes, 1u << 20, 1ull << 50);
-  settings.AddText({"region-split-policy",
-                    "Split policy of tables without SPLIT_POLICY: a class of HBase, with or without its package.",
-                    {"hbase.regionserver.region.split.policy"}},
-                   &splits.policy.policy);
-  settings.AddBytes({"region-split-initial-bytes",
-                     "Initial size for policies that begin with smaller regions; 0: twice --region-flush-bytes.",
-                     {"hbase.increasing.policy.initial.size"}},
-                    &splits.policy.initial_bytes, 0, 1ull << 50);
-  settings.AddBytes({"region-flush-bytes",
-                     "Value of the region servers' --memstore-flush-bytes, for tables without MEMSTORE_FLUSHSIZE.",
-                     {"hbase.hregion.memstore.flush.size"}},
-                    &splits.policy.flush_bytes, 4096, 1ull << 36);
-  settings.AddInt({"auto-splits-at-once", "Maximum number of concurrent splits by size in the whole cluster.", {}},
-                  &splits.at_once, {1, 1000});
-}
-
 void BindResults(Settings& settings, MasterConfig& config) {
   settings.AddMillis({"procedure-result-ttl-ms",
                       "How long the result of an ended procedure is kept for its client.",
@@ -217,11 +130,6 @@ void BindResults(Settings& settings, MasterConfig& config) {
                       "Interval of the checks for older results.",
                       {"hbase.procedure.cleaner.interval"}},
                      &config.result_eviction_interval, Millis(100), Millis(3'600'000));
-  settings.AddMillis({"region-state-grace-ms",
-                      "The master compares a region's state with heartbeats and hbase:meta only if the state has not "
-                      "changed for this long.",
-                      {}},
-                     &config.region_state_grace, Millis(0), Millis(600'000));
 }
 
 void BindWork(Settings& settings, MasterConfig& config) {
@@ -259,23 +167,11 @@ void BindWork(Settings& settings, MasterConfig& config) {
                   &config.max_request_messages, {1'000, 1'000'000'000});
   settings.AddMillis({"meta-rpc-timeout-ms", "Time-out of one request to hbase:meta; the request is repeated.", {}},
                      &config.meta.rpc_timeout, Millis(100), Millis(600'000));
-  settings.AddMillis({"order-resend-ms", "Time after which an unanswered order to a region server is sent again.", {}},
-                     &config.order_resend, Millis(100), Millis(600'000));
   settings.AddMillis({"retry-max-ms",
                       "Longest pause between two attempts of a procedure's step, so also the longest delay after its "
                       "obstacle is gone.",
                       {}},
                      &config.retry_max, Millis(100), Millis(600'000));
-  settings.AddMillis({"retain-wait-ms",
-                      "After a restart of the whole cluster: how long a server's regions wait for a new server at its "
-                      "address before they are assigned elsewhere.",
-                      {}},
-                     &config.retain_wait, Millis(0), Millis(3'600'000));
-  settings.AddMillis({"catalog-janitor-interval-ms",
-                      "Interval of the checks for split or merged regions that are no longer needed, up to 100 per "
-                      "check; 0: with every sweep of the master, every few seconds.",
-                      {"hbase.catalogjanitor.interval"}},
-                     &config.catalog_janitor_interval, Millis(0), Millis(86'400'000));
   settings.AddMillis({"cleaner-interval-ms", "Interval of the archive cleaner.", {"hbase.master.cleaner.interval"}},
                      &config.cleaner_interval, Millis(100), Millis(86'400'000));
   settings.AddMillis({"archive-ttl-ms",
@@ -305,13 +201,6 @@ void BindWork(Settings& settings, MasterConfig& config) {
                       "Age at which a segment of the procedure store is rolled.",
                       {"hbase.procedure.store.wal.periodic.roll.msec"}},
                      &config.store_segment_age, Millis(1'000), Millis(86'400'000));
-  settings.AddBytes({"history-bytes",
-                     "Maximum size of the files below <root>/history, which store ended procedures; the oldest files "
-                     "are removed. 0: no history.",
-                     {}},
-                    &config.history.bytes, 0, 1ull << 40);
-  settings.AddMillis({"history-age-ms", "Maximum age of history files.", {}}, &config.history.age, Millis(1'000),
-                     Millis(10LL * 365 * 86'400'000));
   settings.AddText(
       {"trace-file",
        "File to which a line of OpenTelemetry's JSON (OTLP) is written for each procedure that ends; empty: none.",
@@ -329,63 +218,13 @@ void BindWork(Settings& settings, MasterConfig& config) {
 
 }  // namespace
 
-MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
-    : config_(config),
-      dispatcher_threads_(static_cast<std::int64_t>(config.dispatch.max_in_flight)),
-      dispatcher_queue_(static_cast<std::int64_t>(config.dispatch.max_queue_size)),
-      dispatcher_batch_orders_(static_cast<std::int64_t>(config.dispatch.max_batch_orders)) {
+void BindMaster(Settings& settings, MasterConfig& config) {
   BindPlace(settings, config);
   BindWork(settings, config);
   BindResults(settings, config);
-  BindSplits(settings, config.auto_split);
-  BindBalancer(settings, config);
-  BindNormalizer(settings, config.normalizer);
-  settings.AddMillis({"replication-wait-ms",
-                      "Time after which entries that a replication peer has not received are shown as a problem; their "
-                      "logs are kept without limit.",
-                      {"hbase.master.replication.wait"}},
-                     &config.replication_wait, Millis(1), Millis(604'800'000));
-  settings.AddText({"snapshot-export-dir",
-                    "Directory for exports and imports of snapshots, an absolute path that all masters see; empty: "
-                    "both are disabled.",
-                    {}},
-                   &config.snapshot_export_dir);
-  settings.AddInt({"remote-dispatcher-threads",
-                   "Maximum number of concurrent requests to region servers.",
-                   {"remote.dispatcher.threads", "hbase.procedure.remote.dispatcher.threadpool.size"}},
-                  &dispatcher_threads_, {1, 10'000});
-  settings.AddMillis({"remote-dispatcher-delay-ms",
-                      "How long the first order for an idle server waits for others.",
-                      {"remote.dispatcher.delay_ms", "hbase.procedure.remote.dispatcher.delay.msec"}},
-                     &config.dispatch.delay, Millis(0), Millis(10'000));
-  settings.AddInt({"remote-dispatcher-max-queue-size",
-                   "Number of waiting orders above which the delay ends early.",
-                   {"remote.dispatcher.max_queue_size", "hbase.procedure.remote.dispatcher.max.queue.size"}},
-                  &dispatcher_queue_, {1, 100'000});
-  settings.AddInt({"remote-dispatcher-max-batch-orders",
-                   "Maximum number of orders in one request to a region server; the rest follows in the next request.",
-                   {"remote.dispatcher.max_batch_orders"}},
-                  &dispatcher_batch_orders_, {1, 100'000});
-  settings.AddBytes({"remote-dispatcher-max-batch-bytes",
-                     "Approximate maximum size of one request with orders; the rest follows in the next request.",
-                     {"remote.dispatcher.max_batch_bytes"}},
-                    &config.dispatch.max_batch_bytes, 64u << 10, 64u << 20);
-  settings.AddMillis({"regionserver-rpc-startup-wait-ms",
-                      "How long a region server may report that it is still starting.",
-                      {"regionserver.rpc.startup_wait_ms", "hbase.regionserver.rpc.startup.waittime"}},
-                     &config.dispatch.startup_wait, Millis(0), Millis(3'600'000));
-  settings.AddMillis(
-      {"remote-dispatcher-expire-after-ms", "Time after which a server that accepts no order is expired.", {}},
-      &config.dispatch.expire_after, Millis(100), Millis(3'600'000));
-  settings.AddMillis(
-      {"remote-dispatcher-rpc-timeout-ms", "Time-out of one request with orders; the request is repeated.", {}},
-      &config.dispatch.rpc_timeout, Millis(50), Millis(600'000));
-}
-
-void MasterSettings::Finish() {
-  config_.dispatch.max_in_flight = static_cast<std::size_t>(dispatcher_threads_);
-  config_.dispatch.max_queue_size = static_cast<std::size_t>(dispatcher_queue_);
-  config_.dispatch.max_batch_orders = static_cast<std::size_t>(dispatcher_batch_orders_);
+  config.logic.Bind(settings);
+  config.history.Bind(settings);
+  config.dispatch.Bind(settings);
 }
 
 }  // namespace ratchet::master

@@ -1,9 +1,11 @@
-// Every setting of ratchet-master, with its default. Names, units, ranges and aliases are in master_config.cc.
+// Every setting of ratchet-master, with its default. Names, units, ranges and aliases are in master_config.cc,
+// and for the parts in their own options (`Bind`).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/config.h"
@@ -28,9 +30,9 @@ struct MasterConfig {
   std::int64_t listen_port = 0;    // 0: `port`
   std::int64_t info_port = 16010;  // port of the page and the metrics; 0: any free port, -1: none
   std::string info_host = "127.0.0.1";
-  Millis refused_page{10'000};              // time for which the page of a refused master shows the cause
-  std::function<std::string()> settings{};  // returns all current values, as --print-config prints them
-  std::function<Status()> reload{};         // reloads the settings that may change live; after an error none is changed
+  Millis refused_page{10'000};                          // time for which the page of a refused master shows the cause
+  std::function<std::vector<SettingRow>()> settings{};  // returns all current values
+  std::function<Status()> reload{};  // reloads the settings that may change live; after an error none is changed
   std::string log_file;
   std::string log_level = "info";
   std::string storage_client;  // empty: no client that could be evicted
@@ -50,8 +52,6 @@ struct MasterConfig {
   bool json = false;
 
   bool start_paused = false;
-  Live<bool> table_sanity_checks{true};
-  bool quota_table_at_start = false;
   Live<Millis> remote_lock_timeout{Millis{30'000}};
   ClockLimits clocks;
   std::string oldest_server_version = "0.1";
@@ -66,21 +66,12 @@ struct MasterConfig {
   std::int64_t max_request_messages = 500'000;
   DispatchOptions dispatch;
   MetaTableOptions meta;
-  Live<Millis> order_resend{Millis{10'000}};
   Millis retry_max{2'000};
   Millis result_ttl{15 * 60'000};       // retention of an ended procedure's result
   Millis acked_result_ttl{5 * 60'000};  // retention after the client has acknowledged the result
   Millis result_eviction_interval{30'000};
-  Millis region_state_grace{1'000};
-  Live<Millis> retain_wait{Millis{3'000}};
-  Live<Millis> catalog_janitor_interval{Millis{0}};  // 0: at every sweep of the reconciler
   Live<Millis> cleaner_interval{Millis{60'000}};
-  AutoSplitOptions auto_split;
-  BalancerOptions balancer;
-  std::string balancer_kind = "simple";  // or "stochastic"
-  NormalizerOptions normalizer;
-  Millis replication_wait{600'000};
-  std::string snapshot_export_dir;
+  MasterOptions logic;
   Live<Millis> archive_ttl{Millis{600'000}};
   std::uint64_t store_segment_bytes = 16u << 20;
   Millis store_segment_age{3'600'000};
@@ -90,19 +81,7 @@ struct MasterConfig {
   Live<Millis> sync_timeout{Millis{10'000}};  // 0: the master never withdraws
 };
 
-// Binds every member to its setting; `config` must outlive the parsing. Finish copies integers to the std::size_t sizes
-// of MasterConfig::dispatch.
-class MasterSettings {
- public:
-  MasterSettings(Settings& settings, MasterConfig& config);
-  // Call after parsing.
-  void Finish();
-
- private:
-  MasterConfig& config_;
-  std::int64_t dispatcher_threads_;
-  std::int64_t dispatcher_queue_;
-  std::int64_t dispatcher_batch_orders_;
-};
+// Binds every member to its setting; `config` must outlive the parsing.
+void BindMaster(Settings& settings, MasterConfig& config);
 
 }  // namespace ratchet::master

@@ -251,12 +251,12 @@ struct MasterProcess::Impl {
     DeathWatch::Deps deps{clock};
     deps.online = [this] {
       const auto parts = gate->Admit(Need::kWorkers);
-      return parts.ok() ? parts->logic->servers().Online() : std::vector<ServerName>();
+      return parts.ok() ? parts->logic->servers.Online() : std::vector<ServerName>();
     };
     deps.probe = Prober();
     deps.ask = AskOthers();
     deps.expire = [this](const ServerName& dead, const std::string& why) {
-      if (const auto parts = gate->Admit(Need::kWorkers); parts.ok()) parts->logic->server_manager().Expire(dead, why);
+      if (const auto parts = gate->Admit(Need::kWorkers); parts.ok()) parts->logic->server_manager.Expire(dead, why);
     };
     deaths = std::make_unique<DeathWatch>(std::move(deps));
     service_env->heard_from = [this](const ServerName& from, std::uint64_t connection) {

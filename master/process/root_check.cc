@@ -10,7 +10,7 @@
 #include "master/env/cluster_files.h"
 #include "master/storage/directory_tools.h"
 #include "master/storage/posix_cluster_files.h"
-#include "procedure/store/store_reader.h"
+#include "procedure/api/offline_store.h"
 
 namespace ratchet::master {
 namespace {
@@ -31,27 +31,26 @@ Result<std::vector<std::string>> TableDirectoriesIn(io::Directory& root) {
   return found;
 }
 
-io::RootCheck JudgeDamage(const procedure::StoreContents& contents) {
+io::RootCheck JudgeDamage(const procedure::OfflineStore& store) {
   io::RootCheck check{"records of procedures/",
-                      fmt::format("{} procedures, last sequence {}", contents.index.size(), contents.last_sequence),
+                      fmt::format("{} procedures, last sequence {}", store.records.size(), store.last_sequence),
                       std::nullopt};
-  if (!contents.damage.empty())
-    check.refused = fmt::format("damaged: {}; see 'ratchet-wal verify'", contents.damage.front().ToString());
+  if (!store.damage.empty()) check.refused = fmt::format("damaged: {}; see 'ratchet-wal verify'", store.damage.front());
   return check;
 }
 
-io::RootCheck JudgeSequence(const procedure::StoreContents& contents, const io::RootNumbers& numbers) {
-  io::RootCheck check{"sequence of procedures/", fmt::format("{}", contents.last_sequence), std::nullopt};
-  if (numbers.mark && contents.last_sequence < numbers.mark->sequence) {
+io::RootCheck JudgeSequence(const procedure::OfflineStore& store, const io::RootNumbers& numbers) {
+  io::RootCheck check{"sequence of procedures/", fmt::format("{}", store.last_sequence), std::nullopt};
+  if (numbers.mark && store.last_sequence < numbers.mark->sequence) {
     check.refused = fmt::format("procedures/ is an older copy: it ends at sequence {}, but had sequence {} in epoch {}",
-                                contents.last_sequence, numbers.mark->sequence, numbers.mark->epoch);
+                                store.last_sequence, numbers.mark->sequence, numbers.mark->epoch);
   }
   return check;
 }
 
-io::RootCheck JudgePids(const procedure::StoreContents& contents, const io::RootNumbers& numbers,
+io::RootCheck JudgePids(const procedure::OfflineStore& store, const io::RootNumbers& numbers,
                         const std::vector<std::string>& directories) {
-  const std::uint64_t largest = std::max(contents.max_pid.value(), numbers.pid_limit);
+  const std::uint64_t largest = std::max(store.max_pid.value(), numbers.pid_limit);
   io::RootCheck check{"pids in data/", fmt::format("{} table directories, largest pid {}", directories.size(), largest),
                       std::nullopt};
   for (const std::string& directory : directories) {
@@ -62,9 +61,9 @@ io::RootCheck JudgePids(const procedure::StoreContents& contents, const io::Root
   return check;
 }
 
-io::RootCheck JudgeMeta(const procedure::StoreContents& contents, const std::vector<std::string>& directories) {
+io::RootCheck JudgeMeta(const procedure::OfflineStore& store, const std::vector<std::string>& directories) {
   const std::string own = TableDirectoryName(MetaTableName(), ProcId(1));
-  const bool placed = contents.system.contains(kMetaLocationKey);
+  const bool placed = store.system_records.contains(kMetaLocationKey);
   const bool exists = std::find(directories.begin(), directories.end(), own) != directories.end();
   io::RootCheck check{"hbase:meta",
                       fmt::format("{}, {}", placed ? "has a location" : "has no location",
@@ -83,15 +82,13 @@ Result<std::vector<io::RootCheck>> CheckRootDirectory(const std::string& path) {
   RATCHET_ASSIGN(const io::RootPast past, io::ReadRootPast(*root));
   std::vector<io::RootCheck> checks = io::JudgeRootPast(past);
   if (past.store_claim == 0) return checks;
-  RATCHET_ASSIGN(const std::unique_ptr<io::Directory> store, root->OpenDir(kProceduresFolder));
-  procedure::ReadOptions options;
-  options.on_damage = procedure::OnDamage::kSkip;
-  RATCHET_ASSIGN(const procedure::StoreContents contents, procedure::ReadStore(*store, options));
+  RATCHET_ASSIGN(const std::unique_ptr<io::Directory> procedures, root->OpenDir(kProceduresFolder));
+  RATCHET_ASSIGN(const procedure::OfflineStore store, procedure::ReadOfflineStore(*procedures));
   RATCHET_ASSIGN(const std::vector<std::string> directories, TableDirectoriesIn(*root));
-  checks.push_back(JudgeDamage(contents));
-  checks.push_back(JudgeSequence(contents, past.numbers));
-  checks.push_back(JudgePids(contents, past.numbers, directories));
-  checks.push_back(JudgeMeta(contents, directories));
+  checks.push_back(JudgeDamage(store));
+  checks.push_back(JudgeSequence(store, past.numbers));
+  checks.push_back(JudgePids(store, past.numbers, directories));
+  checks.push_back(JudgeMeta(store, directories));
   return checks;
 }
 

@@ -8,25 +8,20 @@
 #include "master/procedures/register.h"
 #include "procedure/api/lock_procedure.h"
 #include "procedure/api/procedure_registry.h"
-#include "procedure/store/store_directory.h"
-#include "procedure/store/store_reader.h"
 
 namespace ratchet::master {
 
 Result<procedure::ReplayReport> ReplayStore(const std::string& path) {
   RATCHET_ASSIGN(const std::unique_ptr<io::Directory> directory, procedure::OpenStoreDirectory(path));
-  procedure::ReadOptions options;
-  options.on_damage = procedure::OnDamage::kSkip;
-  RATCHET_ASSIGN(const procedure::StoreContents contents, procedure::ReadStore(*directory, options));
-  if (!contents.damage.empty())
+  RATCHET_ASSIGN(const procedure::OfflineStore store, procedure::ReadOfflineStore(*directory));
+  if (!store.damage.empty())
     return Error(Code::kCorruption,
-                 fmt::format("{}: {} (ratchet-wal verify)", directory->path(), contents.damage.front().ToString()));
-  if (contents.chain.empty())
-    return Error(Code::kNotFound, fmt::format("{} has no procedure store", directory->path()));
+                 fmt::format("{}: {} (ratchet-wal verify)", directory->path(), store.damage.front()));
+  if (!store.found) return Error(Code::kNotFound, fmt::format("{} has no procedure store", directory->path()));
   procedure::ProcedureRegistry registry;
   RegisterMasterProcedures(registry);
   registry.Register<procedure::LockProcedure>();
-  return procedure::ReplayRecords(registry, contents);
+  return procedure::ReplayRecords(registry, store);
 }
 
 namespace {

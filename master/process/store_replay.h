@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "procedure/engine/record_replay.h"
+#include "procedure/api/offline_store.h"
 
 namespace ratchet::master {
 

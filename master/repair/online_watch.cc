@@ -7,7 +7,7 @@
 
 #include "common/base/mutant.h"
 #include "common/base/part_lock.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/procedures/core/master_env.h"
 
 namespace ratchet::master {

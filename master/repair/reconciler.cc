@@ -8,8 +8,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/split_workers.h"
 #include "master/cluster/switches.h"
 #include "master/cluster/table_directory.h"
@@ -258,9 +258,8 @@ void Reconciler::ForgetSent() {
 }
 
 void Reconciler::FreeSplitWorkers() {
-  if (RATCHET_MUTANT("master.leak_split_places")) return;
   for (const ProcId holder : env_.split_workers.Holders()) {
-    if (IsRunning(holder)) continue;
+    if (IsRunning(holder) || RATCHET_MUTANT("master.leak_split_places")) continue;
     if (!env_.split_workers.Release(holder)) continue;
     RATCHET_LOG(kWarn, "Reconciler: pid={} has ended with a slot for splitting a log: slot released", holder);
     env_.executor->Wake(SplitWorkers::FreeEvent());

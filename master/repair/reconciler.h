@@ -44,7 +44,7 @@ struct ReconcilerFinding {
 class Reconciler {
  public:
   Reconciler(MasterEnv& env, ServerManager& manager, ReconcilerOptions options);
-  // Call after ServerDirectory::Heartbeat returned Ok. Returns the number of the server's list that the master has now;
+  // Call after Membership::Heartbeat returned Ok. Returns the number of the server's list that the master has now;
   // 0 if it has none, so that the server sends a full one.
   std::uint64_t OnHeartbeat(const ServerName& server, const RegionList& list);
   // `online`: ALL regions that the server has open.

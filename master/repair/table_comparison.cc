@@ -14,11 +14,9 @@
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/env/drop_marks.h"
+#include "master/procedures/claims_of.h"
 #include "master/procedures/core/master_env.h"
 #include "master/procedures/core/schema_reader.h"
-#include "master/procedures/reshape/merge_table_regions.h"
-#include "master/procedures/reshape/split_table_region.h"
-#include "master/procedures/reshape/truncate_region.h"
 #include "master/procedures/table/new_table.h"
 #include "procedure/api/executor.h"
 
@@ -87,106 +85,45 @@ void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow
 
 }  // namespace
 
-namespace {
-
-struct Work {
-  TableName table;
-  std::string directory;
-  std::string old_directory;
-};
-
-std::vector<Work> WorkOf(const procedure::Executor& executor, std::initializer_list<const char*> types) {
-  std::vector<Work> found;
-  for (const char* type : types) {
-    for (const ProcId pid : executor.FindUnfinished(type)) {
-      const auto info = executor.Get(pid);
-      pb::TableData data;
-      if (info && data.ParseFromString(info->data))
-        found.push_back({TableOf(data), data.directory(), data.old_directory()});
-    }
-  }
-  return found;
-}
-
-std::vector<TableName> BeingRepaired(const procedure::Executor& executor) {
-  std::vector<TableName> found;
-  for (const ProcId pid : executor.FindUnfinished("MendTable")) {
-    const auto info = executor.Get(pid);
-    pb::MendTableData data;
-    // A repair that has not begun changes nothing, and itself waits for the repairs of this comparison.
-    if (info && data.ParseFromString(info->data) && data.begun()) found.emplace_back(data.ns(), data.qualifier());
-  }
-  return found;
-}
-
-void Add(const Work& work, TablesInHand& found) {
-  found.tables.insert(work.table);
-  if (!work.directory.empty()) found.directories.insert(work.directory);
-}
-
-// Leaves out procedures that change only the table's state.
-TablesInHand FindLayoutsInHand(const procedure::Executor& executor) {
-  TablesInHand found;
-  for (const Work& work : WorkOf(executor, {"CreateTable", "DeleteTable", "CloneSnapshot"})) {
-    Add(work, found);
-    found.layouts[work.table] = work.directory;
-  }
-  for (const Work& work : WorkOf(executor, {"TruncateTable", "RestoreSnapshot"})) {
-    if (work.directory.empty()) continue;  // the procedure has not begun, and may wait for a repair
-    Add(work, found);
-    found.directories.insert(work.old_directory);
-    found.layouts[work.table].clear();
-  }
-  for (const TableName& table : BeingRepaired(executor)) {
-    found.tables.insert(table);
-    found.layouts[table].clear();
-  }
-  return found;
-}
-
-}  // namespace
-
 TablesInHand FindTablesInHand(const procedure::Executor& executor) {
-  TablesInHand found = FindLayoutsInHand(executor);
-  for (const Work& work : WorkOf(executor, {"EnableTable", "DisableTable"})) {
-    Add(work, found);
-    if (RATCHET_MUTANT("reconciler.rows_of_the_enabled")) found.layouts[work.table].clear();
-  }
+  TablesInHand found;
+  ForEachClaim(executor, kClaimsTables, [&found](const Claims& claims) {
+    found.directories.insert(claims.directories.begin(), claims.directories.end());
+    for (const Claims::Table& table : claims.tables) {
+      found.tables.insert(table.name);
+      if (table.with_regions || RATCHET_MUTANT("reconciler.rows_of_the_enabled"))
+        found.layouts[table.name] = table.directory;
+    }
+  });
   return found;
 }
 
 bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table) {
-  return FindLayoutsInHand(executor).layouts.contains(table);
+  bool in_hand = false;
+  ForEachClaim(executor, kClaimsTables, [&](const Claims& claims) {
+    for (const Claims::Table& other : claims.tables) in_hand = in_hand || (other.with_regions && other.name == table);
+  });
+  return in_hand;
 }
 
 namespace {
 
-bool AnyReshape(const procedure::Executor& executor, const std::function<bool(const pb::ReshapeData&)>& is_it) {
-  for (const std::string_view type :
-       {SplitTableRegion::kTypeName, MergeTableRegions::kTypeName, TruncateRegion::kTypeName}) {
-    for (const ProcId pid : executor.FindUnfinished(type)) {
-      const auto info = executor.Get(pid);
-      pb::ReshapeData data;
-      if (info && data.ParseFromString(info->data) && data.parents_size() > 0 && is_it(data)) return true;
-    }
-  }
-  return false;
+bool AnyRegion(const procedure::Executor& executor, const std::function<bool(const RegionInfo&)>& is_it) {
+  bool any = false;
+  ForEachClaim(executor, kClaimsRegions, [&](const Claims& claims) {
+    any = any || std::any_of(claims.regions.begin(), claims.regions.end(), is_it);
+  });
+  return any;
 }
 
 }  // namespace
 
 bool ReshapeIsInHand(const procedure::Executor& executor, const TableName& table) {
-  return AnyReshape(
-      executor, [&table](const pb::ReshapeData& data) { return FromData(data.parents(0).region()).table == table; });
+  return AnyRegion(executor, [&table](const RegionInfo& region) { return region.table == table; });
 }
 
 bool IsOfAReshape(const procedure::Executor& executor, const RegionInfo& region) {
-  const auto is_it = [&region](const pb::Region& other) { return FromData(other) == region; };
-  return AnyReshape(executor, [&is_it](const pb::ReshapeData& data) {
-    return std::any_of(data.children().begin(), data.children().end(), is_it) ||
-           std::any_of(data.parents().begin(), data.parents().end(),
-                       [&is_it](const pb::RegionView& parent) { return is_it(parent.region()); });
-  });
+  return AnyRegion(executor, [&region](const RegionInfo& other) { return other == region; });
 }
 
 DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand) {
@@ -252,7 +189,7 @@ std::vector<std::string> UnnamedDirectories(const MasterEnv& env, const MetaCont
   for (const TableNode& table : env.tables.List()) named.insert(table.directory);
   std::vector<std::string> unnamed;
   for (const std::string& directory : directories) {
-    if (!named.contains(directory)) unnamed.push_back(directory);
+    if (!named.contains(directory) && !RATCHET_MUTANT("reconciler.leave_directories")) unnamed.push_back(directory);
   }
   return unnamed;
 }
@@ -266,7 +203,6 @@ bool MayArchive(const MasterEnv& env, const std::string& directory) {
 
 void JudgeDirectories(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand,
                       Inconsistencies& inconsistencies) {
-  if (RATCHET_MUTANT("reconciler.leave_directories")) return;
   const auto directories = env.files.ListTableDirectories();
   if (!directories.ok()) {
     RATCHET_LOG(kWarn, "Reconciler: cannot list table directories: {}", directories.error().ToString());

@@ -41,8 +41,7 @@ struct TablesInHand {
   std::set<std::string> directories;
 };
 [[nodiscard]] TablesInHand FindTablesInHand(const procedure::Executor& executor);
-// Returns true if an unfinished procedure makes or removes directories and regions of this table. The implementation
-// must name every type that does.
+// Returns true if an unfinished procedure makes or removes directories and regions of this table.
 [[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 
 // Returns true if an unfinished split or merge makes or removes region directories of this table.

@@ -27,9 +27,8 @@ void NamespaceAdmin::Modify(const NamespaceDescriptor& descriptor, RequestContex
 }
 
 void NamespaceAdmin::Delete(const std::string& name, RequestContext context, Done done) {
-  SubmitAsked(
-      env_, DeleteNamespace::Make(name), std::move(context),
-      [this, name]() -> Status { return DeleteNamespace::Check(env_, name); }, std::move(done));
+  auto check = [this, name] { return CheckNamespaceChange(env_, NamespaceChange::kDelete, name); };
+  SubmitAsked(env_, DeleteNamespace::Make(name), std::move(context), std::move(check), std::move(done));
 }
 
 }  // namespace ratchet::master

@@ -7,7 +7,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/procedures/core/data.pb.h"
 #include "master/procedures/core/master_env.h"
 #include "master/requests/foreign_numbers.h"

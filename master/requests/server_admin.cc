@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include "common/base/mutex.h"
+#include "master/cluster/address_key.h"
+#include "master/cluster/decommissions.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/procedures/admin/drain_server.h"
 #include "master/procedures/admin/recommission_server.h"
 #include "master/procedures/core/master_env.h"
@@ -54,7 +56,7 @@ void ServerAdmin::Recommission(const ServerName& server, const std::vector<std::
           fmt::format("{} regions in one request, the limit is {}: send the others in another request", count,
                       RecommissionServer::kRegionsAtMost));
     }
-    if (env_.servers.IsDecommissioned(server) || count > 0) return Ok();
+    if (env_.decommissions.Has(server) || count > 0) return Ok();
     return IllegalRequest(fmt::format(
         "server {} is not decommissioned ('ratchet drained' lists decommissioned servers)", AddressKey(server)));
   };
@@ -63,7 +65,7 @@ void ServerAdmin::Recommission(const ServerName& server, const std::vector<std::
 
 void ServerAdmin::Unmark(const ServerName& server, std::vector<std::string> regions, const std::string& user,
                          std::function<void(Status)> done) {
-  if (!env_.servers.IsDecommissioned(server)) return done(Ok());
+  if (!env_.decommissions.Has(server)) return done(Ok());
   auto move = [this, server, regions = std::move(regions), user, done] {
     if (regions.empty()) return done(Ok());
     Recommission(server, regions, {user, {}},

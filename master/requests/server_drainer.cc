@@ -5,8 +5,9 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/policy/server_choice.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/master_env.h"
 #include "procedure/api/executor.h"
@@ -67,8 +68,9 @@ bool ServerDrainer::OnLeaving(const ServerName& server) {
   ForgetTheGone();
   env_.servers.SetLeaving(server);
   if (RATCHET_MUTANT("master.leave_at_once")) return true;
-  if (env_.servers.Assignable().empty()) return true;  // the last server, or all servers are leaving
-  if (!env_.meta_loaded.load()) return false;          // the server's regions are not known yet
+  if (AssignableServers(env_.servers, env_.decommissions).empty())
+    return true;                               // the last server, or all servers are leaving
+  if (!env_.meta_loaded.load()) return false;  // the server's regions are not known yet
   bool nothing_left = false;
   for (const RegionInfo& region : NextMoves(server, &nothing_left)) {
     env_.executor->SubmitAsync(TransitRegionState::Move(region, std::nullopt), {"master", {}, {}},

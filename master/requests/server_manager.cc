@@ -6,7 +6,8 @@
 
 #include "common/base/log.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
+#include "master/cluster/registrations.h"
 #include "master/procedures/admin/register_server.h"
 #include "master/procedures/crash/server_crash.h"
 #include "procedure/api/executor.h"
@@ -22,16 +23,16 @@ Error ServerManager::StillRegistering(const ServerName& server, ProcId procedure
 
 std::vector<ServerName> ServerManager::Registering() const {
   std::vector<ServerName> found;
-  for (const auto& [name, pid] : directory_.Registrations()) found.push_back(name);
+  for (const auto& [name, pid] : registrations_.List()) found.push_back(name);
   return found;
 }
 
 void ServerManager::Register(const ServerName& server, const std::string& version, std::function<void(Status)> done) {
-  if (const auto pid = directory_.RegistrationOf(server)) {
+  if (const auto pid = registrations_.RegistrationOf(server)) {
     if (pid->valid()) FinishRegistrations();
-    if (directory_.RegistrationOf(server)) return done(StillRegistering(server, *pid));
+    if (registrations_.RegistrationOf(server)) return done(StillRegistering(server, *pid));
   }
-  const Result<Admission> admitted = directory_.Admit(server);
+  const Result<Admission> admitted = registrations_.Admit(server);
   if (!admitted.ok()) return done(admitted.error());
   if (admitted->known) return done(Ok());
   for (const ServerName& name : admitted->older) {
@@ -40,7 +41,7 @@ void ServerManager::Register(const ServerName& server, const std::string& versio
   executor_->SubmitAsync(RegisterServer::Make(server, version), procedure::SubmitOptions{},
                          [this, server, version, done = std::move(done)](Result<ProcId> pid) {
                            if (!pid.ok()) return FinishRegistration(server, version, done, pid.error());
-                           directory_.SetRegistration(server, *pid);
+                           registrations_.SetRegistration(server, *pid);
                            executor_->OnFinished(
                                *pid, [this, server, version, done](const procedure::ProcedureResult& result) {
                                  FinishRegistration(server, version, done, OutcomeOf(server, result));
@@ -58,9 +59,10 @@ Status ServerManager::OutcomeOf(const ServerName& server, const procedure::Proce
 // Several callers may be notified of the end; only the first acts on it.
 void ServerManager::FinishRegistration(const ServerName& server, const std::string& version,
                                        const std::function<void(Status)>& done, const Status& recorded) {
-  if (!directory_.EndRegistration(server, recorded)) return done(PleaseHold("ask again"));
+  if (!registrations_.EndRegistration(server, recorded)) return done(PleaseHold("ask again"));
   if (recorded.ok()) {
-    directory_.AddOnline(server, version);
+    registrations_.RaiseStartCode(server);
+    members_.AddOnline(server, version);
     RATCHET_LOG(kInfo, "Server {} is online", server.ToString());
   }
   done(recorded);
@@ -68,7 +70,7 @@ void ServerManager::FinishRegistration(const ServerName& server, const std::stri
 
 // No caller waits for registrations that an earlier master began, so the sweep finishes them.
 void ServerManager::FinishRegistrations() {
-  for (const auto& [server, pid] : directory_.Registrations()) {
+  for (const auto& [server, pid] : registrations_.List()) {
     if (!pid.valid()) continue;
     const procedure::ProcedureResult result = executor_->GetResult(pid);
     if (result.status == procedure::ProcedureResult::Status::kRunning) continue;
@@ -78,7 +80,7 @@ void ServerManager::FinishRegistrations() {
 }
 
 void ServerManager::Expire(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done) {
-  if (!directory_.MarkCrashed(server, /*also_unknown=*/false)) {
+  if (!members_.MarkCrashed(server, /*also_unknown=*/false)) {
     if (done) done(ProcId());
     return;
   }
@@ -87,19 +89,19 @@ void ServerManager::Expire(const ServerName& server, const std::string& why, std
 }
 
 void ServerManager::ExpireUnknown(const ServerName& server, const std::string& why) {
-  if (!directory_.MarkCrashed(server, /*also_unknown=*/true)) return;
+  if (!members_.MarkCrashed(server, /*also_unknown=*/true)) return;
   RATCHET_LOG(kWarn, "Server {} is dead: {}", server.ToString(), why);
   SubmitCrash(server, {});
 }
 
 void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Result<ProcId>)> done) {
-  if (const auto exists = directory_.BeginSubmission(server)) {
+  if (const auto exists = members_.BeginSubmission(server)) {
     if (done) done(*exists);
     return;
   }
   executor_->SubmitAsync(ServerCrash::Make(server), procedure::SubmitOptions{},
                          [this, server, done = std::move(done)](Result<ProcId> pid) {
-                           directory_.EndSubmission(server, pid.ok() ? *pid : ProcId());
+                           members_.EndSubmission(server, pid.ok() ? *pid : ProcId());
                            if (!pid.ok()) {
                              RATCHET_LOG(kError, "Cannot submit ServerCrash of {}: {}", server.ToString(),
                                          pid.error().ToString());
@@ -112,10 +114,10 @@ void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Res
 // submitted.
 void ServerManager::Sweep() {
   FinishRegistrations();
-  for (const auto& [server, pid] : directory_.Crashed()) {
+  for (const auto& [server, pid] : members_.Crashed()) {
     if (pid.valid()) {
       if (executor_->GetResult(pid).status == procedure::ProcedureResult::Status::kRunning) continue;
-      if (!directory_.ForgetCrashProcedure(server, pid)) continue;
+      if (!members_.ForgetCrashProcedure(server, pid)) continue;
     }
     SubmitCrash(server, {});
   }

@@ -1,5 +1,5 @@
 // ServerManager: handles the arrival and the end of region servers. It submits the procedures that record a new server
-// and that handle a dead one; the server directory holds the known servers. There are never two ServerCrash procedures
+// and that handle a dead one; Membership holds the known servers. There are never two ServerCrash procedures
 // of one server at a time. Owned by MasterLogic. Thread-safe.
 #pragma once
 
@@ -18,11 +18,12 @@ struct ProcedureResult;
 
 namespace ratchet::master {
 
-class ServerDirectory;
+class Membership;
+class Registrations;
 
 class ServerManager {
  public:
-  explicit ServerManager(ServerDirectory& directory) : directory_(directory) {}
+  ServerManager(Membership& members, Registrations& registrations) : members_(members), registrations_(registrations) {}
   void Attach(procedure::Executor* executor) { executor_ = executor; }
 
   // RegionServerStartup. Calls `done` after the server is durably recorded: answer only then, and afterwards check the
@@ -33,7 +34,7 @@ class ServerManager {
   // retries.
   void Register(const ServerName& server, const std::string& version, std::function<void(Status)> done);
 
-  // Servers whose registration waits for its locks. Abandon (ServerDirectory::Abandon) those whose ZooKeeper
+  // Servers whose registration waits for its locks. Abandon (Registrations::Abandon) those whose ZooKeeper
   // registration is gone: a server that was never online here has no record, and needs no recovery.
   [[nodiscard]] std::vector<ServerName> Registering() const;
 
@@ -56,7 +57,8 @@ class ServerManager {
   static Status OutcomeOf(const ServerName& server, const procedure::ProcedureResult& result);
   [[nodiscard]] Error StillRegistering(const ServerName& server, ProcId procedure) const;
 
-  ServerDirectory& directory_;
+  Membership& members_;
+  Registrations& registrations_;
   procedure::Executor* executor_ = nullptr;  // set once, before the first call
 };
 

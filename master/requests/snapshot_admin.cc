@@ -12,6 +12,7 @@
 #include "master/cluster/switches.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
+#include "master/procedures/claims_of.h"
 #include "master/procedures/core/master_env.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/snapshot/clone_snapshot.h"
@@ -83,7 +84,10 @@ void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, Req
 
 Status SnapshotAdmin::CheckTransfer(const std::string& place) const {
   RATCHET_TRY(CheckExportPlace(env_.options.snapshot_export_dir, place));
-  if (UnfinishedTransfers(env_) < kMostExportsAtOnce) return Ok();
+  std::size_t unfinished = 0;
+  for (const std::string_view type : TypesThatClaim(kClaimsExports))
+    unfinished += env_.executor->FindUnfinished(type).size();
+  if (unfinished < kMostExportsAtOnce) return Ok();
   return IllegalRequest(
       fmt::format("limit of {} concurrent exports and imports of snapshots reached; retry later", kMostExportsAtOnce));
 }

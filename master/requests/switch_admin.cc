@@ -8,6 +8,8 @@
 #include "common/base/strong_id.h"
 #include "master/procedures/admin/set_switches.h"
 #include "master/procedures/core/master_env.h"
+#include "master/procedures/reshape/merge_table_regions.h"
+#include "master/procedures/reshape/split_table_region.h"
 #include "master/requests/submit_asked.h"
 #include "procedure/api/executor.h"
 
@@ -27,7 +29,7 @@ std::vector<ProcId> Begun(const MasterEnv& env, const SwitchAdmin::Request& requ
   std::vector<ProcId> begun;
   if (request.on || !request.and_wait) return begun;
   for (const Switch each : request.switches) {
-    const char* type = each == Switch::kSplit ? "SplitTableRegion" : "MergeTableRegions";
+    const std::string_view type = each == Switch::kSplit ? SplitTableRegion::kTypeName : MergeTableRegions::kTypeName;
     if (each != Switch::kSplit && each != Switch::kMerge) continue;
     for (const ProcId pid : env.executor->FindUnfinished(type)) begun.push_back(pid);
   }

@@ -5,10 +5,10 @@
 #include <fmt/core.h>
 
 #include "master/cluster/errors.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/namespace_directory.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/reshape_switches.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/switches.h"
 #include "master/cluster/table_directory.h"
 #include "master/policy/store_file_trackers.h"

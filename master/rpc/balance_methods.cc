@@ -21,22 +21,22 @@ constexpr std::size_t kMostTold = 10'000;
 // Answers when the moves are durable. `dry_run` also plans while the switch is off, as in HBase.
 void BalanceNow(const ActiveParts& parts, const rpc::CallContext& call, const hbase::pb::BalanceRequest& request,
                 const rpc::Responder<hbase::pb::BalanceResponse>& responder) {
-  if (!request.dry_run() && !parts.logic->switches().IsOn(Switch::kBalancer)) {
+  if (!request.dry_run() && !parts.logic->switches.IsOn(Switch::kBalancer)) {
     hbase::pb::BalanceResponse off;
     off.set_balancer_ran(false);
     return ReplyChecked(parts, responder, off);
   }
-  parts.logic->balancer().Balance({request.dry_run(), request.ignore_rit(), false, call.user},
-                                  [parts, responder](const Result<Balancer::Outcome>& outcome) {
-                                    if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());
-                                    hbase::pb::BalanceResponse response;
-                                    response.set_balancer_ran(outcome->put_off.empty());
-                                    response.set_moves_calculated(static_cast<std::uint32_t>(outcome->planned));
-                                    response.set_moves_executed(static_cast<std::uint32_t>(outcome->begun));
-                                    if (!outcome->put_off.empty()) response.set_put_off(outcome->put_off);
-                                    for (const std::string& what : outcome->left_out) response.add_left_out(what);
-                                    ReplyChecked(parts, responder, response);
-                                  });
+  parts.logic->balancer.Balance({request.dry_run(), request.ignore_rit(), false, call.user},
+                                [parts, responder](const Result<Balancer::Outcome>& outcome) {
+                                  if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());
+                                  hbase::pb::BalanceResponse response;
+                                  response.set_balancer_ran(outcome->put_off.empty());
+                                  response.set_moves_calculated(static_cast<std::uint32_t>(outcome->planned));
+                                  response.set_moves_executed(static_cast<std::uint32_t>(outcome->begun));
+                                  if (!outcome->put_off.empty()) response.set_put_off(outcome->put_off);
+                                  for (const std::string& what : outcome->left_out) response.add_left_out(what);
+                                  ReplyChecked(parts, responder, response);
+                                });
 }
 
 void Put(const BalanceCost& cost, rpb::BalanceCosts& costs) {
@@ -72,8 +72,8 @@ rpb::PlanBalanceResponse ToResponse(const Balancer::Outcome& outcome, bool stoch
 
 void PlanIt(const ActiveParts& parts, const rpc::CallContext& call, const rpb::PlanBalanceRequest& request,
             const rpc::Responder<rpb::PlanBalanceResponse>& responder) {
-  const bool stochastic = parts.logic->env().options.balancer.kind == BalancerKind::kStochastic;
-  parts.logic->balancer().Balance(
+  const bool stochastic = !parts.logic->env.options.balancer.counts();
+  parts.logic->balancer.Balance(
       {/*dry_run=*/true, false, false, call.user},
       [parts, responder, stochastic, most = request.most_moves()](const Result<Balancer::Outcome>& outcome) {
         if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());

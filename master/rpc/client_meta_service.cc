@@ -49,9 +49,9 @@ void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
 
 Result<pb::GetMetaRegionLocationsResponse> MetaLocations(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::GetMetaRegionLocationsRequest& /*request*/) {
-  const auto server = parts.logic->regions().MetaLocation();
+  const auto server = parts.logic->regions.MetaLocation();
   if (!server.has_value()) return rpc::RemoteError(rpc::exception::kPleaseHold, "hbase:meta is not online yet");
-  const auto node = parts.logic->regions().Get(kMetaEncodedName);
+  const auto node = parts.logic->regions.Get(kMetaEncodedName);
   pb::GetMetaRegionLocationsResponse response;
   auto& location = *response.add_meta_locations();
   ToProto(MetaRegionInfo(), *location.mutable_region_info());
@@ -62,7 +62,7 @@ Result<pb::GetMetaRegionLocationsResponse> MetaLocations(const ActiveParts& part
 
 Result<pb::GetBootstrapNodesResponse> BootstrapNodes(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                      const pb::GetBootstrapNodesRequest& /*request*/) {
-  std::vector<ServerName> online = parts.logic->servers().Online();
+  std::vector<ServerName> online = parts.logic->servers.Online();
   if (online.size() > kMaxBootstrapNodes) online.resize(kMaxBootstrapNodes);
   pb::GetBootstrapNodesResponse response;
   for (const ServerName& server : online) ToProto(server, *response.add_server_name());

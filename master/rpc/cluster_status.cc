@@ -18,9 +18,9 @@ constexpr const char* kHBaseVersion = "2.6.0";
 
 void AddLiveServers(const ActiveParts& parts, const ServiceEnv& env, pb::ClusterStatus& out) {
   std::map<ServerName, std::vector<pb::ReplicationProgress>> shipping;
-  for (auto& [server, progress] : parts.logic->peers().Progress()) shipping[server].push_back(std::move(progress));
+  for (auto& [server, progress] : parts.logic->peers.Progress()) shipping[server].push_back(std::move(progress));
   const std::int64_t now_ms = env.gate.clock().WallMillis();
-  for (const ServerName& server : parts.logic->servers().Online()) {
+  for (const ServerName& server : parts.logic->servers.Online()) {
     auto& live = *out.add_live_servers();
     ToProto(server, *live.mutable_server());
     auto load = env.loads.Get(server);
@@ -30,7 +30,7 @@ void AddLiveServers(const ActiveParts& parts, const ServiceEnv& env, pb::Cluster
 }
 
 void AddRegionsInTransition(const ActiveParts& parts, pb::ClusterStatus& out) {
-  for (const RegionNode& node : parts.logic->regions().InTransition()) {
+  for (const RegionNode& node : parts.logic->regions.InTransition()) {
     auto& region = *out.add_regions_in_transition();
     SpecifyRegion(node.info, *region.mutable_spec());
     auto& state = *region.mutable_region_state();
@@ -45,7 +45,7 @@ struct Counts {
 
 void AddRegionCounts(const ActiveParts& parts, pb::ClusterStatus& out) {
   std::map<TableName, Counts> tables;
-  parts.logic->regions().Visit([&tables](const RegionNode& node) {
+  parts.logic->regions.Visit([&tables](const RegionNode& node) {
     Counts& counts = tables[node.info.table];
     ++counts.total;
     if (node.state == RegionState::kOpen) ++counts.open;
@@ -86,7 +86,7 @@ pb::ClusterStatus MakeClusterStatus(const ActiveParts& parts, const ServiceEnv& 
   if (wanted(pb::CLUSTER_ID)) out.mutable_cluster_id()->set_cluster_id(env.gate.cluster_id());
   if (wanted(pb::LIVE_SERVERS)) AddLiveServers(parts, env, out);
   if (wanted(pb::DEAD_SERVERS)) {
-    for (const ServerView& server : parts.logic->servers().List()) {
+    for (const ServerView& server : parts.logic->servers.List()) {
       if (server.phase != ServerPhase::kOnline) ToProto(server.name, *out.add_dead_servers());
     }
   }
@@ -95,10 +95,10 @@ pb::ClusterStatus MakeClusterStatus(const ActiveParts& parts, const ServiceEnv& 
     for (const ServerName& master : env.backup_masters()) ToProto(master, *out.add_backup_masters());
   }
   if (wanted(pb::REGIONS_IN_TRANSITION)) AddRegionsInTransition(parts, out);
-  if (wanted(pb::BALANCER_ON)) out.set_balancer_on(parts.logic->switches().IsOn(Switch::kBalancer));
+  if (wanted(pb::BALANCER_ON)) out.set_balancer_on(parts.logic->switches.IsOn(Switch::kBalancer));
   if (wanted(pb::MASTER_INFO_PORT)) out.set_master_info_port(static_cast<std::int32_t>(env.info_port.load()));
   if (wanted(pb::SERVERS_NAME)) {
-    for (const ServerName& server : parts.logic->servers().Online()) ToProto(server, *out.add_servers_name());
+    for (const ServerName& server : parts.logic->servers.Online()) ToProto(server, *out.add_servers_name());
   }
   if (wanted(pb::TABLE_TO_REGIONS_COUNT)) AddRegionCounts(parts, out);
   if (wanted(pb::TASKS)) AddTasks(env, out);

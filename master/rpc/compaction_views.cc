@@ -27,11 +27,11 @@ std::int64_t LastMajor(const ServiceEnv& env, const RegionNode& region) {
 Result<pb::MajorCompactionTimestampResponse> OfTable(const ServiceEnv& env, const ActiveParts& parts,
                                                      const pb::MajorCompactionTimestampRequest& request) {
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
-  if (!parts.logic->tables().Get(table))
+  if (!parts.logic->tables.Get(table))
     return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} does not exist", table.ToString()));
   // As in HBase, the oldest time of the table's regions that have one.
   std::int64_t oldest = 0;
-  for (const RegionNode& region : parts.logic->regions().OfTable(table)) {
+  for (const RegionNode& region : parts.logic->regions.OfTable(table)) {
     const std::int64_t at = LastMajor(env, region);
     if (at != 0) oldest = oldest == 0 ? at : std::min(oldest, at);
   }
@@ -44,7 +44,7 @@ Result<pb::MajorCompactionTimestampResponse> OfRegion(const ServiceEnv& env, con
                                                       const pb::MajorCompactionTimestampForRegionRequest& request) {
   const auto encoded = EncodedNameOf(request.region());
   if (!encoded.ok()) return rpc::RemoteError(rpc::exception::kUnknownRegion, encoded.error().message());
-  const auto region = parts.logic->regions().Get(*encoded);
+  const auto region = parts.logic->regions.Get(*encoded);
   if (!region) return rpc::RemoteError(rpc::exception::kUnknownRegion, fmt::format("region {} is not known", *encoded));
   pb::MajorCompactionTimestampResponse response;
   response.set_compaction_timestamp(LastMajor(env, *region));

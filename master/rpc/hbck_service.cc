@@ -122,14 +122,14 @@ std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
       [](const ActiveParts& parts, const pb::ServerName& name, const RequestContext& context, TableAdmin::Done done) {
         const auto server = FromProto(name);
         if (!server.ok()) return done(server.error());
-        parts.logic->server_manager().Expire(*server, "asked for by " + context.user, std::move(done));
+        parts.logic->server_manager.Expire(*server, "asked for by " + context.user, std::move(done));
       });
   const auto verb = [](auto method) {
     return [method](const ActiveParts& parts, const pb::RegionSpecifier& specifier, RequestContext context,
                     TableAdmin::Done done) {
       const auto region = EncodedNameOf(specifier);
       if (!region.ok()) return done(region.error());
-      (parts.logic->admin().*method)(*region, std::move(context), std::move(done));
+      (parts.logic->admin.*method)(*region, std::move(context), std::move(done));
     };
   };
   const auto regions = [](const auto& request) -> const auto& { return request.region(); };

@@ -19,7 +19,7 @@ void ListHistory(const ActiveParts& parts, const rpc::CallContext& /*call*/, con
                  const rpc::Responder<rpb::ListHistoryResponse>& responder) {
   if (parts.history == nullptr)
     return FailChecked(parts, responder, rpc::RemoteError(rpc::exception::kDoNotRetryIo, "the history is disabled"));
-  const bool begun = parts.logic->env().RunSlowWork([parts, responder, request] {
+  const bool begun = parts.logic->env.RunSlowWork([parts, responder, request] {
     const auto response = parts.history->List(request);
     if (response.ok()) return ReplyChecked(parts, responder, *response);
     const bool later = response.error().code() == Code::kUnavailable;

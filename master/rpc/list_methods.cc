@@ -55,13 +55,13 @@ Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, const Ser
 
 Result<rpb::ListServersResponse> ListServers(const ActiveParts& parts, const ServiceEnv& env,
                                              const rpb::ListServersRequest& request) {
-  const auto regions = parts.logic->regions().CountByServer();
-  const auto meta = parts.logic->regions().MetaLocation();
+  const auto regions = parts.logic->regions.CountByServer();
+  const auto meta = parts.logic->regions.MetaLocation();
   std::map<ServerName, ServerQueueView> queues;
   for (ServerQueueView& view : parts.dispatcher->View()) queues[view.server] = std::move(view);
   const TimePoint now = env.gate.clock().Now();
   rpb::ListServersResponse response;
-  for (const ServerView& server : parts.logic->servers().List()) {
+  for (const ServerView& server : parts.logic->servers.List()) {
     if (server.phase != ServerPhase::kOnline && !request.include_dead()) continue;
     auto& row = *response.add_server();
     ToProto(server.name, *row.mutable_server());
@@ -103,17 +103,17 @@ struct CountedRegions {
 };
 
 Result<rpb::ListTablesResponse> ListTables(const ActiveParts& parts, const ServiceEnv& env) {
-  const auto online = parts.logic->servers().Online();
+  const auto online = parts.logic->servers.Online();
   const std::set<ServerName> live(online.begin(), online.end());
   std::map<TableName, CountedRegions> counts;
-  parts.logic->regions().Visit([&counts, &live](const RegionNode& node) {
+  parts.logic->regions.Visit([&counts, &live](const RegionNode& node) {
     CountedRegions& count = counts[node.info.table];
     ++count.all;
     if (IsServed(node, live)) ++count.open;
   });
   const auto sums = env.loads.SumsByTable();
   rpb::ListTablesResponse response;
-  for (const TableNode& table : parts.logic->tables().List()) {
+  for (const TableNode& table : parts.logic->tables.List()) {
     auto& row = *response.add_table();
     ToProto(table.name, *row.mutable_table());
     row.set_state(std::string(TableStateText(table.state)));

@@ -24,10 +24,10 @@ void AddStart(const MasterGate& gate, std::vector<std::string>& out) {
 
 void AddMeta(MasterLogic& logic, std::vector<std::string>& out) {
   if (!logic.ready()) return;  // the start of the master is shown instead
-  const auto meta = logic.regions().Get(kMetaEncodedName);
+  const auto meta = logic.regions.Get(kMetaEncodedName);
   if (!meta.has_value()) return;
   const bool open = meta->state == RegionState::kOpen && meta->location.has_value();
-  if (open && logic.servers().IsOnline(*meta->location)) return;
+  if (open && logic.servers.IsOnline(*meta->location)) return;
   out.push_back("hbase:meta is offline: regions and tables are shown in their last known state");
 }
 
@@ -47,7 +47,7 @@ std::vector<std::string> Marks(const ServiceEnv& env) {
   const auto parts = env.gate.Admit(Need::kRecovered);
   if (!parts.ok()) return out;
   AddMeta(*parts->logic, out);
-  if (auto low = env.pasts.LowDisk(parts->logic->servers().Online())) out.push_back(std::move(low->text));
+  if (auto low = env.pasts.LowDisk(parts->logic->servers.Online())) out.push_back(std::move(low->text));
   for (std::string& line : host::HeldUp(*parts->executor, *parts->store)) out.push_back(std::move(line));
   return out;
 }

@@ -29,7 +29,7 @@ namespace ratchet::master {
 
 class HistoryBook;
 class LoadBook;
-class MasterLogic;
+struct MasterLogic;
 class RemoteDispatcher;
 
 enum class MasterRole : std::uint8_t { kStandby, kActivating, kActive, kStopping };

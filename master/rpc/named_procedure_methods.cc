@@ -99,7 +99,7 @@ Result<bool> IsFlushed(const ActiveParts& parts, const LastFlushes& flushes, con
     const procedure::ProcedureResult result = parts.executor->GetResult(*pid);
     if (result.finished() && result.error) return *result.error;
   }
-  return !parts.logic->admin().IsFlushing(table);
+  return !parts.logic->admin.IsFlushing(table);
 }
 
 auto AnswerBegun(const ActiveParts& parts, const rpc::Responder<pb::ExecProcedureResponse>& responder) {
@@ -119,7 +119,7 @@ void Exec(const std::shared_ptr<LastFlushes>& flushes, const ActiveParts& parts,
       responder.Fail(table.error());
       return;
     }
-    parts.logic->admin().FlushTable(
+    parts.logic->admin.FlushTable(
         *table, FamiliesOf(asked), {call.user, {}},
         [flushes, table = *table, answer = AnswerBegun(parts, responder)](const Result<ProcId>& pid) {
           if (pid.ok()) flushes->Note(table, *pid);
@@ -133,7 +133,7 @@ void Exec(const std::shared_ptr<LastFlushes>& flushes, const ActiveParts& parts,
       responder.Fail(snapshot.error());
       return;
     }
-    parts.logic->snapshot_admin().TakeSnapshot(*snapshot, {call.user, {}}, AnswerBegun(parts, responder));
+    parts.logic->snapshot_admin.TakeSnapshot(*snapshot, {call.user, {}}, AnswerBegun(parts, responder));
     return;
   }
   responder.Fail(NotRegistered(asked.signature()));
@@ -155,7 +155,7 @@ void IsDone(const LastFlushes& flushes, const ActiveParts& parts, const pb::Proc
   if (asked.signature() == kSnapshotOnline) {
     const auto snapshot = SnapshotAsked(asked);
     if (!snapshot.ok()) return answer(snapshot.error());
-    parts.logic->snapshot_admin().IsDone(snapshot->name(), answer);
+    parts.logic->snapshot_admin.IsDone(snapshot->name(), answer);
     return;
   }
   answer(NotRegistered(asked.signature()));

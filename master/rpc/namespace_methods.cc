@@ -14,19 +14,19 @@ namespace pb = ::hbase::pb;
 
 void CreateIt(const ActiveParts& parts, const rpc::CallContext& call, const pb::CreateNamespaceRequest& request,
               const rpc::Responder<pb::CreateNamespaceResponse>& responder) {
-  parts.logic->namespace_admin().Create(FromProto(request.namespacedescriptor()), ContextOf(call, request),
-                                        AnswerPid(parts, responder));
+  parts.logic->namespace_admin.Create(FromProto(request.namespacedescriptor()), ContextOf(call, request),
+                                      AnswerPid(parts, responder));
 }
 
 void ModifyIt(const ActiveParts& parts, const rpc::CallContext& call, const pb::ModifyNamespaceRequest& request,
               const rpc::Responder<pb::ModifyNamespaceResponse>& responder) {
-  parts.logic->namespace_admin().Modify(FromProto(request.namespacedescriptor()), ContextOf(call, request),
-                                        AnswerPid(parts, responder));
+  parts.logic->namespace_admin.Modify(FromProto(request.namespacedescriptor()), ContextOf(call, request),
+                                      AnswerPid(parts, responder));
 }
 
 void DeleteIt(const ActiveParts& parts, const rpc::CallContext& call, const pb::DeleteNamespaceRequest& request,
               const rpc::Responder<pb::DeleteNamespaceResponse>& responder) {
-  parts.logic->namespace_admin().Delete(request.namespacename(), ContextOf(call, request), AnswerPid(parts, responder));
+  parts.logic->namespace_admin.Delete(request.namespacename(), ContextOf(call, request), AnswerPid(parts, responder));
 }
 
 }  // namespace

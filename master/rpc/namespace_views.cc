@@ -21,14 +21,14 @@ namespace pb = ::hbase::pb;
 // Returns the namespaces by name; those that exist only because of a table have no properties.
 std::map<std::string, NamespaceDescriptor> NamespacesOf(const ActiveParts& parts) {
   std::map<std::string, NamespaceDescriptor> all;
-  for (NamespaceDescriptor& each : parts.logic->namespaces().List()) all.emplace(each.name, std::move(each));
-  for (const TableNode& table : parts.logic->tables().List())
+  for (NamespaceDescriptor& each : parts.logic->namespaces.List()) all.emplace(each.name, std::move(each));
+  for (const TableNode& table : parts.logic->tables.List())
     all.try_emplace(table.name.ns, NamespaceDescriptor{table.name.ns, {}});
   return all;
 }
 
 Status RequireNamespace(const ActiveParts& parts, const std::string& name) {
-  return parts.logic->env().namespaces.Exists(name) ? Ok() : Status(NamespaceNotFound(name));
+  return parts.logic->env.namespaces.Exists(name) ? Ok() : Status(NamespaceNotFound(name));
 }
 
 Result<pb::ListNamespacesResponse> Names(const ActiveParts& parts, const rpc::CallContext& /*call*/,
@@ -49,7 +49,7 @@ Result<pb::GetNamespaceDescriptorResponse> Descriptor(const ActiveParts& parts, 
                                                       const pb::GetNamespaceDescriptorRequest& request) {
   RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::GetNamespaceDescriptorResponse response;
-  const auto known = parts.logic->namespaces().Get(request.namespacename());
+  const auto known = parts.logic->namespaces.Get(request.namespacename());
   ToProto(known.value_or(NamespaceDescriptor{request.namespacename(), {}}), *response.mutable_namespacedescriptor());
   return response;
 }
@@ -58,7 +58,7 @@ Result<pb::ListTableNamesByNamespaceResponse> TableNames(const ActiveParts& part
                                                          const pb::ListTableNamesByNamespaceRequest& request) {
   RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::ListTableNamesByNamespaceResponse response;
-  for (const TableNode& table : parts.logic->tables().List()) {
+  for (const TableNode& table : parts.logic->tables.List()) {
     if (table.name.ns == request.namespacename()) ToProto(table.name, *response.add_tablename());
   }
   return response;
@@ -69,7 +69,7 @@ Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
     const pb::ListTableDescriptorsByNamespaceRequest& request) {
   RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::ListTableDescriptorsByNamespaceResponse response;
-  for (const TableNode& table : parts.logic->tables().List()) {
+  for (const TableNode& table : parts.logic->tables.List()) {
     if (table.name.ns != request.namespacename() || table.schema == nullptr) continue;
     ToProto(*table.schema, *response.add_tableschema());
   }

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "common/rpc/exceptions.h"
-#include "common/rpc/procedure_exceptions.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/namespace_directory.h"
 #include "master/procedures/register.h"
@@ -38,14 +37,14 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
     case ResourceKind::kTable: {
       const auto table = TableName::Parse(key.name);
       if (!table.ok()) return Unknown(table.error().message());
-      if (!logic.tables().Exists(*table)) return TableNotFound(*table);
+      if (!logic.tables.Exists(*table)) return TableNotFound(*table);
       return Ok();
     }
     case ResourceKind::kNamespace:
-      return logic.env().namespaces.Exists(key.name) ? Ok() : Status(NamespaceNotFound(key.name));
+      return logic.env.namespaces.Exists(key.name) ? Ok() : Status(NamespaceNotFound(key.name));
     case ResourceKind::kRegion: {
       const auto slash = key.name.rfind('/');
-      const auto region = logic.regions().Get(slash == std::string::npos ? key.name : key.name.substr(slash + 1));
+      const auto region = logic.regions.Get(slash == std::string::npos ? key.name : key.name.substr(slash + 1));
       if (!region.has_value()) return UnknownRegion(key.name);
       if (slash == std::string::npos || region->info.table.ToString() != key.name.substr(0, slash)) {
         return Unknown(
@@ -54,7 +53,7 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
       return Ok();
     }
     case ResourceKind::kServer: {
-      const auto servers = logic.servers().List();
+      const auto servers = logic.servers.List();
       const auto is_it = [&](const auto& server) { return server.name.ToString() == key.name; };
       if (std::any_of(servers.begin(), servers.end(), is_it)) return Ok();
       return Unknown(fmt::format("unknown server {} (format: host,port,startcode; see 'ratchet servers')", key.name));

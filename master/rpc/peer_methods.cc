@@ -7,8 +7,9 @@
 #include "common/model/codec.h"
 #include "common/model/replication_peer.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/methods/peers.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/cluster/errors.h"
+#include "master/procedures/claims_of.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/pattern.h"
 #include "master/rpc/procedure_view.h"
@@ -22,19 +23,17 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-constexpr std::array kPeerTypes = {"AddPeer", "DisablePeer", "EnablePeer", "RemovePeer", "UpdatePeerConfig"};
-
 void AddPeerIt(const ActiveParts& parts, const rpc::CallContext& call, const pb::AddReplicationPeerRequest& request,
                const rpc::Responder<pb::AddReplicationPeerResponse>& responder) {
-  parts.logic->peer_admin().Add(request.peer_id(), request.peer_config(), IsEnabled(request.peer_state()),
-                                ContextOf(call, request), AnswerPid(parts, responder));
+  parts.logic->peer_admin.Add(request.peer_id(), request.peer_config(), IsEnabled(request.peer_state()),
+                              ContextOf(call, request), AnswerPid(parts, responder));
 }
 
 void UpdatePeerIt(const ActiveParts& parts, const rpc::CallContext& call,
                   const pb::UpdateReplicationPeerConfigRequest& request,
                   const rpc::Responder<pb::UpdateReplicationPeerConfigResponse>& responder) {
-  parts.logic->peer_admin().Update(request.peer_id(), request.peer_config(), ContextOf(call, request),
-                                   AnswerPid(parts, responder));
+  parts.logic->peer_admin.Update(request.peer_id(), request.peer_config(), ContextOf(call, request),
+                                 AnswerPid(parts, responder));
 }
 
 template <class Request, class Response>
@@ -43,13 +42,13 @@ void AddPeerChange(rpc::Service& service, ServiceEnv& env, const rpc::Method<Req
   AnswerLater(service, env.gate, Need::kReady, method,
               [change](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
                        const rpc::Responder<Response>& responder) {
-                parts.logic->peer_admin().Change(change, request.peer_id(), ContextOf(call, request),
-                                                 AnswerPid(parts, responder));
+                parts.logic->peer_admin.Change(change, request.peer_id(), ContextOf(call, request),
+                                               AnswerPid(parts, responder));
               });
 }
 
 Result<PeerDirectory::Peer> FindPeer(const ActiveParts& parts, const std::string& id) {
-  auto peer = parts.logic->peers().Get(id);
+  auto peer = parts.logic->peers.Get(id);
   if (!peer) return PeerNotFound(id);
   return *std::move(peer);
 }
@@ -78,7 +77,7 @@ Result<pb::ListReplicationPeersResponse> ListPeers(const ActiveParts& parts, con
     RATCHET_ASSIGN(pattern, Pattern::Compile(request.regex()));
   }
   pb::ListReplicationPeersResponse response;
-  for (const auto& peer : parts.logic->peers().List()) {
+  for (const auto& peer : parts.logic->peers.List()) {
     if (!pattern || pattern->Matches(peer.id())) *response.add_peer_desc() = peer;
   }
   return response;
@@ -89,7 +88,7 @@ Result<pb::GetReplicationPeerModificationProceduresResponse> UnfinishedChanges(
     const ActiveParts& parts, const rpc::CallContext& /*call*/,
     const pb::GetReplicationPeerModificationProceduresRequest& /*request*/) {
   pb::GetReplicationPeerModificationProceduresResponse response;
-  for (const char* type : kPeerTypes) {
+  for (const std::string_view type : TypesThatClaim(kClaimsPeers)) {
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
       if (!info) continue;
@@ -102,13 +101,13 @@ Result<pb::GetReplicationPeerModificationProceduresResponse> UnfinishedChanges(
 Result<pb::GetReplicationProgressResponse> ProgressOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                       const pb::GetReplicationProgressRequest& request) {
   pb::GetReplicationProgressResponse response;
-  for (const auto& [teller, progress] : parts.logic->peers().Progress()) {
+  for (const auto& [teller, progress] : parts.logic->peers.Progress()) {
     if (request.has_peer() && progress.peer() != request.peer()) continue;
     auto& source = *response.add_source();
     ToProto(teller, *source.mutable_teller());
     *source.mutable_progress() = progress;
   }
-  for (const auto& queue : parts.logic->peers().Queues()) *response.add_queue() = queue;
+  for (const auto& queue : parts.logic->peers.Queues()) *response.add_queue() = queue;
   return response;
 }
 

@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/model/region_state.h"
-#include "master/procedures/core/setback.h"
+#include "master/procedures/claims_of.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -24,12 +24,12 @@ std::int64_t MillisSince(TimePoint then, TimePoint now) {
 }
 
 std::set<ServerName> AliveServers(const ActiveParts& parts) {
-  const auto online = parts.logic->servers().Online();
+  const auto online = parts.logic->servers.Online();
   return {online.begin(), online.end()};
 }
 
 void AddMeta(const ActiveParts& parts, const std::set<ServerName>& live, TimePoint now, std::vector<std::string>& out) {
-  const auto meta = parts.logic->regions().Get(kMetaEncodedName);
+  const auto meta = parts.logic->regions.Get(kMetaEncodedName);
   if (!meta.has_value() || IsServed(*meta, live)) return;
   const std::string where = meta->location.has_value() ? meta->location->ToString() : "no server";
   const std::string why = meta->state == RegionState::kOpen
@@ -58,7 +58,7 @@ void AddServers(const ActiveParts& parts, const std::set<ServerName>& live, Time
                 std::vector<std::string>& out) {
   if (live.empty()) out.push_back("no region server is alive: start one (ratchet-regionserver)");
   std::size_t dead = 0;
-  for (const ServerView& server : parts.logic->servers().List()) {
+  for (const ServerView& server : parts.logic->servers.List()) {
     if (server.phase == ServerPhase::kOnline || ++dead > kShown) continue;
     const std::string silent = server.last_heartbeat == TimePoint{}
                                    ? std::string("since before the start of this master")
@@ -111,9 +111,9 @@ void AddTransitions(const std::vector<RegionNode>& regions, TimePoint now, std::
 
 // Logs that wait for a peer are kept without limit, so the wait must be visible.
 void AddReplication(const ActiveParts& parts, std::vector<std::string>& out) {
-  const Millis wait = parts.logic->env().options.replication_wait;
+  const Millis wait = parts.logic->env.options.replication_wait;
   std::size_t late = 0;
-  for (const auto& [teller, progress] : parts.logic->peers().Progress()) {
+  for (const auto& [teller, progress] : parts.logic->peers.Progress()) {
     if (Millis(static_cast<std::int64_t>(progress.lag_ms())) < wait || ++late > kShown) continue;
     out.push_back(fmt::format("replication peer {} has not received entries of {} in {} logs ({}), which are kept: {}",
                               progress.peer(), progress.server(), progress.logs(),
@@ -138,8 +138,7 @@ std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vecto
   AddRegions(parts, regions, live, now, now_ms, problems);
   AddTransitions(regions, now, problems);
   AddReplication(parts, problems);
-  if (std::string quotas = parts.logic->quota_manager().problem(); !quotas.empty())
-    problems.push_back(std::move(quotas));
+  if (std::string quotas = parts.logic->quota_manager.problem(); !quotas.empty()) problems.push_back(std::move(quotas));
   return problems;
 }
 
@@ -151,7 +150,8 @@ std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>
     const auto owner = parts.executor->Get(region.owner);
     if (owner.has_value() && owner->attempt <= shown_attempts && owner->parked.empty()) ++count;
   }
-  for (const char* type : {"CompactTable", "FlushTable", "SplitWal"}) {
+  for (const std::string_view type : TypesThatClaim(kClaimsSetback)) {
+    if (type == "TransitRegionState") continue;  // counted by region
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
       if (!info || info->attempt > shown_attempts || !info->parked.empty()) continue;

@@ -1,5 +1,5 @@
 // MasterService: quotas of requests. Space quotas are not supported, so their lists are empty.
-#include "common/rpc/methods/quotas.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/chores/quota_manager.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
@@ -10,7 +10,7 @@ namespace {
 
 void SetQuota(const ActiveParts& parts, const rpc::CallContext& /*call*/, const hbase::pb::SetQuotaRequest& request,
               const rpc::Responder<hbase::pb::SetQuotaResponse>& responder) {
-  parts.logic->quota_manager().Set(request, [parts, responder](const Status& set) {
+  parts.logic->quota_manager.Set(request, [parts, responder](const Status& set) {
     if (!set.ok()) return FailChecked(parts, responder, set.error());
     ReplyChecked(parts, responder, hbase::pb::SetQuotaResponse());
   });
@@ -19,13 +19,13 @@ void SetQuota(const ActiveParts& parts, const rpc::CallContext& /*call*/, const 
 void SwitchExceed(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                   const hbase::pb::SwitchExceedThrottleQuotaRequest& request,
                   const rpc::Responder<hbase::pb::SwitchExceedThrottleQuotaResponse>& responder) {
-  parts.logic->quota_manager().SetMayExceed(request.exceed_throttle_quota_enabled(),
-                                            [parts, responder](const Result<bool>& before) {
-                                              if (!before.ok()) return FailChecked(parts, responder, before.error());
-                                              hbase::pb::SwitchExceedThrottleQuotaResponse response;
-                                              response.set_previous_exceed_throttle_quota_enabled(*before);
-                                              ReplyChecked(parts, responder, response);
-                                            });
+  parts.logic->quota_manager.SetMayExceed(request.exceed_throttle_quota_enabled(),
+                                          [parts, responder](const Result<bool>& before) {
+                                            if (!before.ok()) return FailChecked(parts, responder, before.error());
+                                            hbase::pb::SwitchExceedThrottleQuotaResponse response;
+                                            response.set_previous_exceed_throttle_quota_enabled(*before);
+                                            ReplyChecked(parts, responder, response);
+                                          });
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ void Transit(const ActiveParts& parts, const rpc::CallContext& call, const rpb::
              const rpc::Responder<rpb::TransitRegionResponse>& responder) {
   TableAdmin::Done done = AnswersPid(parts, responder);
   RequestContext context{call.user, {request.nonce_group(), request.nonce()}};
-  TableAdmin& admin = parts.logic->admin();
+  TableAdmin& admin = parts.logic->admin;
   switch (request.verb()) {
     case rpb::TransitRegionRequest::ASSIGN:
       return admin.AssignRegion(request.encoded_name(), std::move(context), std::move(done));

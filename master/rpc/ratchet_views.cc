@@ -6,7 +6,7 @@
 
 #include "common/base/descriptors.h"
 #include "common/model/codec.h"
-#include "master/procedures/core/setback.h"
+#include "master/procedures/claims_of.h"
 #include "master/rpc/problems.h"
 #include "master/rpc/why_method.h"
 #include "master/startup/master_logic.h"
@@ -26,7 +26,7 @@ constexpr std::uint32_t kStuckAttempts = 10;
 // Adds the problems that do not resolve themselves soon, with their causes.
 void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
   const TimePoint now = env.gate.clock().Now();
-  for (const ServerName& server : parts.logic->servers().Online()) {
+  for (const ServerName& server : parts.logic->servers.Online()) {
     if (const auto hangs = env.storage.HangsFor(server, now)) {
       out.add_problem(fmt::format("{}: its storage has not answered for {} ms", server.ToString(), hangs->count()));
     }
@@ -37,9 +37,9 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
     const auto age = std::chrono::duration_cast<Millis>(now - since).count();
     return fmt::format("{} (for {})", text, host::WhyAge(static_cast<std::uint64_t>(std::max<std::int64_t>(0, age))));
   };
-  for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning))
+  for (const auto& problem : env.clocks.Problems(parts.logic->servers.Online(), env.clock_limits.warning))
     out.add_problem(problem.since ? aged(problem.text, *problem.since) : problem.text);
-  if (const auto low = env.pasts.LowDisk(parts.logic->servers().Online())) out.add_problem(aged(low->text, low->since));
+  if (const auto low = env.pasts.LowDisk(parts.logic->servers.Online())) out.add_problem(aged(low->text, low->since));
   for (const auto& problem : env.unreached.Problems(now))
     out.add_problem(aged(fmt::format("{}; {}", problem.text, problem.verb), problem.since));
   const auto own = env.own_storage_hangs ? env.own_storage_hangs() : std::nullopt;
@@ -59,7 +59,7 @@ void FillDescriptors(const ServerName& process, const std::string& text, const D
 
 void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
   out.set_epoch(parts.epoch.value());
-  for (const ServerName& server : parts.logic->servers().Online()) {
+  for (const ServerName& server : parts.logic->servers.Online()) {
     const auto note = env.pasts.Get(server);
     if (!note) continue;
     if (note->fault_points_allowed) out.add_fault_points_allowed(server.ToString());
@@ -67,36 +67,36 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
     for (const std::string& trouble : note->troubles)
       out.add_problem(fmt::format("{}: {}", server.ToString(), trouble));
   }
-  for (const ServerView& server : parts.logic->servers().List()) {
+  for (const ServerView& server : parts.logic->servers.List()) {
     ToProto(server.name, server.phase == ServerPhase::kOnline ? *out.add_live_server() : *out.add_dead_server());
   }
-  if (const auto meta = parts.logic->regions().Get(kMetaEncodedName)) {
+  if (const auto meta = parts.logic->regions.Get(kMetaEncodedName)) {
     const bool lost = meta->state == RegionState::kOpen && meta->location.has_value() &&
-                      !parts.logic->servers().IsOnline(*meta->location);
+                      !parts.logic->servers.IsOnline(*meta->location);
     out.set_meta_state(lost ? "LOST" : std::string(RegionStateText(meta->state)));
     if (meta->location.has_value()) ToProto(*meta->location, *out.mutable_meta_server());
   }
-  out.set_tables(static_cast<std::uint32_t>(parts.logic->tables().List().size()));
+  out.set_tables(static_cast<std::uint32_t>(parts.logic->tables.List().size()));
   std::uint32_t open = 0;
   std::uint32_t moving = 0;
-  const auto online = parts.logic->servers().Online();
+  const auto online = parts.logic->servers.Online();
   const std::set<ServerName> live(online.begin(), online.end());
   // Only regions that may have a problem; all others are open at their location.
-  std::vector<RegionNode> regions = parts.logic->regions().InTransition();
-  for (const auto& [server, count] : parts.logic->regions().CountByServer()) {
+  std::vector<RegionNode> regions = parts.logic->regions.InTransition();
+  for (const auto& [server, count] : parts.logic->regions.CountByServer()) {
     if (live.contains(server)) open += static_cast<std::uint32_t>(count);
   }
   for (const RegionNode& region : regions) {
     if (region.owner.valid()) ++moving;
     if (region.location.has_value() && live.contains(*region.location) && !IsServed(region, live) && open > 0) --open;
   }
-  for (const ServerName& server : parts.logic->regions().Locations()) {
+  for (const ServerName& server : parts.logic->regions.Locations()) {
     if (live.contains(server)) continue;
-    for (RegionNode& region : parts.logic->regions().OnServer(server)) {
+    for (RegionNode& region : parts.logic->regions.OnServer(server)) {
       if (!region.owner.valid() && IsAtRest(region.state)) regions.push_back(std::move(region));
     }
   }
-  out.set_regions(static_cast<std::uint32_t>(parts.logic->regions().size()));
+  out.set_regions(static_cast<std::uint32_t>(parts.logic->regions.size()));
   out.set_regions_open(open);
   out.set_regions_in_transition(moving);
   const procedure::ProcedureCounts procedures = parts.executor->Count(kStuckAttempts);
@@ -106,7 +106,7 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   for (const std::string& problem : FindProblems(parts, regions, clock.Now(), clock.WallMillis()))
     out.add_problem(problem);
   for (const auto& pause : parts.executor->Pauses()) out.add_pause(pause.ToString());
-  for (const std::string& problem : parts.logic->reconciler().Problems()) out.add_problem(problem);
+  for (const std::string& problem : parts.logic->reconciler.Problems()) out.add_problem(problem);
   const procedure::StoreMetrics store = parts.store->metrics();
   out.set_store_batches(store.batches);
   out.set_store_syncs(store.syncs);

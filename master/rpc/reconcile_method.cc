@@ -31,13 +31,13 @@ rpb::ReconcileResponse Findings(const Reconciler& reconciler) {
 
 void Reconcile(const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request,
                const rpc::Responder<rpb::ReconcileResponse>& responder) {
-  Reconciler& reconciler = parts.logic->reconciler();
+  Reconciler& reconciler = parts.logic->reconciler;
   if (!request.look_now()) return ReplyChecked(parts, responder, Findings(reconciler));
   reconciler.LookNow([parts, responder](const Status& looked) {
     if (!looked.ok()) return FailChecked(parts, responder, looked.error());
-    parts.logic->reconciler().CompareWithMeta([parts, responder](const Status& compared) {
+    parts.logic->reconciler.CompareWithMeta([parts, responder](const Status& compared) {
       if (!compared.ok()) return FailChecked(parts, responder, compared.error());
-      ReplyChecked(parts, responder, Findings(parts.logic->reconciler()));
+      ReplyChecked(parts, responder, Findings(parts.logic->reconciler));
     });
   });
 }

@@ -68,20 +68,20 @@ Result<ListedRegions> ChooseRegions(const ActiveParts& parts, const ::ratchet::p
   std::optional<TableName> table;
   if (request.has_table()) {
     RATCHET_ASSIGN(table, FromProto(request.table()));
-    if (!parts.logic->tables().Exists(*table)) return TableNotFound(*table);
+    if (!parts.logic->tables.Exists(*table)) return TableNotFound(*table);
   }
   if (request.has_limit()) {
     const auto listed = [&](const RegionNode& node) {
       return (!table.has_value() || node.info.table == *table) && wanted(node);
     };
-    return PageOf(parts.logic->regions(), listed, request.offset(), request.limit());
+    return PageOf(parts.logic->regions, listed, request.offset(), request.limit());
   }
   ListedRegions list;
   if (table.has_value()) {
-    list.nodes = parts.logic->regions().OfTable(*table);
+    list.nodes = parts.logic->regions.OfTable(*table);
     std::erase_if(list.nodes, [&wanted](const RegionNode& node) { return !wanted(node); });
   } else {
-    list.nodes = parts.logic->regions().Select(wanted);
+    list.nodes = parts.logic->regions.Select(wanted);
     std::sort(list.nodes.begin(), list.nodes.end(), [](const RegionNode& a, const RegionNode& b) {
       return std::tie(a.info.table, a.info.start_key) < std::tie(b.info.table, b.info.start_key);
     });

@@ -70,7 +70,7 @@ void AddVerb(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Req
                   responder.Fail(rpc::RemoteError(rpc::exception::kUnknownRegion, region.error().message()));
                   return;
                 }
-                start(parts.logic->admin(), *region, request, RequestContext{call.user, {}},
+                start(parts.logic->admin, *region, request, RequestContext{call.user, {}},
                       [parts, timers = env.timers, wait = WaitOf(call), responder](Result<ProcId> pid) {
                         if (!pid.ok()) return FailChecked(parts, responder, pid.error());
                         std::make_shared<AnswerAtTheEnd<Response>>(parts, timers, responder)->Await(*pid, wait);
@@ -89,15 +89,14 @@ void WithRegion(const rpc::Responder<Response>& responder, const Request& reques
 void Split(const ActiveParts& parts, const rpc::CallContext& call, const pb::SplitTableRegionRequest& request,
            const rpc::Responder<pb::SplitTableRegionResponse>& responder) {
   WithRegion(responder, request, [&](const std::string& region) {
-    parts.logic->admin().SplitRegion(region, request.split_row(), ContextOf(call, request),
-                                     AnswerPid(parts, responder));
+    parts.logic->admin.SplitRegion(region, request.split_row(), ContextOf(call, request), AnswerPid(parts, responder));
   });
 }
 
 void Truncate(const ActiveParts& parts, const rpc::CallContext& call, const pb::TruncateRegionRequest& request,
               const rpc::Responder<pb::TruncateRegionResponse>& responder) {
   WithRegion(responder, request, [&](const std::string& region) {
-    parts.logic->admin().TruncateRegion(region, ContextOf(call, request), AnswerPid(parts, responder));
+    parts.logic->admin.TruncateRegion(region, ContextOf(call, request), AnswerPid(parts, responder));
   });
 }
 
@@ -112,7 +111,7 @@ void Merge(const ActiveParts& parts, const rpc::CallContext& call, const pb::Mer
     }
     regions.push_back(*region);
   }
-  parts.logic->admin().MergeRegions(regions, ContextOf(call, request), AnswerPid(parts, responder));
+  parts.logic->admin.MergeRegions(regions, ContextOf(call, request), AnswerPid(parts, responder));
 }
 
 }  // namespace

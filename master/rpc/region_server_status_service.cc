@@ -19,18 +19,17 @@
 #include "common/rpc/methods/region_server_status_service.h"
 #include "master/cluster/server_version.h"
 #include "master/requests/foreign_numbers.h"
-#include "master/rpc/load_reports.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
 #include "master/startup/master_logic.h"
 #include "master/startup/name_proof.h"
+#include "master/telemetry/heartbeat_intake.h"
 
 namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
 constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition, /*members_only=*/true};
-constexpr Millis kOldestReported{86'400'000};      // larger values in a report are cut to this
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
 std::string PeerHost(const std::string& peer) { return SplitHostPort(peer).value_or(HostPort{}).host; }
@@ -57,10 +56,10 @@ void RegisterReached(ServiceEnv& env, const ActiveParts& parts, const std::strin
                      const ServerName& server, const rpc::Responder<pb::RegionServerStartupResponse>& responder) {
   RATCHET_LOG(kInfo, "Region server {} starts, version '{}', its clock is {} ms ahead", server.ToString(), version,
               skew);
-  parts.logic->server_manager().Register(server, version, [&env, parts, responder, server](const Status& registered) {
+  parts.logic->server_manager.Register(server, version, [&env, parts, responder, server](const Status& registered) {
     pb::RegionServerStartupResponse response;
     if (!registered.ok() && rpc::IsClass(registered.error(), rpc::exception::kYouAreDead)) {
-      response.set_refused_start_code(parts.logic->servers().GreatestStartCode(server));
+      response.set_refused_start_code(parts.logic->registrations.GreatestStartCode(server));
       response.set_refusal(registered.error().message());
       return ReplyChecked(parts, responder, response);
     }
@@ -101,11 +100,11 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
     RATCHET_LOG(kWarn, "{}", version.error().message());
     return FailChecked(parts, responder, version.error());
   }
-  if (const Status proven = ProveServerName(parts.logic->env().files, server); !proven.ok()) {
+  if (const Status proven = ProveServerName(parts.logic->env.files, server); !proven.ok()) {
     responder.Fail(proven.error());
     return;
   }
-  if (!env.reach || parts.logic->servers().IsOnline(server))
+  if (!env.reach || parts.logic->servers.IsOnline(server))
     return RegisterReached(env, parts, ShownVersion(request.version()), skew, server, responder);
   const std::string version = ShownVersion(request.version());
   env.reach(server, [&env, parts, version, skew, server, responder](const Status& reached) {
@@ -128,55 +127,21 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
   });
 }
 
-// As in HBase, the clock is part of the load.
-void RecordClock(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request) {
-  if (!request.load().has_report_end_time()) return;
-  std::vector<ClockBook::AheadRegion> ahead;
-  for (const auto& region : request.has_list_number() ? request.ahead() : request.online()) {
-    if (region.has_ahead_ms()) ahead.push_back({region.encoded_name(), region.ahead_ms()});
-  }
-  const std::size_t count = std::max<std::size_t>(ahead.size(), request.ahead_count());
-  const Clock& clock = env.gate.clock();
-  env.clocks.Put(server, ClockSkewMs(request.load().report_end_time(), clock.WallMillis()), std::move(ahead),
-                 clock.Now(), count);
-}
-
-// Stores the state of the server's storage and process, and sets the master's response to it.
-void RecordHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request,
-                  pb::RegionServerReportResponse& response) {
-  const TimePoint now = env.gate.clock().Now();
-  ProcessNote note{{request.came_again(), 0, request.came_again_why()},
-                   request.fault_points_allowed(),
-                   {request.descriptors_used(), request.descriptor_limit()},
-                   request.info_port()};
-  if (request.storage().has_log_files()) note.log_files = request.storage().log_files();
-  if (request.storage().has_free_bytes()) note.disk_free_bytes = request.storage().free_bytes();
-  note.troubles.assign(request.trouble().begin(), request.trouble().end());
-  env.pasts.Put(server, std::move(note), now);
-  if (!request.has_storage()) return;
-  const auto age = [](std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); };
-  StorageReport report;
-  if (request.storage().has_oldest_unfinished_ms())
-    report.oldest_unfinished = age(request.storage().oldest_unfinished_ms());
-  if (request.storage().has_proof_ms()) report.proof = age(request.storage().proof_ms());
-  report.limit = age(request.storage().limit_ms());
-  report.put_off_compactions = request.storage().put_off_compactions();
-  report.put_off_why = request.storage().put_off_why();
-  report.unserved_regions = request.storage().unserved_regions();
-  report.unserved_why = request.storage().unserved_why();
-  const StorageAnswer answer = env.storage.Put(server, report, now);
-  if (answer.may_withdraw) {
-    RATCHET_LOG(kWarn, "The storage of {} has hung for {} ms and answers other servers: the server may withdraw",
-                server.ToString(), report.oldest_unfinished->count());
-  }
-  response.set_may_withdraw(answer.may_withdraw);
-  response.set_prove_storage(answer.prove);
+// Splits regions that have grown, at intervals.
+void SplitWhatHasGrown(const ServiceEnv& env, const ActiveParts& parts, const ServerName& server) {
+  AutoSplitter& splitter = parts.logic->auto_splitter;
+  if (!splitter.IsDue(server)) return;
+  const auto load = env.loads.Get(server);
+  if (!load) return;
+  std::vector<RegionSize> sizes = SizesOf(*load);
+  parts.logic->region_sizes.Put(server, sizes, parts.logic->servers.Online());
+  splitter.Look(server, std::move(sizes));
 }
 
 // Stores the state of its replication sources, and returns the list of peers if the server's list is old.
 void RecordReplication(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
                        pb::RegionServerReportResponse& response) {
-  PeerDirectory& peers = parts.logic->peers();
+  PeerDirectory& peers = parts.logic->peers;
   peers.PutProgress(server, {request.replication().begin(), request.replication().end()});
   if (request.peers_epoch() == parts.epoch.value() && request.peers_number() == peers.number()) return;
   *response.mutable_peers() = peers.ListFor(server, parts.epoch);
@@ -185,20 +150,8 @@ void RecordReplication(const ActiveParts& parts, const ServerName& server, const
 // Returns the throttles if the server's list is old.
 void SendThrottles(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
                    pb::RegionServerReportResponse& response) {
-  auto list = parts.logic->quota_manager().ListFor(server, request.throttles_digest());
+  auto list = parts.logic->quota_manager.ListFor(server, request.throttles_digest());
   if (list) *response.mutable_throttles() = *std::move(list);
-}
-
-RegionList ListOf(const pb::RegionServerReportRequest& request) {
-  RegionList list;
-  list.number = request.list_number();
-  list.base = list.number == 0 ? 0 : request.list_base();
-  list.open.reserve(static_cast<std::size_t>(request.online_size()));
-  for (const auto& region : request.online()) list.open.push_back({region.encoded_name(), region.open_number()});
-  list.closed.assign(request.closed().begin(), request.closed().end());
-  list.size = request.list_size();
-  list.digest = request.list_digest();
-  return list;
 }
 
 // S114 (no start without the past): a master in an older copy of the root must neither give orders to this server nor
@@ -210,7 +163,7 @@ Status CheckNumbers(const ActiveParts& parts, const ServerName& server, const pb
   Status known = CheckReportedEpoch(parts.epoch, Epoch(request.known_epoch()), from);
   if (known.ok()) known = CheckReportedPid(*parts.executor, largest, from);
   if (known.ok()) return known;
-  if (parts.logic->env().went_back) parts.logic->env().went_back(known.error());
+  if (parts.logic->env.went_back) parts.logic->env.went_back(known.error());
   return rpc::RemoteError(rpc::exception::kPleaseHold, known.error().message());
 }
 
@@ -220,25 +173,24 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
   RATCHET_TRY(CheckOwnName(env, call, server));
   RATCHET_TRY(CheckNumbers(parts, server, request));
-  RATCHET_TRY(parts.logic->servers().Heartbeat(server));
+  RATCHET_TRY(parts.logic->servers.Heartbeat(server));
   if (env.heard_from) env.heard_from(server, call.connection);
-  const RegionList list = ListOf(request);
-  const std::uint64_t taken = parts.logic->reconciler().OnHeartbeat(server, list);
-  if (request.has_load()) {
-    const TimePoint now = env.gate.clock().Now();
-    RecordRates(parts, server, request.load(), now);
-    env.loads.Put(server, request.load(), now, list);
-  }
-  SplitWhatHasGrown(env.loads, parts, server);
+  const RegionList list = RegionListOf(request);
+  const std::uint64_t taken = parts.logic->reconciler.OnHeartbeat(server, list);
+  HeartbeatIntake intake({env.loads, env.clocks, env.storage, env.pasts, parts.logic->region_rates}, env.gate.clock());
+  const auto storage = intake.Take(server, request, list);
+  SplitWhatHasGrown(env, parts, server);
   pb::RegionServerReportResponse response;
   response.set_epoch(parts.epoch.value());
   if (taken != 0) response.set_list_taken(taken);
-  RecordHealth(env, server, request, response);
-  RecordClock(env, server, request);
+  if (storage) {
+    response.set_may_withdraw(storage->may_withdraw);
+    response.set_prove_storage(storage->prove);
+  }
   RecordReplication(parts, server, request, response);
   SendThrottles(parts, server, request, response);
-  if (parts.logic->servers().decommissions().IsToStop(server)) response.set_stop(true);
-  if (request.leaving()) response.set_may_leave(parts.logic->drainer().OnLeaving(server));
+  if (parts.logic->decommissions.IsToStop(server)) response.set_stop(true);
+  if (request.leaving()) response.set_may_leave(parts.logic->drainer.OnLeaving(server));
   return response;
 }
 
@@ -326,7 +278,7 @@ void ReportTransitions(const ServiceEnv& env, const ActiveParts& parts, const rp
       answer->Take(report.error());
       continue;
     }
-    parts.logic->reports().OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+    parts.logic->reports.OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
   }
 }
 
@@ -375,7 +327,7 @@ void ReportDone(const ActiveParts& parts, const rpc::CallContext& /*call*/,
     report.payload = result.payload();
     report.error_class = result.error().generic_exception().class_name();
     report.error_message = result.error().generic_exception().message();
-    parts.logic->reports().OnProcedureReport(report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+    parts.logic->reports.OnProcedureReport(report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
   }
 }
 
@@ -390,7 +342,7 @@ Result<pb::GetLastFlushedSequenceIdResponse> LastFlushed(const ServiceEnv& env,
 
 Result<pb::GetLiveRegionServersResponse> SomeLiveServers(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::GetLiveRegionServersRequest& request) {
-  std::vector<ServerName> online = parts.logic->servers().Online();
+  std::vector<ServerName> online = parts.logic->servers.Online();
   pb::GetLiveRegionServersResponse response;
   response.set_total(static_cast<std::uint32_t>(online.size()));
   if (online.size() > request.count()) online.resize(request.count());

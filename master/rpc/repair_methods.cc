@@ -32,7 +32,7 @@ void AddRepair(rpc::Service& service, const MasterGate& gate,
   AnswerLater(service, gate, Need::kReady, method,
               [ask](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
                     const rpc::Responder<rpb::MendTableResponse>& responder) {
-                ask(parts.logic->admin(), request, {call.user, {request.nonce_group(), request.nonce()}},
+                ask(parts.logic->admin, request, {call.user, {request.nonce_group(), request.nonce()}},
                     AnswersPid(parts, responder));
               });
 }
@@ -40,14 +40,13 @@ void AddRepair(rpc::Service& service, const MasterGate& gate,
 void PutBackEdits(const ActiveParts& parts, const rpc::CallContext& call, const rpb::PutBackEditsRequest& request,
                   const rpc::Responder<rpb::MendTableResponse>& responder) {
   const auto done = AnswersPid(parts, responder);
-  if (!parts.logic->reconciler().KeptEdits().contains(request.encoded_name())) {
+  if (!parts.logic->reconciler.KeptEdits().contains(request.encoded_name())) {
     return done(rpc::RemoteError(rpc::exception::kDoNotRetryIo,
                                  fmt::format("quarantine/edits has no edits of region {}: edits appear there a few "
                                              "seconds after their log was split, until the region's next opening",
                                              request.encoded_name())));
   }
-  parts.logic->admin().ReopenRegion(request.encoded_name(), {call.user, {request.nonce_group(), request.nonce()}},
-                                    done);
+  parts.logic->admin.ReopenRegion(request.encoded_name(), {call.user, {request.nonce_group(), request.nonce()}}, done);
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Decommissioned region servers: HBase's methods of MasterService, and RatchetService's Drain and Undrain.
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/methods/decommission.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
 #include "master/startup/master_logic.h"
@@ -17,9 +18,9 @@ Error Malformed(const Error& error) { return rpc::RemoteError(rpc::exception::kD
 // Returns the current server at each marked address, or the server that was marked.
 Result<pb::ListDecommissionedRegionServersResponse> List(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::ListDecommissionedRegionServersRequest& /*all*/) {
-  const std::vector<ServerName> online = parts.logic->servers().Online();
+  const std::vector<ServerName> online = parts.logic->servers.Online();
   pb::ListDecommissionedRegionServersResponse response;
-  for (const ServerName& marked : parts.logic->servers().decommissions().Marked()) {
+  for (const ServerName& marked : parts.logic->decommissions.Marked()) {
     ServerName shown = marked;
     for (const ServerName& server : online) {
       if (server.SameAddress(marked)) shown = server;
@@ -46,7 +47,7 @@ void Decommission(const ActiveParts& parts, const rpc::CallContext& call,
     if (!server.ok()) return FailChecked(parts, responder, Malformed(server.error()));
     servers.push_back(*std::move(server));
   }
-  parts.logic->server_admin().Decommission(servers, request.offload(), call.user, AnswersDone(parts, responder));
+  parts.logic->server_admin.Decommission(servers, request.offload(), call.user, AnswersDone(parts, responder));
 }
 
 void Recommission(const ActiveParts& parts, const rpc::CallContext& call,
@@ -60,25 +61,25 @@ void Recommission(const ActiveParts& parts, const rpc::CallContext& call,
     if (!encoded.ok()) return FailChecked(parts, responder, Malformed(encoded.error()));
     regions.push_back(*std::move(encoded));
   }
-  parts.logic->server_admin().Unmark(*server, std::move(regions), call.user, AnswersDone(parts, responder));
+  parts.logic->server_admin.Unmark(*server, std::move(regions), call.user, AnswersDone(parts, responder));
 }
 
 void Drain(const ActiveParts& parts, const rpc::CallContext& call, const rpb::DrainRequest& request,
            const rpc::Responder<rpb::DrainResponse>& responder) {
   const auto server = FromProto(request.server());
   if (!server.ok()) return FailChecked(parts, responder, Malformed(server.error()));
-  parts.logic->server_admin().DrainServer({*server, true, request.and_stop()},
-                                          {call.user, {request.nonce_group(), request.nonce()}},
-                                          AnswersPid(parts, responder));
+  parts.logic->server_admin.DrainServer({*server, true, request.and_stop()},
+                                        {call.user, {request.nonce_group(), request.nonce()}},
+                                        AnswersPid(parts, responder));
 }
 
 void Undrain(const ActiveParts& parts, const rpc::CallContext& call, const rpb::UndrainRequest& request,
              const rpc::Responder<rpb::DrainResponse>& responder) {
   const auto server = FromProto(request.server());
   if (!server.ok()) return FailChecked(parts, responder, Malformed(server.error()));
-  parts.logic->server_admin().Recommission(*server, {request.encoded_name().begin(), request.encoded_name().end()},
-                                           {call.user, {request.nonce_group(), request.nonce()}},
-                                           AnswersPid(parts, responder));
+  parts.logic->server_admin.Recommission(*server, {request.encoded_name().begin(), request.encoded_name().end()},
+                                         {call.user, {request.nonce_group(), request.nonce()}},
+                                         AnswersPid(parts, responder));
 }
 
 }  // namespace

@@ -5,9 +5,7 @@
 #include <string>
 
 #include "common/model/codec.h"
-#include "common/rpc/methods/master_switches.h"
-#include "common/rpc/methods/peers.h"
-#include "common/rpc/methods/quotas.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/cluster/errors.h"
 #include "master/repair/reconciler.h"
 #include "master/rpc/master_services.h"
@@ -27,20 +25,19 @@ void AddSwitch(rpc::Service& service, const ServiceEnv& env, Switch which, const
   AnswerLater(service, env.gate, Need::kReady, set,
               [which, on_of, put](const ActiveParts& parts, const rpc::CallContext& call, const Set& request,
                                   const rpc::Responder<SetResponse>& responder) {
-                parts.logic->switch_admin().Set({{which}, on_of(request), false, call.user},
-                                                [parts, put, responder](const Result<std::vector<bool>>& before) {
-                                                  if (!before.ok())
-                                                    return FailChecked(parts, responder, before.error());
-                                                  SetResponse response;
-                                                  for (const bool was_on : *before) put(was_on, response);
-                                                  ReplyChecked(parts, responder, response);
-                                                });
+                parts.logic->switch_admin.Set({{which}, on_of(request), false, call.user},
+                                              [parts, put, responder](const Result<std::vector<bool>>& before) {
+                                                if (!before.ok()) return FailChecked(parts, responder, before.error());
+                                                SetResponse response;
+                                                for (const bool was_on : *before) put(was_on, response);
+                                                ReplyChecked(parts, responder, response);
+                                              });
               });
   Answer(service, env.gate, Need::kReady, is,
          [which, show](const ActiveParts& parts, const rpc::CallContext& /*call*/,
                        const Is& /*request*/) -> Result<IsResponse> {
            IsResponse response;
-           show(parts.logic->switches().IsOn(which), response);
+           show(parts.logic->switches.IsOn(which), response);
            return response;
          });
 }
@@ -53,20 +50,19 @@ void AddSplitOrMerge(rpc::Service& service, const ServiceEnv& env) {
                  const rpc::Responder<pb::SetSplitOrMergeEnabledResponse>& responder) {
                 SwitchAdmin::Request request{{}, asked.enabled(), asked.synchronous(), call.user};
                 for (const int type : asked.switch_types()) request.switches.push_back(SwitchOf(type));
-                parts.logic->switch_admin().Set(std::move(request),
-                                                [parts, responder](const Result<std::vector<bool>>& before) {
-                                                  if (!before.ok())
-                                                    return FailChecked(parts, responder, before.error());
-                                                  pb::SetSplitOrMergeEnabledResponse response;
-                                                  for (const bool was_on : *before) response.add_prev_value(was_on);
-                                                  ReplyChecked(parts, responder, response);
-                                                });
+                parts.logic->switch_admin.Set(std::move(request),
+                                              [parts, responder](const Result<std::vector<bool>>& before) {
+                                                if (!before.ok()) return FailChecked(parts, responder, before.error());
+                                                pb::SetSplitOrMergeEnabledResponse response;
+                                                for (const bool was_on : *before) response.add_prev_value(was_on);
+                                                ReplyChecked(parts, responder, response);
+                                              });
               });
   Answer(service, env.gate, Need::kReady, methods::kIsSplitOrMergeEnabled,
          [](const ActiveParts& parts, const rpc::CallContext& /*call*/,
             const pb::IsSplitOrMergeEnabledRequest& request) -> Result<pb::IsSplitOrMergeEnabledResponse> {
            pb::IsSplitOrMergeEnabledResponse response;
-           response.set_enabled(parts.logic->switches().IsOn(SwitchOf(request.switch_type())));
+           response.set_enabled(parts.logic->switches.IsOn(SwitchOf(request.switch_type())));
            return response;
          });
 }
@@ -81,8 +77,8 @@ void RunCleanerNow(const ActiveParts& parts, const rpc::CallContext& /*call*/,
     response.set_cleaner_chore_ran(ran);
     ReplyChecked(parts, responder, response);
   };
-  const auto& run = parts.logic->env().run_cleaner;
-  if (!parts.logic->switches().IsOn(Switch::kCleaner) || !run) return answer(false);
+  const auto& run = parts.logic->env.run_cleaner;
+  if (!parts.logic->switches.IsOn(Switch::kCleaner) || !run) return answer(false);
   if (!run(answer)) FailChecked(parts, responder, CleanerIsAsked());
 }
 
@@ -98,7 +94,7 @@ Result<pb::NormalizeResponse> NormalizeNow(const ActiveParts& parts, const rpc::
   const auto regex = request.has_regex() ? std::optional<std::string>(request.regex()) : std::nullopt;
   RATCHET_ASSIGN(const TableFilter filter, TableFilter::Make(regex, request.namespace_(), false));
   pb::NormalizeResponse response;
-  response.set_normalizer_ran(parts.logic->normalizer().Run(call.user, [&](const TableName& table) {
+  response.set_normalizer_ran(parts.logic->normalizer.Run(call.user, [&](const TableName& table) {
     return (named.empty() || named.contains(table)) && filter.Matches(table);
   }));
   return response;
@@ -150,8 +146,8 @@ void AddSwitchMethods(rpc::Service& service, ServiceEnv& env) {
          [](const ActiveParts& parts, const rpc::CallContext& /*call*/,
             const pb::RunCatalogScanRequest& /*request*/) -> Result<pb::RunCatalogScanResponse> {
            pb::RunCatalogScanResponse response;
-           const bool on = parts.logic->switches().IsOn(Switch::kCatalogJanitor);
-           response.set_scan_result(on ? static_cast<std::int32_t>(parts.logic->reconciler().RemoveGarbageNow()) : -1);
+           const bool on = parts.logic->switches.IsOn(Switch::kCatalogJanitor);
+           response.set_scan_result(on ? static_cast<std::int32_t>(parts.logic->reconciler.RemoveGarbageNow()) : -1);
            return response;
          });
 }

@@ -24,8 +24,8 @@ void CreateTable(const ActiveParts& parts, const rpc::CallContext& call, const p
     return;
   }
   std::vector<std::string> keys(request.split_keys().begin(), request.split_keys().end());
-  parts.logic->admin().CreateTable(std::move(*descriptor), std::move(keys), ContextOf(call, request),
-                                   AnswerPid(parts, responder));
+  parts.logic->admin.CreateTable(std::move(*descriptor), std::move(keys), ContextOf(call, request),
+                                 AnswerPid(parts, responder));
 }
 
 template <class Request>
@@ -48,7 +48,7 @@ void AddVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Re
                   responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
                   return;
                 }
-                start(parts.logic->admin(), *table, request, ContextOf(call, request), AnswerPid(parts, responder));
+                start(parts.logic->admin, *table, request, ContextOf(call, request), AnswerPid(parts, responder));
               });
 }
 
@@ -127,8 +127,8 @@ void AddChange(rpc::Service& service, const MasterGate& gate, const rpc::Method<
                 }
                 bool reopen = true;
                 if constexpr (requires { request.reopen_regions(); }) reopen = request.reopen_regions();
-                parts.logic->admin().ModifyTable(std::move(*change), reopen, ContextOf(call, request),
-                                                 AnswerPid(parts, responder));
+                parts.logic->admin.ModifyTable(std::move(*change), reopen, ContextOf(call, request),
+                                               AnswerPid(parts, responder));
               });
 }
 

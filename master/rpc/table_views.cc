@@ -6,6 +6,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
 #include "master/cluster/errors.h"
+#include "master/procedures/claims_of.h"
 #include "master/procedures/core/schema_reader.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
@@ -28,7 +29,7 @@ Result<pb::GetTableNamesResponse> TableNames(const ActiveParts& parts, const rpc
                                              const pb::GetTableNamesRequest& request) {
   RATCHET_ASSIGN(const TableFilter filter, FilterOf(request));
   pb::GetTableNamesResponse response;
-  for (const TableNode& table : parts.logic->tables().List()) {
+  for (const TableNode& table : parts.logic->tables.List()) {
     if (filter.Matches(table.name)) ToProto(table.name, *response.add_table_names());
   }
   return response;
@@ -41,7 +42,7 @@ Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& part
   if (request.table_names_size() > 0) {
     for (const auto& name : request.table_names()) {
       RATCHET_ASSIGN(const TableName table, FromProto(name));
-      const auto node = parts.logic->tables().Get(table);
+      const auto node = parts.logic->tables.Get(table);
       if (!node.has_value()) continue;
       if (node->schema == nullptr) return SchemaMissing(*node);
       ToProto(*node->schema, *response.add_table_schema());
@@ -49,7 +50,7 @@ Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& part
     return response;
   }
   RATCHET_ASSIGN(const TableFilter filter, FilterOf(request));
-  for (const TableNode& table : parts.logic->tables().List()) {
+  for (const TableNode& table : parts.logic->tables.List()) {
     if (filter.Matches(table.name) && table.schema != nullptr) ToProto(*table.schema, *response.add_table_schema());
   }
   return response;
@@ -58,7 +59,7 @@ Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& part
 Result<pb::GetTableStateResponse> TableStateOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                const pb::GetTableStateRequest& request) {
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
-  const auto node = parts.logic->tables().Get(table);
+  const auto node = parts.logic->tables.Get(table);
   if (!node.has_value()) return TableNotFound(table);
   pb::GetTableStateResponse response;
   response.mutable_table_state()->set_state(static_cast<pb::TableState::State>(node->state));
@@ -72,7 +73,7 @@ bool InState(const TableNode& table, bool enabled) {
 Result<pb::ListTableNamesByStateResponse> NamesByState(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                        const pb::ListTableNamesByStateRequest& request) {
   pb::ListTableNamesByStateResponse response;
-  for (const TableNode& table : parts.logic->tables().List()) {
+  for (const TableNode& table : parts.logic->tables.List()) {
     if (InState(table, request.is_enabled())) ToProto(table.name, *response.add_table_names());
   }
   return response;
@@ -81,7 +82,7 @@ Result<pb::ListTableNamesByStateResponse> NamesByState(const ActiveParts& parts,
 Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
     const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::ListTableDescriptorsByStateRequest& request) {
   pb::ListTableDescriptorsByStateResponse response;
-  for (const TableNode& table : parts.logic->tables().List()) {
+  for (const TableNode& table : parts.logic->tables.List()) {
     if (InState(table, request.is_enabled()) && table.schema != nullptr)
       ToProto(*table.schema, *response.add_table_schema());
   }
@@ -91,24 +92,21 @@ Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
 // Returns true if a modification of the table is running: then a region with an unknown descriptor counts as old (S48:
 // schema pinned in the order).
 bool IsAltered(const ActiveParts& parts, const TableName& table) {
-  for (const char* const type : {"ModifyTable", "ReopenTableRegions"}) {
-    for (const ProcId pid : parts.executor->FindUnfinished(type)) {
-      const auto info = parts.executor->Get(pid);
-      if (info && info->description.starts_with("table=" + table.ToString() + ",")) return true;
-    }
-  }
-  return false;
+  bool altered = false;
+  ForEachClaim(*parts.executor, kClaimsDescriptors,
+               [&](const Claims& claims) { altered = altered || claims.altered == table; });
+  return altered;
 }
 
 Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                      const pb::GetSchemaAlterStatusRequest& request) {
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
-  const auto node = parts.logic->tables().Get(table);
+  const auto node = parts.logic->tables.Get(table);
   if (!node) return TableNotFound(table);
   const bool altered = IsAltered(parts, table);
   std::uint32_t total = 0;
   std::uint32_t old = 0;
-  for (const RegionNode& region : parts.logic->regions().OfTable(table)) {
+  for (const RegionNode& region : parts.logic->regions.OfTable(table)) {
     if (!HasItsRows(region.state)) continue;
     ++total;
     if (region.state == RegionState::kClosed || region.schema_number >= node->schema_number) continue;

@@ -5,39 +5,29 @@
 
 #include "common/model/region_state.h"
 #include "master/dispatch/remote_dispatcher.h"
-#include "master/procedures/core/order_target.h"
-#include "master/procedures/core/setback.h"
+#include "master/procedures/claims_of.h"
 #include "master/rpc/problems.h"
 #include "master/startup/master_logic.h"
 #include "procedure/api/store.h"
-#include "procedure/ops/why/chain.h"
-#include "procedure/ops/why_answer.h"
+#include "procedure/ops/why/answer.h"
 
 namespace ratchet::master {
 namespace {
-
-using host::WhyFacts;
-using host::WhyRegion;
-using host::WhyServer;
-using host::WhyTable;
 
 std::int64_t Since(TimePoint then, TimePoint now) {
   return std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(now - then).count());
 }
 
-void CollectProcedures(const ActiveParts& parts, WhyFacts& facts) {
+void CollectProcedures(const ActiveParts& parts, MasterFacts& facts) {
   host::CollectProcedureFacts(*parts.executor, facts);
   for (const auto& [pid, info] : facts.procedures) {
-    if (const auto setback = SetbackOf(info)) {
-      facts.refusals[pid] = setback->error;
-      if (setback->times >= kStuckRefusals) facts.keeps_failing.insert(pid);
-    }
+    if (const auto setback = SetbackOf(info)) facts.setbacks[pid] = {setback->error, setback->times >= kStuckRefusals};
     if (auto server = OrderTarget(info)) facts.order_targets[pid] = *std::move(server);
   }
 }
 
-void CollectServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
-  for (const ServerView& view : parts.logic->servers().List()) {
+void CollectServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, MasterFacts& facts) {
+  for (const ServerView& view : parts.logic->servers.List()) {
     WhyServer& server = facts.servers[view.name.ToString()];
     server.online = view.phase == ServerPhase::kOnline;
     if (view.last_heartbeat != TimePoint{}) server.silent_ms = Since(view.last_heartbeat, now);
@@ -56,8 +46,8 @@ void CollectServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint n
 }
 
 // Copies regions that may have a problem; with `all`, every region.
-void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& facts) {
-  const auto online = parts.logic->servers().Online();
+void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, MasterFacts& facts) {
+  const auto online = parts.logic->servers.Online();
   const std::set<ServerName> live(online.begin(), online.end());
   const auto take = [&](const RegionNode& node) {
     WhyRegion& region = facts.regions[node.encoded];
@@ -69,7 +59,7 @@ void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts&
     region.served = IsServed(node, live);
     region.at_rest = IsAtRest(node.state) && node.state != RegionState::kOpen;
   };
-  RegionDirectory& regions = parts.logic->regions();
+  RegionDirectory& regions = parts.logic->regions;
   if (all) {
     regions.Visit(take);
   } else {
@@ -80,7 +70,7 @@ void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts&
     }
     if (const auto meta = regions.Get(kMetaEncodedName)) take(*meta);
   }
-  for (const TableNode& node : parts.logic->tables().List()) {
+  for (const TableNode& node : parts.logic->tables.List()) {
     WhyTable& table = facts.tables[node.name.ToString()];
     table.between = node.state == TableState::kEnabling || node.state == TableState::kDisabling;
     table.state = node.state == TableState::kEnabling    ? "ENABLING"
@@ -93,39 +83,39 @@ void CollectRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts&
   }
 }
 
-void CollectProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
-  for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
+void CollectProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, MasterFacts& facts) {
+  for (const auto& problem : env.clocks.Problems(parts.logic->servers.Online(), env.clock_limits.warning)) {
     const auto age = problem.since ? std::optional(Since(*problem.since, now)) : std::nullopt;
-    facts.problems.push_back({"CLOCK", problem.text, "correct the clock of the machine that is wrong", age});
+    facts.problems.push_back({WhyCause::kClock, problem.text, "correct the clock of the machine that is wrong", age});
   }
-  if (const auto low = env.pasts.LowDisk(parts.logic->servers().Online()))
-    facts.problems.push_back({"SPACE", low->text, host::kMakeRoom, Since(low->since, now)});
-  for (const auto& [server, progress] : parts.logic->peers().Progress()) {
+  if (const auto low = env.pasts.LowDisk(parts.logic->servers.Online()))
+    facts.problems.push_back({WhyCause::kSpace, low->text, host::kMakeRoom, Since(low->since, now)});
+  for (const auto& [server, progress] : parts.logic->peers.Progress()) {
     if (progress.error().empty()) continue;
     const std::string of = progress.peer().empty() ? "replication" : "replication to peer " + progress.peer();
     facts.problems.push_back(
-        {"REPLICATION",
+        {WhyCause::kReplication,
          fmt::format("{} of the logs of {} is stuck at {}: {}", of, progress.server(), server.ToString(),
                      progress.error()),
          "ratchet peers; make the peer's cluster reachable, or ratchet remove-peer",
          progress.lag_ms() == 0 ? std::nullopt : std::optional(static_cast<std::int64_t>(progress.lag_ms()))});
   }
   for (const auto& problem : env.unreached.Problems(now))
-    facts.problems.push_back({"CONNECTION", problem.text, problem.verb, Since(problem.since, now)});
-  for (const std::string& text : parts.logic->reconciler().Problems()) {
+    facts.problems.push_back({WhyCause::kConnection, problem.text, problem.verb, Since(problem.since, now)});
+  for (const std::string& text : parts.logic->reconciler.Problems()) {
     const bool of_table = std::any_of(facts.tables.begin(), facts.tables.end(),
                                       [&text](const auto& entry) { return entry.second.schema_error == text; });
-    if (!of_table) facts.problems.push_back({"DIFFERENCE", text, "ratchet reconcile", std::nullopt});
+    if (!of_table) facts.problems.push_back({WhyCause::kDifference, text, "ratchet reconcile", std::nullopt});
   }
 }
 
 }  // namespace
 
-host::WhyFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
+MasterFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
   const MasterGate& gate = env.gate;
   const TimePoint now = gate.clock().Now();
-  WhyFacts facts;
-  facts.role = static_cast<host::WhyRole>(gate.role());
+  MasterFacts facts;
+  facts.role = static_cast<WhyRole>(gate.role());
   facts.self = gate.self().ToString();
   facts.now_ms = gate.clock().WallMillis();
   if (const auto active = gate.active_master()) facts.active_master = active->ToString();
@@ -135,12 +125,12 @@ host::WhyFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
     } else if (kind == OwnProblem::kRefusedStart) {
       facts.refused_start = text;
       if (gate.role() != MasterRole::kStandby)
-        facts.problems.push_back({"MASTER_REFUSED", text, "start that master again", std::nullopt});
+        facts.problems.push_back({WhyCause::kMasterRefused, text, "start that master again", std::nullopt});
     } else if (kind == OwnProblem::kMembers) {
       facts.problems.push_back(
-          {"NOT_A_MEMBER", text, "end the program at that address, or correct cluster.key", std::nullopt});
+          {WhyCause::kNotAMember, text, "end the program at that address, or correct cluster.key", std::nullopt});
     } else {
-      facts.problems.push_back({"DAMAGED_FILE", text, "restore cluster.id below --root", std::nullopt});
+      facts.problems.push_back({WhyCause::kDamagedFile, text, "restore cluster.id below --root", std::nullopt});
     }
   }
   const auto steps = gate.steps();
@@ -159,7 +149,7 @@ host::WhyFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
   const auto parts = gate.Admit(Need::kRecovered);
   if (!parts.ok()) return facts;
   facts.meta_loaded = parts->logic->ready();
-  facts.order_resend_ms = parts->logic->env().options.order_resend.Get().count();
+  facts.order_resend_ms = parts->logic->env.options.order_resend.Get().count();
   if (const Status room = parts->store->Admit(); !room.ok()) facts.store_full = room.error().message();
   CollectProcedures(*parts, facts);
   CollectServers(env, *parts, now, facts);

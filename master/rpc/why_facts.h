@@ -3,11 +3,11 @@
 #pragma once
 
 #include "master/rpc/master_services.h"
-#include "procedure/ops/why/facts.h"
+#include "master/why/facts.h"
 
 namespace ratchet::master {
 
 // `all_regions`: includes regions without a problem, because the subject may be such a region.
-[[nodiscard]] host::WhyFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions);
+[[nodiscard]] MasterFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions);
 
 }  // namespace ratchet::master

@@ -6,9 +6,9 @@
 #include "master/rpc/reply.h"
 #include "master/rpc/why_facts.h"
 #include "master/rpc/why_method.h"
+#include "master/why/master_why.h"
 #include "procedure/api/executor.h"
 #include "procedure/ops/why/answer.h"
-#include "procedure/ops/why_answer.h"
 
 namespace ratchet::master {
 namespace {
@@ -18,9 +18,10 @@ namespace rpb = ::ratchet::pb;
 constexpr std::size_t kMostInStatus = 500;  // procedures; bounded because the status is requested often
 
 rpb::WhyResponse Answered(const ServiceEnv& env, const rpb::WhyRequest& request) {
-  const host::WhyFacts facts = CollectWhyFacts(env, !request.subject().empty());
-  rpb::WhyResponse answer = host::AnswerRequest(facts, request);
-  if (const auto active = env.gate.active_master(); active && facts.role == host::WhyRole::kStandby)
+  const MasterFacts facts = CollectWhyFacts(env, !request.subject().empty());
+  rpb::WhyResponse answer = host::AnswerRequest(MasterWhy(facts), request);
+  answer.set_answered_by(fmt::format("{} {}", WhyRoleText(facts.role), facts.self));
+  if (const auto active = env.gate.active_master(); active && facts.role == WhyRole::kStandby)
     answer.set_active_master(active->Address());
   return answer;
 }
@@ -32,7 +33,8 @@ std::string WhyLine(const ServiceEnv& env) {
     const std::size_t unfinished = parts->executor->Count().unfinished;
     if (unfinished > kMostInStatus) return fmt::format("{} procedures are unfinished (ratchet why)", unfinished);
   }
-  const auto answer = host::AnswerWhy(CollectWhyFacts(env, false), {}, 1);
+  const MasterFacts facts = CollectWhyFacts(env, false);
+  const auto answer = host::AnswerWhy(MasterWhy(facts), {}, 1);
   return answer.ok() ? answer->verdict() : std::string();
 }
 

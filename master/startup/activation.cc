@@ -14,10 +14,13 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/base/went_back.h"
+#include "master/cluster/address_key.h"
+#include "master/cluster/decommissions.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/namespace_directory.h"
 #include "master/cluster/peer_directory.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/registrations.h"
 #include "master/cluster/switches.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
@@ -94,11 +97,11 @@ Status Activation::AttachProcedures() {
     if (key == kStartCodeFloorRecord) {
       const auto floor = ServerName::Parse("floor,1," + value);
       if (!floor.ok()) return Error(Code::kCorruption, "system record " + key + ": " + floor.error().message());
-      env_.servers.RaiseStartCodeFloor(floor->start_code);
+      env_.registrations.RaiseStartCodeFloor(floor->start_code);
     }
     if (key.starts_with(kDecommissionRecordPrefix)) {
       const auto marked = ServerName::Parse(key.substr(kDecommissionRecordPrefix.size()) + ",1");
-      if (marked.ok()) env_.servers.ShowDecommission(*marked, value);
+      if (marked.ok()) env_.decommissions.Show(*marked, value);
       if (!marked.ok())
         RATCHET_LOG(kError, "Activation: system record {} is skipped: {}", key, marked.error().ToString());
     }
@@ -116,7 +119,7 @@ Status Activation::AttachProcedures() {
       RATCHET_LOG(kError, "Activation: system record {} is skipped: {}", key, server.error().ToString());
       continue;
     }
-    env_.servers.RaiseStartCode(*server);
+    env_.registrations.RaiseStartCode(*server);
   }
   if (const auto meta = records.find(std::string(kMetaLocationRecord)); meta != records.end()) {
     pb::MetaLocation location;
@@ -222,6 +225,7 @@ Status Activation::FindDeadServers() {
     } else if (server.start_code < youngest[AddressKey(server)]) {
       manager_.ExpireUnknown(server, "a newer server runs at its address");
     } else if (traces.record) {
+      env_.registrations.RaiseStartCode(server);
       env_.servers.AddOnline(server, *traces.record);
     } else if (traces.meta) {
       manager_.ExpireUnknown(server, "the record of hbase:meta's location names it, and it was never registered");

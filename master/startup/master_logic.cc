@@ -4,56 +4,55 @@
 
 namespace ratchet::master {
 
-MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(ActivationStep)> on_step)
-    : options_(options),
-      regions_(deps.clock),
-      servers_(deps.clock),
-      server_manager_(servers_),
-      split_workers_(options_.splits_per_server),
-      undo_writes_(deps.meta),
-      namespaces_(tables_, regions_),
-      env_{deps.meta,
-           deps.region_servers,
-           deps.files,
-           deps.live_servers,
-           deps.clock,
-           regions_,
-           servers_,
-           tables_,
-           placement_,
-           split_workers_,
-           undo_writes_,
-           snapshots_,
-           namespaces_,
-           peers_,
-           switches_,
-           options_,
-           nullptr,
-           false,
-           {},
-           {},
-           {}},
-      activation_(env_, server_manager_, deps.timers, std::move(on_step)),
-      admin_(env_),
-      snapshot_admin_(env_),
-      reports_(env_),
-      reconciler_(env_, server_manager_, options_.reconciler),
-      drainer_(env_),
-      server_admin_(env_),
-      namespace_admin_(env_),
-      peer_admin_(env_),
-      replication_manager_(env_),
-      namespace_table_(env_),
-      quota_manager_(env_),
-      switch_admin_(env_),
-      auto_splitter_(env_, admin_, options_.auto_split),
-      balancer_(env_, admin_, region_rates_, options_.balancer),
-      normalizer_(env_, admin_, region_sizes_, options_.normalizer) {}
+MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::function<void(ActivationStep)> on_step)
+    : options(with),
+      regions(deps.clock),
+      servers(deps.clock),
+      registrations(deps.clock, servers),
+      server_manager(servers, registrations),
+      split_workers(options.splits_per_server),
+      undo_writes(deps.meta),
+      namespaces(tables, regions),
+      env{.meta = deps.meta,
+          .region_servers = deps.region_servers,
+          .files = deps.files,
+          .live_servers = deps.live_servers,
+          .clock = deps.clock,
+          .regions = regions,
+          .servers = servers,
+          .registrations = registrations,
+          .decommissions = decommissions,
+          .tables = tables,
+          .placement = placement,
+          .split_workers = split_workers,
+          .undo_writes = undo_writes,
+          .snapshots = snapshots,
+          .namespaces = namespaces,
+          .peers = peers,
+          .switches = switches,
+          .options = options},
+      activation(env, server_manager, deps.timers, std::move(on_step)),
+      admin(env),
+      snapshot_admin(env),
+      reports(env),
+      reconciler(env, server_manager, options.reconciler),
+      drainer(env),
+      server_admin(env),
+      namespace_admin(env),
+      peer_admin(env),
+      switch_admin(env),
+      replication_manager(env),
+      namespace_table(env),
+      quota_manager(env),
+      auto_splitter(env, admin, options.auto_split),
+      balancer(env, admin, region_rates, options.balancer),
+      normalizer(env, admin, region_sizes, options.normalizer) {}
 
 void MasterLogic::Attach(procedure::Executor& executor) {
-  env_.executor = &executor;
-  servers_.Attach(&executor);
-  server_manager_.Attach(&executor);
+  env.executor = &executor;
+  servers.Attach(&executor);
+  decommissions.Attach(&executor);
+  server_manager.Attach(&executor);
 }
 
 }  // namespace ratchet::master

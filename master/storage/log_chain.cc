@@ -26,11 +26,10 @@ MeasuredLog MissingLog(const MeasuredLog& successor, std::uint64_t number) {
 std::vector<std::string> AddMissingLogs(std::vector<MeasuredLog>& logs, const std::string& prefix,
                                         std::uint64_t covered_up_to, std::uint64_t made_up_to) {
   std::vector<std::string> missing;
-  if (RATCHET_MUTANT("log.missing_is_none")) return missing;
   std::set<std::uint64_t> there;
   for (const MeasuredLog& log : logs) there.insert(log.name.number);
   for (std::uint64_t number = covered_up_to + 1; number <= made_up_to; ++number) {
-    if (there.contains(number)) continue;
+    if (there.contains(number) || RATCHET_MUTANT("log.missing_is_none")) continue;
     MeasuredLog log;
     log.name = {prefix, number};
     log.log.name = io::ToString(log.name);

@@ -62,8 +62,9 @@ bool StorageBook::OthersAnswer(const ServerName* but, TimePoint since, TimePoint
     if (but != nullptr && server == *but) return false;
     if (now - page.at > kStorageReportFresh) return false;
     if (page.hangs_since.has_value() && now - *page.hangs_since >= kStorageProblem) return false;
-    if (RATCHET_MUTANT("storage.idle_is_better_off")) return true;
-    return page.proven_at.has_value() && *page.proven_at > since && now - *page.proven_at <= kStorageReportFresh;
+    const bool proven =
+        page.proven_at.has_value() && *page.proven_at > since && now - *page.proven_at <= kStorageReportFresh;
+    return proven || RATCHET_MUTANT("storage.idle_is_better_off");
   });
 }
 

@@ -29,7 +29,6 @@
 #include "procedure/api/pause_scope.h"
 #include "procedure/api/procedure.h"
 #include "procedure/api/procedure_listener.h"
-#include "procedure/api/requests.h"
 #include "procedure/api/views.h"
 
 namespace ratchet::procedure {

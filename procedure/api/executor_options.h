@@ -1,4 +1,4 @@
-// The parts and settings of an executor: given once, at its construction, constant afterwards.
+// The parts and settings of an executor, given once at its construction, and the requests and results of its clients.
 #pragma once
 
 #include <cstddef>
@@ -6,17 +6,70 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/base/backoff.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
-#include "procedure/api/env_ref.h"
+#include "procedure/api/procedure.h"
 #include "procedure/api/procedure_registry.h"
-#include "procedure/api/run_limits.h"
 #include "procedure/api/views.h"
 #include "procedure/api/worker_pool.h"
 
 namespace ratchet::procedure {
+
+// Limits on the number of procedures of one resource that run at once: a setting of the executor.
+
+// Maximum number of procedures of one resource that run a step at the same time; 0: no limit. Urgent ones are not
+// limited. A region's procedures count for their table.
+struct RunLimits {
+  std::uint32_t per_table = 0;
+  std::uint32_t per_server = 0;
+  std::uint32_t per_peer = 0;
+};
+
+// The values of a client's request to the executor, and of the result. Any thread.
+
+// A client's mark on a request, so that its repetition after a lost answer finds the same procedure. {0, 0} is none.
+struct Nonce {
+  std::uint64_t group = 0;
+  std::uint64_t nonce = 0;
+  [[nodiscard]] bool valid() const { return group != 0 || nonce != 0; }
+  auto operator<=>(const Nonce&) const = default;
+};
+
+// The class of the error with which a procedure fails when its deadline is over; its code is kTimeout.
+inline constexpr std::string_view kDeadlineClass = "org.apache.ratchet.ProcedureDeadlineException";
+
+struct SubmitOptions {
+  std::string owner;  // the requesting user; recorded and shown
+  Nonce nonce;
+  // Runs after the nonce was reserved and before anything is stored; its error is the answer. A final error is also the
+  // answer to every later submission of the same nonce, until it is evicted. After another error the same nonce may try
+  // again. Must not call the executor.
+  std::function<Status()> pre_check;
+  // Returns true for an error after which a client does not retry. Empty: by the error's code (IsFinal).
+  std::function<bool(const Error&)> is_final{};
+  // When the tree has not ended after this time, it fails (kDeadlineClass) and is undone, if it can still be undone; it
+  // continues behind its point of no return. A load starts the time again, because no point in time is stored (S13:
+  // durations and derived counts). 0: no deadline.
+  Millis deadline{0};
+};
+
+// Returns true if the code means that the request itself cannot be done; false if a retry may succeed.
+[[nodiscard]] bool IsFinal(const Error& error);
+
+// The known facts about a procedure's end.
+struct ProcedureResult {
+  enum class Status : std::uint8_t { kNotFound, kRunning, kSuccess, kFailed } status = Status::kNotFound;
+  std::string result;          // kSuccess
+  std::optional<Error> error;  // kFailed
+  std::int64_t submitted_ms = 0;
+  std::int64_t finished_ms = 0;
+  [[nodiscard]] bool finished() const { return status == Status::kSuccess || status == Status::kFailed; }
+};
+
+// The parts and settings of an executor: given once, at its construction, constant afterwards.
 
 class ProcedureStore;
 
@@ -28,6 +81,13 @@ struct ExecutorDeps {
   Clock& clock;
   Timers& timers;
   EnvRef env;
+};
+
+// The tables of the host itself, whose procedures precede those of other tables. Empty names: there are none.
+struct SystemTables {
+  std::string first;       // full name of the table that precedes all others
+  std::string name_space;  // the namespace of the others
+  [[nodiscard]] bool IsNamespace(const std::string& name) const { return !name_space.empty() && name == name_space; }
 };
 
 struct ExecutorOptions {
@@ -42,7 +102,8 @@ struct ExecutorOptions {
   std::size_t max_results = 100'000;       // beyond it the oldest results are removed first; also the limit of refused
                                            // nonces
   Millis evict_interval{30 * 1000};
-  RunLimits run_limits;                   // steps of one table, server or peer at a time
+  RunLimits run_limits;  // steps of one table, server or peer at a time
+  SystemTables system_tables;
   Millis stuck_check_interval{5 * 1000};  // interval of the monitor of stuck workers; 0: no monitor
   Millis stuck_threshold{10 * 1000};      // a step that runs longer counts as stuck
   Millis keep_alive{60 * 1000};           // idle life of a worker that the monitor added

@@ -17,8 +17,7 @@ class Executor;
 class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::LockProcedureData> {
  public:
   static constexpr std::string_view kTypeName = "LockProcedure";
-  enum class State : StepNo { kHold = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kHold, "HOLD", &LockProcedure::Hold, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&LockProcedure::Hold>(1, "HOLD", kNothingToUndo)}; }
 
   using StateMachineProcedure::StateMachineProcedure;
   // `timeout`: the lock is released when no heartbeat has come for this long.
@@ -28,7 +27,7 @@ class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::Lock
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Description Describe() const override;
 
  private:
   StepOutcome Hold(StepContext& ctx);

@@ -12,20 +12,48 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 
+#include "common/base/check.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
-#include "procedure/api/env_ref.h"
+#include "procedure/api/description.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/proc_state.h"
-#include "procedure/api/step_outcome.h"
 #include "procedure/api/step_table.h"
 
 namespace ratchet::procedure {
 
+// A typed reference to the environment that the host gives its procedures (the master's environment, a test's journal).
+
+// Does not own the object. It is a programming error to ask for another type than the one that was stored.
+class EnvRef {
+ public:
+  EnvRef() = default;
+  template <class T>
+  static EnvRef Of(T& env) {
+    EnvRef ref;
+    ref.env_ = &env;
+    ref.type_ = &typeid(T);
+    return ref;
+  }
+  template <class T>
+  [[nodiscard]] T& As() const {
+    RATCHET_CHECK(type_ != nullptr && *type_ == typeid(T), "environment is {}, not {}",
+                  type_ == nullptr ? "absent" : type_->name(), typeid(T).name());
+    return *static_cast<T*>(env_);
+  }
+
+ private:
+  void* env_ = nullptr;
+  const std::type_info* type_ = nullptr;
+};
+
 // Scheduling class, served strictly in this order; the table class has three ranks. kByLocks derives the class from
-// Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (system for
-// namespace "hbase").
+// Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (its rank follows
+// from ExecutorOptions::system_tables). Procedures of the classes cluster, meta, server and kTableMeta are urgent: they
+// and their descendants may run on the capacity that is reserved for work that must progress when every other worker is
+// stuck.
 enum class Priority : std::uint8_t { kByLocks, kCluster, kMeta, kServer, kPeer, kTableMeta, kTableSystem, kTableUser };
 
 // The result of absorbing a report from outside.
@@ -71,10 +99,6 @@ class Procedure {
   // (parent keeps child locks).
   [[nodiscard]] virtual bool HoldLocks() const { return false; }
   [[nodiscard]] virtual Priority priority() const { return Priority::kByLocks; }
-  // If true, the procedure may run on the capacity that is reserved for work that must progress when every other worker
-  // is stuck (meta and crash handling). Descendants of an urgent procedure are urgent. Default: true for priority
-  // cluster, meta or server.
-  [[nodiscard]] virtual bool Urgent() const;
 
   // Folds a report from outside into the data. Called on a COPY, without side effects: the executor commits the copy,
   // swaps it in, wakes the procedure, and only then lets the reporter be answered. Default: refuses the report.
@@ -91,12 +115,11 @@ class Procedure {
   // order). Default: ok.
   [[nodiscard]] virtual Status CheckBypass() const { return Ok(); }
 
-  // Text for log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...". No line
-  // breaks.
-  [[nodiscard]] virtual std::string Describe() const { return {}; }
+  // For log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...".
+  [[nodiscard]] virtual Description Describe() const { return {}; }
   // Returns Describe() for the log line of the start; a type may add what the environment has at that moment. Called
   // before its first step, on the thread of that step.
-  [[nodiscard]] virtual std::string DescribeStart(const EnvRef& /*env*/) const { return Describe(); }
+  [[nodiscard]] virtual Description DescribeStart(const EnvRef& /*env*/) const { return Describe(); }
   // Progress for listings and for clients that wait. nullopt: unknown.
   [[nodiscard]] virtual std::optional<PartsLeft> Parts() const { return std::nullopt; }
 

@@ -27,13 +27,15 @@ class ProcedureRegistry {
     std::string name;
     std::span<const StepRow> rows;
     std::function<ProcedurePtr()> make;  // an empty object, for loading
+    std::string data_message = {};       // full name of the protobuf message of its data; empty: it has none
     [[nodiscard]] bool has_undo() const;
     [[nodiscard]] bool has_point_of_no_return() const;
   };
 
   template <class P>
   void Register() {
-    Add({std::string(P::kTypeName), P::StaticRows(), [] { return ProcedurePtr(std::make_unique<P>()); }});
+    Add({std::string(P::kTypeName), P::StaticRows(), [] { return ProcedurePtr(std::make_unique<P>()); },
+         P::DataMessage()});
   }
   // Adding a type name twice is a programming error.
   void Add(Type type);

@@ -6,40 +6,37 @@
 namespace ratchet::procedure {
 namespace {
 
-constexpr std::string_view kSystemNamespace = "hbase";
-constexpr std::string_view kMetaTable = "hbase:meta";
-
-Priority PriorityOfTable(const ResourceKey& key) {
+Priority PriorityOfTable(const ResourceKey& key, const SystemTables& system) {
   const auto table = key.kind == ResourceKind::kRegion ? key.Parent() : key;
-  if (table->name == kMetaTable) return Priority::kTableMeta;
+  if (!system.first.empty() && table->name == system.first) return Priority::kTableMeta;
   const auto space = table->Parent();
-  return space && space->name == kSystemNamespace ? Priority::kTableSystem : Priority::kTableUser;
+  return space && system.IsNamespace(space->name) ? Priority::kTableSystem : Priority::kTableUser;
 }
 
-Priority PriorityOf(const ResourceKey& key) {
+Priority PriorityOf(const ResourceKey& key, const SystemTables& system) {
   switch (key.kind) {
     case ResourceKind::kCluster: return Priority::kCluster;
     case ResourceKind::kMeta: return Priority::kMeta;
     case ResourceKind::kServer: return Priority::kServer;
     case ResourceKind::kPeer: return Priority::kPeer;
-    case ResourceKind::kNamespace: return key.name == kSystemNamespace ? Priority::kTableSystem : Priority::kTableUser;
+    case ResourceKind::kNamespace: return system.IsNamespace(key.name) ? Priority::kTableSystem : Priority::kTableUser;
     case ResourceKind::kTable:
-    case ResourceKind::kRegion: return PriorityOfTable(key);
+    case ResourceKind::kRegion: return PriorityOfTable(key, system);
   }
   return Priority::kTableUser;
 }
 
-Priority PriorityOfAll(const LockSet& locks) {
+Priority PriorityOfAll(const LockSet& locks, const SystemTables& system) {
   Priority best = Priority::kTableUser;
-  for (const LockRequest& request : locks.requests()) best = std::min(best, PriorityOf(request.key));
+  for (const LockRequest& request : locks.requests()) best = std::min(best, PriorityOf(request.key, system));
   return best;
 }
 
 // Returns the most specific resource; a region counts as its table.
-ResourceKey QueueOf(const LockSet& locks) {
+ResourceKey QueueOf(const LockSet& locks, const SystemTables& system) {
   const LockRequest* chosen = &locks.requests().front();
   for (const LockRequest& request : locks.requests()) {
-    if (PriorityOf(request.key) < PriorityOf(chosen->key)) chosen = &request;
+    if (PriorityOf(request.key, system) < PriorityOf(chosen->key, system)) chosen = &request;
   }
   if (chosen->key.kind == ResourceKind::kRegion) return *chosen->key.Parent();
   for (const LockRequest& request : locks.requests()) {
@@ -48,29 +45,24 @@ ResourceKey QueueOf(const LockSet& locks) {
   return chosen->key;
 }
 
-}  // namespace
-
-Priority EffectivePriority(const Procedure& procedure) {
-  if (const Priority declared = procedure.priority(); declared != Priority::kByLocks) return declared;
-  return PriorityOfAll(procedure.Locks());
+bool IsUrgent(Priority priority) {
+  return priority == Priority::kCluster || priority == Priority::kMeta || priority == Priority::kServer ||
+         priority == Priority::kTableMeta;
 }
 
-SchedulingPlace PlaceOf(const Procedure& procedure) {
+}  // namespace
+
+SchedulingPlace PlaceOf(const Procedure& procedure, const SystemTables& system) {
   const LockSet locks = procedure.Locks();
   SchedulingPlace place;
   place.priority = procedure.priority();
-  if (place.priority == Priority::kByLocks) place.priority = PriorityOfAll(locks);
-  place.queue = locks.empty() ? ResourceKey::Table(std::string(procedure.type_name())) : QueueOf(locks);
+  if (place.priority == Priority::kByLocks) place.priority = PriorityOfAll(locks, system);
+  place.urgent = IsUrgent(place.priority);
+  place.queue = locks.empty() ? ResourceKey::Table(std::string(procedure.type_name())) : QueueOf(locks, system);
   for (const LockRequest& request : locks.requests()) {
     place.exclusive |= request.mode == LockMode::kExclusive && request.key == place.queue;
   }
   return place;
-}
-
-bool Procedure::Urgent() const {
-  const Priority priority = EffectivePriority(*this);
-  return priority == Priority::kCluster || priority == Priority::kMeta || priority == Priority::kServer ||
-         priority == Priority::kTableMeta;
 }
 
 }  // namespace ratchet::procedure

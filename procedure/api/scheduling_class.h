@@ -1,13 +1,11 @@
 // The scheduling class and the queue of a procedure, derived from its locks unless the procedure declares another one.
 #pragma once
 
+#include "procedure/api/executor_options.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/procedure.h"
 
 namespace ratchet::procedure {
-
-// Never kByLocks.
-[[nodiscard]] Priority EffectivePriority(const Procedure& procedure);
 
 struct SchedulingPlace {
   Priority priority = Priority::kTableUser;  // never kByLocks
@@ -15,7 +13,8 @@ struct SchedulingPlace {
   // locks nothing.
   ResourceKey queue;
   bool exclusive = false;  // it locks that resource exclusively
+  bool urgent = false;     // it may run on the reserved capacity
 };
-[[nodiscard]] SchedulingPlace PlaceOf(const Procedure& procedure);
+[[nodiscard]] SchedulingPlace PlaceOf(const Procedure& procedure, const SystemTables& system);
 
 }  // namespace ratchet::procedure

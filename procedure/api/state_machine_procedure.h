@@ -3,17 +3,17 @@
 //   class CreateTable final : public StateMachineProcedure<CreateTable, pb::CreateTableData> {
 //    public:
 //     static constexpr std::string_view kTypeName = "CreateTable";        // stored, never changes
-//     enum class State : StepNo { kPrepare = 1, ... };                     // stored, never renumbered
-//     static constexpr auto Steps() { return std::array{On(State::kPrepare, "PREPARE", &CreateTable::Prepare, ...)}; }
+//     static constexpr auto Steps() { return std::array{On<&CreateTable::Prepare>(1, "PREPARE", ...), ...}; }
 //   };
 //
 // P needs a default constructor (for loading). `Data` is any message with SerializeAsString, ParseFromArray and a
-// default constructor. A duplicate number or name, number zero, a missing function or undo, and an undo after a point
-// of no return do not compile.
+// default constructor. A duplicate number or name, number zero, a missing function or undo, an undo after a point of no
+// return, and a transition to a function that is not in exactly one row do not compile.
 #pragma once
 
 #include <array>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -40,9 +40,19 @@ class StateMachineProcedure : public Procedure {
   }
 
   [[nodiscard]] const Data& data() const { return data_; }
+  // Full name of the protobuf message; empty for other data.
+  [[nodiscard]] static std::string DataMessage() {
+    if constexpr (requires { Data::descriptor()->full_name(); }) {
+      return std::string(Data::descriptor()->full_name());
+    } else {
+      return {};
+    }
+  }
 
   [[nodiscard]] StepOutcome RunStep(StepNo step, StepContext& ctx) override {
-    return (static_cast<P&>(*this).*(RowOf(step).run))(ctx);
+    const auto& row = RowOf(step);
+    if (row.needs != StepNeeds{}) RATCHET_STEP(Require(row.needs, ctx));
+    return (static_cast<P&>(*this).*(row.run))(ctx);
   }
   [[nodiscard]] Status UndoStep(StepNo step, StepContext& ctx) override {
     const auto& row = RowOf(step);
@@ -66,41 +76,71 @@ class StateMachineProcedure : public Procedure {
   }
 
  protected:
-  // Makes one row. `state`: P::State; `run`: a member of P; `undo`: UndoBy(&P::X), kNothingToUndo or kNoReturn;
-  // `locks`: kReleasesWhileChildrenRun, kReleasesBetweenTries, or omitted.
-  template <class State>
-  static constexpr Step<P> On(State state, std::string_view name, StepOutcome (P::*run)(StepContext&), Undo<P> undo,
-                              ChildTypes spawns = {}, LockPolicy locks = LockPolicy::kAsProcedureSays) {
-    static_assert(std::is_same_v<State, typename P::State>, "a state of another procedure");
-    return {static_cast<StepNo>(state), name, run, undo, spawns, locks};
+  // Makes one row. `Run`: a member of P, in no other row that a transition names; `undo`: UndoBy<&P::X>(),
+  // kNothingToUndo or kNoReturn; `options`, in any order: Spawns(...), kReleasesWhileChildrenRun or
+  // kReleasesBetweenTries, needs. Functions are template arguments because g++ 12 does not convert a function of a base
+  // class in a constant.
+  template <auto Run, class... Options>
+  static constexpr Step<P> On(StepNo number, std::string_view name, Undo<P> undo, Options... options) {
+    constexpr StepOutcome (P::*kRun)(StepContext&) = Run;
+    Step<P> row{number, name, kRun, undo, {}, LockPolicy::kAsProcedureSays, {}};
+    (row.Set(options), ...);
+    return row;
   }
-  static constexpr Undo<P> UndoBy(Status (P::*fn)(StepContext&)) { return {UndoKind::kCall, fn}; }
+  template <auto Back>
+  static constexpr Undo<P> UndoBy() {
+    constexpr Status (P::*kBack)(StepContext&) = Back;
+    return {UndoKind::kCall, kBack};
+  }
   static constexpr Undo<P> kNothingToUndo{UndoKind::kNothing, nullptr};
   static constexpr Undo<P> kNoReturn{UndoKind::kPointOfNoReturn, nullptr};
   static constexpr LockPolicy kReleasesWhileChildrenRun = LockPolicy::kReleasesWhileChildrenRun;
   static constexpr LockPolicy kReleasesBetweenTries = LockPolicy::kReleasesBetweenTries;
 
-  // Typed transitions: another procedure's state does not compile.
-  template <class State>
-  static Next GoTo(State state) {
-    static_assert(std::is_same_v<State, typename P::State>, "a state of another procedure");
-    return {static_cast<StepNo>(state)};
+  // Meets the needs of a row. Returns nullopt if they are met; otherwise the outcome that the step must return. A host
+  // whose rows have needs overrides this in one base class of its procedures.
+  [[nodiscard]] virtual std::optional<StepOutcome> Require(StepNeeds /*needs*/, StepContext& /*ctx*/) {
+    FailCheck("needs are met", __FILE__, __LINE__, std::string(P::kTypeName) + " has needs that its host ignores");
   }
-  template <class State>
-  static Spawn SpawnThen(State resume_at, std::vector<ProcedurePtr> children) {
-    static_assert(std::is_same_v<State, typename P::State>, "a state of another procedure");
-    return {static_cast<StepNo>(resume_at), std::move(children)};
+
+  // Transitions name the function that runs next: GoTo<&P::Assign>().
+  template <auto Run>
+  static Next GoTo() {
+    if constexpr (kFunctionsAreCompared) {
+      static_assert(NumberOf<Run>() != 0, "the function is in no row of the step table, or in several");
+      constexpr StepNo kNumber = NumberOf<Run>();
+      return {kNumber};
+    } else {
+      static const StepNo number = NumberOf<Run>();
+      return {number};
+    }
   }
-  template <class State>
-  static Spawn SpawnThen(State resume_at, ProcedurePtr child) {
+  template <auto Run>
+  static Spawn SpawnThen(std::vector<ProcedurePtr> children) {
+    return {GoTo<Run>().state, std::move(children)};
+  }
+  template <auto Run>
+  static Spawn SpawnThen(ProcedurePtr child) {
     std::vector<ProcedurePtr> children;
     children.push_back(std::move(child));
-    return SpawnThen(resume_at, std::move(children));
+    return SpawnThen<Run>(std::move(children));
   }
 
   Data data_;  // the only durable member
 
  private:
+  // Number of the one row that runs this function; 0 if there is none, or several.
+  template <auto Run>
+  static constexpr StepNo NumberOf() {
+    constexpr StepOutcome (P::*kRun)(StepContext&) = Run;
+    StepNo found = 0;
+    for (const auto& row : P::Steps()) {
+      if (row.run != kRun) continue;
+      if (found != 0) return 0;
+      found = row.number;
+    }
+    return found;
+  }
   static constexpr auto MakeRows() {
     constexpr auto kSteps = P::Steps();
     static_assert(StepTableIsSound(P::Steps()),

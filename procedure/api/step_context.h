@@ -15,10 +15,10 @@
 #include "common/base/prng.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
-#include "procedure/api/env_ref.h"
 #include "procedure/api/event.h"
+#include "procedure/api/procedure.h"
 #include "procedure/api/procedure.h"  // an outcome owns the children that it spawns
-#include "procedure/api/step_outcome.h"
+#include "procedure/api/step_table.h"
 
 namespace ratchet::procedure {
 
@@ -114,7 +114,7 @@ class StepContext {
   [[nodiscard]] virtual Status CheckOwner() = 0;
   // CheckOwner for work on another thread; callable as long as the store exists.
   [[nodiscard]] virtual std::function<Status()> OwnerCheck() const = 0;
-  // True for the step of a procedure that the reserved workers run (Procedure::Urgent).
+  // True for the step of a procedure that the reserved workers run (Priority).
   [[nodiscard]] virtual bool urgent() const = 0;
 
  protected:

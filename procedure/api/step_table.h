@@ -1,26 +1,126 @@
 // The step table: one row per state of a procedure type, checked at compile time and again at registration.
 //
-//   enum class State : StepNo { kPrepare = 1, kWriteFsLayout = 2, kAssign = 3 };
 //   static constexpr auto Steps() { return std::array{
-//       On(State::kPrepare,     "PREPARE",      &CreateTable::Prepare,     kNothingToUndo),
-//       On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
-//       On(State::kAssign,      "ASSIGN",       &CreateTable::Assign,      kNoReturn, Spawns("TransitRegionState"),
-//          kReleasesWhileChildrenRun),
+//       On<&CreateTable::Prepare>(1, "PREPARE", kNothingToUndo),
+//       On<&CreateTable::WriteFsLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CreateTable::ArchiveLayout>()),
+//       On<&CreateTable::Assign>(3, "ASSIGN", kNoReturn, Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
 //   }; }
 //
-// The first row is the initial state. Numbers and names are stored and shown: never change or reuse them.
+// Only the table knows the numbers: a step continues with `GoTo<&CreateTable::Assign>()`. The first row is the initial
+// state. Numbers and names are stored and shown: never change or reuse them.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "common/base/clock.h"
 #include "common/base/result.h"
-#include "procedure/api/step_outcome.h"
+#include "procedure/api/event.h"
 
 namespace ratchet::procedure {
+
+// The outcomes of a step: a closed set, visited without a default.
+//
+// Durable before anything else happens: Next, Spawn, Await, Done, Fail, EndFailed (and the data that the step changed).
+// Not durable: Retry, Yield and an in-memory Await (StepContext::AwaitAsync). The executor resets data that such a step
+// changed to its durable content. So EVERY run of a step starts from durable data, and no step acts on something that a
+// crash would forget.
+
+// The stable number of a state in its type's step table; stored, never 0, never reused.
+using StepNo = std::uint32_t;
+
+class Procedure;
+using ProcedurePtr = std::unique_ptr<Procedure>;
+
+// Continue with `state`. Locks are kept.
+struct Next {
+  StepNo state = 0;
+};
+
+// Parent and children become durable in one batch. The parent continues with `resume_at` when the last child has
+// succeeded. Children are new objects; no order among them may be relied upon. Without children it is a Next.
+struct Spawn {
+  StepNo resume_at = 0;
+  std::vector<ProcedurePtr> children;
+};
+
+// Suspend until the ticket's event is woken, a report is absorbed, or `timeout` has passed (StepContext::timed_out).
+// Then the SAME state runs again, as it does after a restart (the time-out then starts again, S13 (durations and
+// derived counts)). Without a ticket it is a sleep that reports may cut short. `in_memory`: only through
+// StepContext::AwaitAsync.
+struct Await {
+  std::optional<WaitTicket> ticket;
+  std::optional<Millis> timeout;
+  bool in_memory = false;
+};
+
+// Run the same state again later. The attempt number, `why` and the time of the next try are visible meanwhile. Without
+// a `delay` the executor's backoff policy chooses one from the attempt number. When the state has used its attempts
+// (`max_attempts`, or if that is 0 ExecutorOptions::retry_attempts), the outcome is Fail instead.
+struct Retry {
+  Error why;
+  std::optional<Millis> delay = std::nullopt;
+  std::uint32_t max_attempts = 0;
+  std::optional<WaitTicket> sooner = std::nullopt;  // a wake-up of its event ends the delay
+};
+
+// Run the same state again, after the other procedures in the queue. It is the correct outcome for "interrupted", too.
+struct Yield {};
+
+// Succeeded. `result` is kept for the client until it is acknowledged or too old.
+struct Done {
+  std::string result;
+};
+
+// Undo the whole tree. After the tree's point of no return nothing can fail: such a Fail parks the procedure and shows
+// `why`.
+struct Fail {
+  Error why;
+};
+
+// End with an error and with nothing to undo: only a root after its point of no return may do this, once it has cleaned
+// up its own changes. The client receives the error. For any other procedure this outcome is a broken rule.
+struct EndFailed {
+  Error why;
+};
+
+// [[nodiscard]]: a dropped outcome is a compile error.
+struct [[nodiscard]] StepOutcome : std::variant<Next, Spawn, Await, Retry, Yield, Done, Fail, EndFailed> {
+  using variant::variant;
+};
+
+// Ends the enclosing step with the outcome of `expr`, if it has one. `expr` is an optional StepOutcome; the enclosing
+// function returns a StepOutcome or an optional one.
+#define RATCHET_STEP(expr)                                                                    \
+  do {                                                                                        \
+    if (auto&& ratchet_outcome = (expr); ratchet_outcome) return *std::move(ratchet_outcome); \
+  } while (false)
+
+// The outcome as stored in the step history and shown to humans. Append only.
+enum class OutcomeKind : std::uint8_t {
+  kNext = 1,
+  kSpawn = 2,
+  kAwait = 3,
+  kRetry = 4,
+  kYield = 5,
+  kDone = 6,
+  kFail = 7,
+  kException = 8,
+  kUndone = 9,
+  kUndoFailed = 10,
+  kEndFailed = 11,
+};
+[[nodiscard]] OutcomeKind KindOf(const StepOutcome& outcome);
+[[nodiscard]] std::string_view OutcomeName(OutcomeKind kind);
 
 class StepContext;
 
@@ -62,6 +162,14 @@ enum class LockPolicy : std::uint8_t {
 };
 [[nodiscard]] std::string_view LockPolicyName(LockPolicy policy);  // for --list-steps; empty: kAsProcedureSays
 
+// Conditions that must hold before the function of a row runs: bits whose meaning the host defines. The runner calls
+// StateMachineProcedure::Require with them at the beginning of every run of the row, not before an undo.
+enum class StepNeeds : std::uint8_t {};
+[[nodiscard]] constexpr StepNeeds operator|(StepNeeds a, StepNeeds b) {
+  return static_cast<StepNeeds>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
+}
+[[nodiscard]] constexpr bool Includes(StepNeeds needs, StepNeeds one) { return (needs | one) == needs; }
+
 template <class P>
 struct Step {
   StepNo number = 0;
@@ -70,6 +178,11 @@ struct Step {
   Undo<P> undo;
   ChildTypes spawns;
   LockPolicy locks = LockPolicy::kAsProcedureSays;
+  StepNeeds needs{};
+
+  constexpr void Set(ChildTypes types) { spawns = types; }
+  constexpr void Set(LockPolicy policy) { locks = policy; }
+  constexpr void Set(StepNeeds conditions) { needs = conditions; }
 };
 
 // A row without its functions, as the registry, the sweeps and the operator's views see it.
@@ -81,12 +194,12 @@ struct StepRow {
   LockPolicy locks = LockPolicy::kAsProcedureSays;
 };
 
-// g++ does not compare functions with null at compile time under its undefined behaviour sanitizer (GCC bug 71962); the
-// other builds do, and ProcedureRegistry::Verify looks again.
+// g++ does not compare functions with null, or with each other, at compile time under its undefined behaviour sanitizer
+// (GCC bug 71962). The other builds do, and ProcedureRegistry::Verify checks the tables again.
 #if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool kNullFunctionsAreSeen = false;
+inline constexpr bool kFunctionsAreCompared = false;
 #else
-inline constexpr bool kNullFunctionsAreSeen = true;
+inline constexpr bool kFunctionsAreCompared = true;
 #endif
 
 // Checks: numbers non-zero and unique, names non-empty and unique, every row with a function and a declared undo, no
@@ -96,7 +209,7 @@ consteval bool StepTableIsSound(const Rows& rows) {
   bool no_return = false;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].number == 0 || rows[i].name.empty()) return false;
-    if constexpr (kNullFunctionsAreSeen) {
+    if constexpr (kFunctionsAreCompared) {
       if (rows[i].run == nullptr) return false;
       if ((rows[i].undo.kind == UndoKind::kCall) != (rows[i].undo.fn != nullptr)) return false;
     }

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
+#include "procedure/api/description.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/procedure.h"
 
@@ -99,7 +100,7 @@ struct ProcedureInfo {
   ProcId parent;  // invalid for a root
   ProcId root;
   std::string type;
-  std::string description;
+  Description description;
   std::optional<PartsLeft> parts;  // of its work
   std::string owner;
   ProcState state = ProcState::kRunnable;

@@ -1,14 +1,67 @@
 #include "procedure/core/lock_manager.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/check.h"
-#include "procedure/core/lock_resource.h"
+#include "procedure/core/lists.h"
 
 namespace ratchet::procedure {
+
+// One lockable resource inside the lock manager: its holders and its queues. Only for lock_manager*.cc.
+
+// A place in the queue of one resource.
+struct LockPlace {
+  LockPlace* prev = nullptr;
+  LockPlace* next = nullptr;
+  QueuedRequest* waiter = nullptr;
+  LockResource* resource = nullptr;
+  LockMode mode = LockMode::kShared;
+};
+
+struct QueuedRequest {
+  QueuedRequest* prev = nullptr;  // among the waiters at the same resource
+  QueuedRequest* next = nullptr;
+  LockHolder* who = nullptr;
+  std::uint64_t arrival = 0;
+  std::size_t reached = 0;  // the first key that it cannot have yet, where it waits
+  bool candidate = false;
+  LockPlan plan;                  // owned: returned when it leaves
+  std::vector<LockPlace> places;  // one per want, in the order of keys
+
+  [[nodiscard]] LockPlace& place() { return places[reached]; }
+};
+
+struct LockResource {
+  explicit LockResource(ResourceKey k) : key(std::move(k)) {}
+
+  // A grant: the holder, and the index of the grant in it.
+  struct Grant {
+    LockHolder* holder;
+    std::uint32_t index;
+  };
+  const ResourceKey key;
+  std::uint32_t refs = 0;             // plans, grants
+  std::uint32_t related_waiters = 0;  // number of `waiters` that have ancestors
+  std::vector<Grant> exclusive;       // one chain of ancestors
+  std::vector<Grant> shared;
+  Links<LockPlace> shared_line;     // by arrival
+  Links<LockPlace> exclusive_line;  // by arrival
+  Links<QueuedRequest> waiters;     // waiters whose first missing key this is, by arrival
+
+  std::vector<Grant>& grants(LockMode mode) { return mode == LockMode::kExclusive ? exclusive : shared; }
+  Links<LockPlace>& line(LockMode mode) { return mode == LockMode::kExclusive ? exclusive_line : shared_line; }
+  [[nodiscard]] bool nobody_waits() const { return exclusive_line.empty() && shared_line.empty(); }
+};
+
+// True if this place blocks a later conflicting request: its waiter has reached this key.
+inline bool HasReached(const LockPlace& place) {
+  return static_cast<std::size_t>(&place - place.waiter->places.data()) <= place.waiter->reached;
+}
 
 LockManager::LockManager() = default;
 LockManager::~LockManager() = default;
@@ -365,6 +418,89 @@ std::vector<LockInfo> LockManager::List() const {
   }
   std::sort(all.begin(), all.end(), [](const LockInfo& a, const LockInfo& b) { return a.key < b.key; });
   return all;
+}
+
+// Explains waits: what a waiter waits for, and whether a request keeps to the order, S15 (total lock order).
+
+LockManager::Blocked LockManager::BlockedBy(const LockHolder& who) const {
+  Blocked blocked;
+  if (!who.waits()) return blocked;
+  const QueuedRequest& waiter = *who.waiter_;
+  const Wants& wants = waiter.plan.wants_;
+  const std::size_t missing = FirstMissing(who, wants, waiter.arrival);
+  if (missing == wants.size()) return blocked;
+  const LockResource& resource = *wants[missing].resource;
+  const LockMode mode = wants[missing].mode;
+  blocked.key = resource.key;
+  const auto add_strangers = [&](const std::vector<LockResource::Grant>& grants) {
+    for (const LockResource::Grant& grant : grants) {
+      if (!InFamily(who, *grant.holder)) blocked.holders.push_back(grant.holder->who());
+    }
+  };
+  add_strangers(resource.exclusive);
+  if (mode == LockMode::kExclusive) add_strangers(resource.shared);
+  std::sort(blocked.holders.begin(), blocked.holders.end());
+  blocked.holders.erase(std::unique(blocked.holders.begin(), blocked.holders.end()), blocked.holders.end());
+  if (CoveredByAncestor(who.parent_, resource, mode)) return blocked;
+  AddAhead(waiter.places[missing], blocked.ahead);
+  return blocked;
+}
+
+// The newest exclusive request ahead at this key itself waits for all ahead of it (unless its ancestor has the lock
+// already), so those need not be named again. Otherwise each of 100,000 waiters in one queue would name all before it.
+void LockManager::AddAhead(const LockPlace& place, std::vector<ProcId>& pids) {
+  const std::uint64_t arrival = place.waiter->arrival;
+  const LockResource& resource = *place.resource;
+  const auto before = [&](LockMode mode) {
+    if (mode == place.mode) return place.prev;
+    LockPlace* at = place.resource->line(mode).tail;
+    while (at != nullptr && at->waiter->arrival > arrival) at = at->prev;
+    return at;
+  };
+  std::vector<const QueuedRequest*> ahead;
+  std::uint64_t speaks_for = 0;  // requests with a lower arrival number are reached through this one
+  for (const LockPlace* at = before(LockMode::kExclusive); at != nullptr && speaks_for == 0; at = at->prev) {
+    if (!HasReached(*at)) continue;
+    ahead.push_back(at->waiter);
+    const bool stands_here = &at->waiter->place() == at;
+    if (stands_here && !CoveredByAncestor(at->waiter->who->parent_, resource, at->mode))
+      speaks_for = at->waiter->arrival;
+  }
+  if (place.mode == LockMode::kExclusive) {
+    for (const LockPlace* at = before(LockMode::kShared); at != nullptr && at->waiter->arrival > speaks_for;
+         at = at->prev) {
+      if (HasReached(*at)) ahead.push_back(at->waiter);
+    }
+  }
+  std::sort(ahead.begin(), ahead.end(),
+            [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival < b->arrival; });
+  for (const QueuedRequest* other : ahead) pids.push_back(other->who->who());
+}
+
+Status LockManager::CheckOrder(const LockHolder* parent, const std::vector<LockRequest>& wanted) {
+  const ResourceKey* last = nullptr;
+  for (const LockHolder* up = parent; up != nullptr; up = up->parent_) {
+    for (const LockHolder::Held& held : up->held_) {
+      if (last == nullptr || *last < held.resource->key) last = &held.resource->key;
+    }
+  }
+  if (last == nullptr) return Ok();
+  const auto covered = [parent](const LockRequest& request) {
+    for (const LockHolder* up = parent; up != nullptr; up = up->parent_) {
+      for (const LockHolder::Held& held : up->held_) {
+        if (held.resource->key != request.key) continue;
+        if (request.mode == LockMode::kShared || held.mode == LockMode::kExclusive) return true;
+      }
+    }
+    return false;
+  };
+  for (const LockRequest& request : wanted) {
+    if (*last < request.key || covered(request)) continue;
+    return Error(Code::kInvalidArgument,
+                 fmt::format("wants {}, which comes before {} that an ancestor holds (lock order)",
+                             request.key.ToString(), last->ToString()));
+  }
+  return Ok();
 }
 
 }  // namespace ratchet::procedure

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "common/base/check.h"
+#include "procedure/api/executor_options.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/procedure.h"
-#include "procedure/api/run_limits.h"
-#include "procedure/core/intrusive_list.h"
+#include "procedure/core/lists.h"
 
 namespace ratchet::procedure {
 

@@ -6,7 +6,44 @@
 #include "common/base/mutant.h"
 
 namespace ratchet::procedure {
+
+std::string_view NextActionKindName(NextActionKind kind) {
+  using enum NextActionKind;
+  switch (kind) {
+    case kRun: return "run";
+    case kRunAgain: return "run_again";
+    case kChildren: return "children";
+    case kEvent: return "event";
+    case kAsync: return "async";
+    case kRetry: return "retry";
+    case kOperator: return "operator";
+    case kUndo: return "undo";
+    case kFinished: return "finished";
+  }
+  return "?";
+}
+
+NextActionKind NextActionKindByState(ProcState state) {
+  using enum NextActionKind;
+  switch (state) {
+    case ProcState::kWaiting: return kChildren;
+    case ProcState::kFailed: return kUndo;
+    case ProcState::kSuccess:
+    case ProcState::kRolledBack: return kFinished;
+    case ProcState::kInitializing:
+    case ProcState::kRunnable:
+    case ProcState::kWaitingTimeout: return kRun;
+  }
+  return kRun;
+}
+
 namespace {
+
+// Completes a change that is stored.
+void Bump(Durable& next, std::int64_t now_ms) {
+  next.version += 1;
+  next.updated_ms = now_ms;
+}
 
 // Applies one outcome; `next` starts as the state before.
 class Applier {
@@ -74,7 +111,7 @@ class Applier {
 
   void operator()(const Fail& fail) {
     if (past()) {
-      Park("failed after the point of no return: " + fail.why.ToString());
+      ParkStep("failed after the point of no return: " + fail.why.ToString());
       return;
     }
     FailStep(fail.why);
@@ -99,7 +136,7 @@ class Applier {
     t_.failed = true;
   }
 
-  void Park(std::string reason) {
+  void ParkStep(std::string reason) {
     MoveTo(next_.state, ProcState::kRunnable);
     next_.parked = std::move(reason);
     t_.next_kind = NextActionKind::kOperator;
@@ -189,8 +226,7 @@ TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts,
   std::visit(Applier(t, durable, facts), static_cast<const StepOutcome::variant&>(outcome));
   if (t.drops_children && t.next_kind != NextActionKind::kChildren) durable.children = 0;
   if (t.commit) {
-    durable.version += 1;
-    durable.updated_ms = facts.now_ms;
+    Bump(durable, facts.now_ms);
     if (recorded) AddHistory(durable, history, facts.history_bound);
   }
   return t;
@@ -209,12 +245,11 @@ TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& fact
   TransitionEffects t;
   Applier applier(t, durable, facts);
   if (applier.past()) {
-    applier.Park(error.ToString());
+    applier.ParkStep(error.ToString());
   } else {
     applier.FailStep(error);
   }
-  durable.version += 1;
-  durable.updated_ms = facts.now_ms;
+  Bump(durable, facts.now_ms);
   AddHistory(durable, history, facts.history_bound);
   return t;
 }
@@ -232,8 +267,7 @@ Durable PassNoReturn(const Durable& now, std::int64_t now_ms) {
   next.past_no_return = true;
   next.undo.clear();
   MoveTo(next.state, ProcState::kRunnable);
-  next.version += 1;
-  next.updated_ms = now_ms;
+  Bump(next, now_ms);
   return next;
 }
 
@@ -245,9 +279,107 @@ Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64
     next.undo.push_back({row->number, order});
   MoveTo(next.state, ProcState::kFailed);
   next.error = error;
-  next.version += 1;
-  next.updated_ms = now_ms;
+  Bump(next, now_ms);
   return next;
+}
+
+Durable NewState(const Procedure& procedure, bool is_root, std::int64_t now_ms) {
+  Durable first;
+  first.state = ProcState::kInitializing;
+  first.step = procedure.rows().front().number;
+  first.data = procedure.SerializeData();
+  first.past_no_return = is_root && procedure.rows().front().undo == UndoKind::kPointOfNoReturn;
+  Bump(first, now_ms);
+  MoveTo(first.state, ProcState::kRunnable);
+  return first;
+}
+
+void GrantWithInsert(Durable& first, std::vector<LockRequest> locks) { first.locks = std::move(locks); }
+
+Durable UnreadableState(std::uint64_t version) {
+  Durable durable;
+  durable.version = version;
+  return durable;
+}
+
+Durable RecordGrant(const Durable& now, std::vector<LockRequest> locks) {
+  Durable next = now;
+  next.locks = std::move(locks);
+  Bump(next, now.updated_ms);
+  return next;
+}
+
+Durable RecordReports(const Durable& now, std::string data, std::int64_t now_ms) {
+  Durable next = now;
+  next.data = std::move(data);
+  Bump(next, now_ms);
+  return next;
+}
+
+Durable EndBypassed(const Durable& now, bool is_root, std::int64_t now_ms) {
+  Durable next = now;
+  MoveTo(next.state, ProcState::kSuccess);
+  if (is_root) next.children = 0;
+  next.locks.clear();
+  Bump(next, now_ms);
+  return next;
+}
+
+Durable EndRolledBack(const Durable& now, const std::optional<Error>& error, std::int64_t now_ms) {
+  Durable next = now;
+  MoveTo(next.state, ProcState::kRolledBack);
+  next.parked.clear();
+  if (error) next.error = error;
+  next.locks.clear();
+  next.undo.clear();
+  next.children = 0;
+  Bump(next, now_ms);
+  return next;
+}
+
+void MarkBypassed(Durable& next) {
+  next.bypassed = true;
+  next.parked.clear();
+  next.undo.clear();
+}
+
+void Park(Durable& next, std::string why) { next.parked = std::move(why); }
+
+void Unpark(Durable& next) { next.parked.clear(); }
+
+void AcceptLoss(Durable& next, std::size_t children) { next.children = static_cast<std::uint32_t>(children); }
+
+void SendTo(Durable& next, StepNo step, const std::optional<UndoEntry>& abandoned) {
+  if (abandoned) next.undo.push_back(*abandoned);
+  next.step = step;
+  MoveTo(next.state, ProcState::kRunnable);
+  next.parked.clear();
+}
+
+void RecordVerb(Durable& next, VerbEntry verb) {
+  Bump(next, verb.at_ms);
+  AddVerb(next, std::move(verb));
+}
+
+void ResumeAfterChildren(Durable& durable) { MoveTo(durable.state, ProcState::kRunnable); }
+
+void EndWithTree(Durable& durable) { MoveTo(durable.state, ProcState::kRolledBack); }
+
+NextActionKind ResumeFromRecord(Durable& durable, std::uint32_t unfinished_children) {
+  ProcState& state = durable.state;
+  if (state == ProcState::kInitializing) MoveTo(state, ProcState::kRunnable);
+  // An ended procedure keeps its end even if its data cannot be read, because its result can be read.
+  if (!durable.parked.empty() && !IsTerminal(state)) return NextActionKind::kOperator;
+  NextActionKind kind = NextActionKindByState(state);
+  if (state == ProcState::kWaiting && unfinished_children == 0) {
+    MoveTo(state, ProcState::kRunnable);
+    kind = RATCHET_MUTANT("procedure.wake_from_counter") ? NextActionKind::kEvent : NextActionKind::kRun;
+  } else if (state == ProcState::kWaitingTimeout) {
+    // Events are forgotten: the step looks again, and its time-out starts again.
+    MoveTo(state, ProcState::kRunnable);
+    if (RATCHET_MUTANT("procedure.load_keeps_waiting")) kind = NextActionKind::kEvent;
+  }
+  return kind;
 }
 
 Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms,
@@ -257,8 +389,7 @@ Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& histor
   next.undo.pop_back();
   next.data = std::move(data);
   if (next.undo.empty() && !is_root) MoveTo(next.state, ProcState::kRolledBack);
-  next.version += 1;
-  next.updated_ms = now_ms;
+  Bump(next, now_ms);
   AddHistory(next, history, history_bound);
   return next;
 }

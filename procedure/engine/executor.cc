@@ -1,34 +1,61 @@
-// The executor's members (executor.h): each takes the executor's lock, or hands the request to the part that implements
-// it. It is a library target of its own because it uses all parts, and the parts use the types of executor.h.
-#include "procedure/api/executor.h"
-
+// The executor's members (api/executor.h): each takes the executor's lock, or hands the request to the part that
+// implements it.
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/check.h"
 #include "common/base/mutex.h"
+#include "procedure/api/executor.h"
 #include "procedure/api/procedure_listener.h"
-#include "procedure/engine/abort.h"
-#include "procedure/engine/activity_watch.h"
-#include "procedure/engine/awaited.h"
+#include "procedure/engine/activity.h"
+#include "procedure/engine/advance.h"
+#include "procedure/engine/ending.h"
 #include "procedure/engine/executor_lock.h"
-#include "procedure/engine/lowest_live.h"
 #include "procedure/engine/observe.h"
 #include "procedure/engine/operator_verbs.h"
 #include "procedure/engine/pause.h"
-#include "procedure/engine/progress.h"
 #include "procedure/engine/recovery.h"
 #include "procedure/engine/report_handler.h"
-#include "procedure/engine/results.h"
 #include "procedure/engine/step_runner.h"
-#include "procedure/engine/stuck_monitor.h"
-#include "procedure/engine/submitter.h"
+#include "procedure/engine/submit.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
+
+// A value that one thread waits for and another one provides.
+
+// Shared by both sides, so that neither side destroys it while the other still uses it.
+template <class T>
+class Awaited {
+ public:
+  void Set(T value) {
+    const MutexLock lock(mutex_);
+    value_ = std::move(value);
+    changed_.NotifyAll();
+  }
+  // nullopt: `halted` returned true, so no value will come.
+  template <class IsHalted>
+  std::optional<T> Wait(IsHalted halted) {
+    while (true) {
+      const bool over = halted();  // read before the value, so a value that came first is not missed
+      const MutexLock lock(mutex_);
+      if (value_ || over) return std::move(value_);
+      changed_.WaitFor(mutex_, std::chrono::milliseconds(100));
+      if (value_) return std::move(value_);
+    }
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::optional<T> value_ GUARDED_BY(mutex_);
+};
 
 struct Executor::Parts {
   Parts(Deps deps, Options options)
@@ -48,8 +75,10 @@ void Every(const std::shared_ptr<Core>& core, Millis interval, void (*work)(Exec
     if (alive == nullptr) return;
     {
       ExecutorLock held(*alive);
-      if (held->stopping || held->halted) return;
-      work(held);
+      const bool over = held->stopping || held->halted;
+      if (!over) work(held);
+      held.Finish();
+      if (over) return;
     }
     Every(alive, interval, work);
   });
@@ -69,6 +98,7 @@ void Executor::Start() {
     RATCHET_CHECK(held->recovered && !held->started, "Start must be called once, after Recover");
     held->started = true;
     for (std::size_t i = 0; i < held->scheduler.size(); ++i) held.NotifyWorkers(false);
+    held.Finish();
   }
   parts_->core->deps.workers.Start(parts_->runner);
   Every(parts_->core, parts_->core->options.evict_interval, EvictResults);
@@ -79,11 +109,14 @@ void Executor::Stop() {
   bool was_started = false;
   {
     ExecutorLock held(*parts_->core);
-    if (held->stopping) return;
-    held->stopping = true;
-    AnswerBarriers(held);
-    AnswerWatches(held);
-    was_started = held->started;
+    const bool stopped_before = std::exchange(held->stopping, true);
+    if (!stopped_before) {
+      AnswerBarriers(held);
+      AnswerWatches(held);
+      was_started = held->started;
+    }
+    held.Finish();
+    if (stopped_before) return;
   }
   if (was_started) parts_->core->deps.workers.Stop();
   ExecutorLock held(*parts_->core);
@@ -95,12 +128,13 @@ void Executor::Stop() {
   held->tree.ForEach([](ProcNode& node) {
     if (node.async_results != nullptr) node.async_results->Forget();
   });
+  held.Finish();
 }
 
 namespace {
 
 bool Halted(Core& core) {
-  ExecutorLock held(core);
+  const ExecutorReadLock held(core);
   return held->halted;
 }
 
@@ -124,7 +158,7 @@ Result<ProcedureResult> Executor::Await(ProcId pid) {
   const auto answer = std::make_shared<Awaited<ProcedureResult>>();
   OnFinished(pid, [answer](ProcedureResult result) { answer->Set(std::move(result)); });
   auto result = answer->Wait([this] {
-    ExecutorLock held(*parts_->core);
+    const ExecutorReadLock held(*parts_->core);
     return held->halted || held->stopping;
   });
   if (result) return *std::move(result);
@@ -137,7 +171,7 @@ void Executor::SubmitAsync(ProcedurePtr root, SubmitOptions options, std::functi
 }
 
 std::optional<ProcId> Executor::FindNonce(Nonce nonce) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->nonces.Find({nonce.group, nonce.nonce});
 }
 
@@ -147,18 +181,20 @@ void Executor::Deliver(ProcId pid, std::string message, std::function<void(Resul
 
 void Executor::Wake(const EventKey& event) {
   ExecutorLock held(*parts_->core);
-  if (held->stopping || held->halted) return;
   std::vector<ProcId> woken;
-  held->waits.Wake(event, woken);
+  if (!held->stopping && !held->halted) held->waits.Wake(event, woken);
   for (const ProcId pid : woken) {
     if (ProcNode* node = held->tree.Find(pid)) EndWait(held, *node, /*timed_out=*/false);
   }
+  held.Finish();
 }
 
 bool Executor::Kick(ProcId pid) {
   ExecutorLock held(*parts_->core);
   ProcNode* node = held->tree.Find(pid);
-  return node != nullptr && !held->stopping && !held->halted && EndWait(held, *node, /*timed_out=*/false);
+  const bool waited = node != nullptr && !held->stopping && !held->halted && EndWait(held, *node, /*timed_out=*/false);
+  held.Finish();
+  return waited;
 }
 
 void Executor::Abort(ProcId pid, OperatorNote note, std::function<void(Status)> done) {
@@ -194,7 +230,7 @@ void Executor::Resume(PauseScope scope, OperatorNote note, std::function<void(St
 }
 
 ProcedureResult Executor::GetResult(ProcId pid) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   const ProcNode* node = held->tree.Find(pid);
   return node == nullptr ? ProcedureResult{} : ResultOf(*node);
 }
@@ -202,6 +238,7 @@ ProcedureResult Executor::GetResult(ProcId pid) const {
 void Executor::Ack(ProcId pid) {
   ExecutorLock held(*parts_->core);
   Acknowledge(held, pid);
+  held.Finish();
 }
 
 void Executor::OnFinished(ProcId pid, std::function<void(ProcedureResult)> done) {
@@ -210,20 +247,21 @@ void Executor::OnFinished(ProcId pid, std::function<void(ProcedureResult)> done)
   ProcedureResult result = node == nullptr ? ProcedureResult{} : ResultOf(*node);
   if (result.status == ProcedureResult::Status::kRunning) {
     node->finish_waiters.push_back(std::move(done));
-    return;
+  } else {
+    held.Later([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
   }
-  held.Later([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
+  held.Finish();
 }
 
 std::vector<ProcedureInfo> Executor::List() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   std::vector<ProcedureInfo> all;
   for (const ProcNode* node : held->tree.Sorted()) all.push_back(InfoOf(held, *node));
   return all;
 }
 
 ProcedureCounts Executor::Count(std::uint32_t stuck_attempts) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   ProcedureCounts counts;
   held->tree.ForEach([&](const ProcNode& node) {
     ++counts.all;
@@ -235,12 +273,12 @@ ProcedureCounts Executor::Count(std::uint32_t stuck_attempts) const {
 }
 
 WorkersInfo Executor::Workers() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return LookAtWorkers(held);
 }
 
 std::vector<ProcedureInfo> Executor::Tree(ProcId pid) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   std::vector<ProcedureInfo> members;
   const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr) return members;
@@ -249,55 +287,55 @@ std::vector<ProcedureInfo> Executor::Tree(ProcId pid) const {
 }
 
 Result<std::uint32_t> Executor::AwaitedAttempt(ProcId pid) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return AwaitedAttemptOf(held, pid);
 }
 
 std::optional<ProcedureInfo> Executor::Get(ProcId pid) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr) return std::nullopt;
   return InfoOf(held, *node);
 }
 
 std::vector<LockInfo> Executor::Locks() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->locks.List();
 }
 
 std::vector<LimitInfo> Executor::Limits() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return LimitsOf(held);
 }
 
 std::vector<PauseInfo> Executor::Pauses() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->pauses.active;
 }
 
 std::vector<PauseLogEntry> Executor::PauseLog() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->pauses.log;
 }
 
 WaitForGraph Executor::WaitFor() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return BuildWaitForGraph(held);
 }
 
 std::vector<StepHistoryEntry> Executor::History(ProcId pid) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   const ProcNode* node = held->tree.Find(pid);
   return node == nullptr ? std::vector<StepHistoryEntry>{} : HistoryOf(*node);
 }
 
 std::vector<TypeMetrics> Executor::Metrics() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->metrics.List();
 }
 
 ActivityBatch Executor::Activities(std::uint64_t after, std::size_t limit) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->events.After(after, limit);
 }
 
@@ -307,7 +345,7 @@ void Executor::WatchActivity(std::uint64_t after, std::size_t limit, Millis pati
 }
 
 Result<StepNo> Executor::FindStep(ProcId pid, std::string_view name_or_number) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   const ProcNode* node = held->tree.Find(pid);
   if (node == nullptr) return Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid));
   if (node->procedure == nullptr) return Error(Code::kFailedPrecondition, node->durable.parked);
@@ -321,7 +359,7 @@ Result<StepNo> Executor::FindStep(ProcId pid, std::string_view name_or_number) c
 }
 
 std::vector<ProcId> Executor::FindUnfinished(std::string_view type) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   std::vector<ProcId> pids;
   held->tree.ForEach([&pids, type](const ProcNode& node) {
     if (node.id.type == type && !IsTerminal(node.durable.state)) pids.push_back(node.id.pid);
@@ -333,7 +371,7 @@ std::vector<ProcId> Executor::FindUnfinished(std::string_view type) const {
 void Executor::ForEach(const std::function<void(const Procedure&, const ProcedureInfo&)>& visit) const {
   std::vector<std::pair<const Procedure*, ProcedureInfo>> live;
   {
-    ExecutorLock held(*parts_->core);
+    const ExecutorReadLock held(*parts_->core);
     RATCHET_CHECK(!held->started, "ForEach may be called only between Recover and Start");
     for (const ProcNode* node : held->tree.Sorted()) {
       if (node->procedure != nullptr && !IsTerminal(node->durable.state)) {
@@ -345,39 +383,41 @@ void Executor::ForEach(const std::function<void(const Procedure&, const Procedur
 }
 
 std::map<std::string, std::string> Executor::SystemRecords() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->system_records;
 }
 
 std::optional<std::string> Executor::SystemRecord(const std::string& key) const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   const auto found = held->system_records.find(key);
   if (found == held->system_records.end()) return std::nullopt;
   return found->second;
 }
 
 std::vector<std::string> Executor::LoadProblems() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->load_problems;
 }
 
 Epoch Executor::epoch() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->epoch;
 }
 
 ProcId Executor::LowestLivePid() const {
   ExecutorLock held(*parts_->core);
-  return LowestLive(held);
+  const ProcId lowest = LowestLive(held);
+  held.Finish();
+  return lowest;
 }
 
 ProcId Executor::LargestPid() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->max_pid;
 }
 
 bool Executor::Idle() const {
-  ExecutorLock held(*parts_->core);
+  const ExecutorReadLock held(*parts_->core);
   return held->commits_in_flight == 0 && held->running.empty() && held->resumed.empty() &&
          held->resumed_urgent.empty() && held->scheduler.size() == 0;
 }
@@ -385,6 +425,7 @@ bool Executor::Idle() const {
 void Executor::AddListener(std::shared_ptr<ProcedureListener> listener) {
   ExecutorLock held(*parts_->core);
   held->listeners.push_back(std::make_shared<RegisteredListener>(std::move(listener)));
+  held.Finish();
 }
 
 void Executor::RemoveListener(const std::shared_ptr<ProcedureListener>& listener) {
@@ -393,6 +434,7 @@ void Executor::RemoveListener(const std::shared_ptr<ProcedureListener>& listener
     if (each->listener == listener) each->removed.store(true);
     return each->listener == listener;
   });
+  held.Finish();
 }
 
 }  // namespace ratchet::procedure

@@ -1,12 +1,13 @@
 #include "procedure/engine/executor_lock.h"
 
 #include <exception>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "procedure/engine/node_record.h"
+#include "procedure/core/node.h"
 
 namespace ratchet::procedure {
 
@@ -53,6 +54,13 @@ Status HitCommitFault(std::string_view name, const CommitTask& task) {
 
 }  // namespace
 
+// An exception has left the scope before Finish: what was queued is sent all the same, because a node whose commit is
+// never sent would stay busy.
+void ExecutorLock::FinishUnwinding() noexcept {
+  RATCHET_CHECK(std::uncaught_exceptions() > 0, "the executor's lock goes out of scope without Finish");
+  Finish();
+}
+
 void ExecutorLock::LeaveAndSend() {
   Core& core = core_;
   if (first_commit_ != nullptr) core_.state_.commits_in_flight += 1 + more_commits_.size();
@@ -96,6 +104,7 @@ void ExecutorLock::Deliver(Core& core, std::vector<Notification> notifications) 
     for (const std::string& type : std::exchange(failed, {})) held->metrics.HookFailed(type);
     held->delivering = false;
     notifications = held.DrainNotifications();
+    held.Finish();
   }
 }
 
@@ -192,7 +201,7 @@ void ExecutorLock::PublishAlone(std::unique_ptr<CommitTask> task) {
   Publish(*core, std::move(alone));
 }
 
-// Completes the tasks in one held, and frees their members after it.
+// Completes the tasks under one lock, and frees their members after it.
 void ExecutorLock::Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks) {
   if (tasks.empty()) return;
   ExecutorLock held(core);
@@ -205,6 +214,7 @@ void ExecutorLock::Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> 
       held.Recycle(std::move(task));
     }
   }
+  held.Finish();
 }
 
 void ExecutorLock::Failed(std::unique_ptr<CommitTask> task, const Error& why) {
@@ -213,6 +223,7 @@ void ExecutorLock::Failed(std::unique_ptr<CommitTask> task, const Error& why) {
   held.CountCompleted(1);
   held->unpublished.push_back(std::move(task));
   held.Halt(why);
+  held.Finish();
 }
 
 void ExecutorLock::CountCompleted(std::size_t commits) {
@@ -240,6 +251,25 @@ void ExecutorLock::Halt(const Error& why) {
   if (core_.options.on_store_failure) {
     Later([callback = core_.options.on_store_failure, why] { callback(why); });
   }
+}
+
+void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point) {
+  RATCHET_CHECK(task.next.version == node.durable.version + 1, "pid {}: version {} after {}", node.id.pid,
+                task.next.version, node.durable.version);
+  RATCHET_CHECK(node.phase != Phase::kCommitting, "pid {} has a commit in flight (S11)", node.id.pid);
+  ProcedureTree::SetPhase(node, Phase::kCommitting);
+  task.system_puts = task.batch.system_puts;
+  task.system_deletes = task.batch.system_deletes;
+  task.point = point;
+  task.node = &node;
+}
+
+ProcNode& ShowStored(ExecutorLock& held, CommitTask& task) {
+  for (SystemPut& put : task.system_puts) held->system_records[put.key] = std::move(put.value);
+  for (const std::string& key : task.system_deletes) held->system_records.erase(key);
+  std::swap(task.node->durable, task.next);
+  ProcedureTree::SetPhase(*task.node, Phase::kFree);
+  return *task.node;
 }
 
 }  // namespace ratchet::procedure

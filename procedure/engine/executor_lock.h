@@ -1,10 +1,10 @@
-// The state that the executor's parts share, reachable only while an ExecutorLock is held, and the effects that leave
-// it.
+// The state that the executor's parts share, reachable only while its lock is held, and the effects that leave it.
 //
 // An ExecutorLock holds the one lock. A part leaves work that must run outside it (commits, callbacks, waking workers)
-// in the object. The object does that work after it has released the lock, commits first and in order. So no foreign
-// code ever runs under the lock, and "persist, then publish, then act" has one place. Procedures that are free go into
-// the ready list, which is drained once before the lock is released: no part calls another one to continue.
+// in the object. Finish does that work after it has released the lock, commits first and in order. So no foreign code
+// ever runs under the lock, and "persist, then publish, then act" has one place. Procedures that are free go into the
+// ready list, which Finish drains once before it releases the lock: no part calls another one to continue. Views take
+// an ExecutorReadLock, which changes nothing and leaves no work.
 #pragma once
 
 #include <atomic>
@@ -16,33 +16,107 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "common/base/adaptive_mutex.h"
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/part_lock.h"
 #include "common/base/prng.h"
+#include "common/base/result.h"
+#include "common/base/unique_function.h"
 #include "procedure/api/activity_stream.h"
 #include "procedure/api/executor_options.h"
+#include "procedure/api/pause_scope.h"
 #include "procedure/api/procedure_listener.h"
-#include "procedure/api/requests.h"
 #include "procedure/api/store.h"
+#include "procedure/api/views.h"
+#include "procedure/core/lists.h"
 #include "procedure/core/lock_manager.h"
+#include "procedure/core/node.h"
 #include "procedure/core/nonce_table.h"
-#include "procedure/core/pause_board.h"
-#include "procedure/core/ready_list.h"
+#include "procedure/core/record.h"
 #include "procedure/core/scheduler.h"
 #include "procedure/core/type_metrics.h"
 #include "procedure/core/wait_table.h"
-#include "procedure/engine/commit_task.h"
-#include "procedure/engine/procedure_tree.h"
 
 namespace ratchet::procedure {
 
+// The pauses, and the operators that wait for steps in flight to end. Pure data; pause.h works on it under the
+// executor's lock.
+
+using PauseDone = std::function<void(Result<PauseReport>)>;
+
+// A request to pause or resume, queued behind the one whose record is being written, S12 (system record with its lock:
+// one writer per key).
+struct PauseChange {
+  bool resume = false;
+  PauseScope scope;
+  OperatorNote note;
+  Millis patience{0};  // for a pause: how long to wait for steps in flight
+  PauseDone done;
+};
+
+// An operator waits until no step of what is paused runs.
+struct PauseBarrier {
+  std::unordered_set<ProcId> running;
+  Timers::Handle timer = 0;
+  std::function<void(PauseReport)> answer;
+  PauseScope scope;
+};
+
+struct PauseBoard {
+  std::vector<PauseInfo> active;
+  std::vector<PauseLogEntry> log;  // as stored
+  std::deque<PauseChange> line;
+  bool writing = false;  // the record of the first change in the queue is being stored
+  std::vector<std::shared_ptr<PauseBarrier>> barriers;
+};
+
+// One commit on its way from a lock holder to the store and back: the batch to store, and what to do once it is
+// durable.
+//
+// A thread that fills a task in under the lock does not touch it afterwards. The committed data does not change before
+// it is published, so the records are encoded after the lock is released.
+
+class Core;
 class ExecutorLock;
 
-// A reader of the activity stream that waits for the next entry (activity_watch.h).
+// The step or undo whose outcome is committed: its name is the detail of the fault points around the commit.
+struct CommitPoint {
+  StepNo step = 0;  // 0: none; no fault point is hit
+  bool undo = false;
+};
+
+struct CommitTask {
+  // Makes the task empty again, but keeps its memory.
+  void Reset() {
+    batch = StoreBatch();
+    point = CommitPoint();
+    node = nullptr;
+    if (KindOf(next_action) != NextActionKind::kRun) next_action = ToRun{};
+    nodes.clear();
+    system_puts.clear();
+    system_deletes.clear();
+    published = nullptr;
+  }
+
+  StoreBatch batch;
+  CommitPoint point;
+  ProcNode* node = nullptr;                      // whose next state it is: stored before everything else
+  Durable next;                                  // after ShowStored: the state before
+  NextAction next_action;                        // for a step: the node's next action once the commit is shown
+  std::vector<std::unique_ptr<ProcNode>> nodes;  // new nodes, not in the tree yet: stored after the batch's own records
+  std::vector<SystemPut> system_puts;            // the batch's vector, kept to reuse its memory
+  std::vector<std::string> system_deletes;
+  // Called under a lock of its own.
+  UniqueFunction<void(ExecutorLock&, CommitTask&)> published;
+  std::shared_ptr<Core> core;  // set while the store has the task
+};
+
+// A reader of the activity stream that waits for the next entry (activity.h).
 struct ActivityWatch {
   std::uint64_t after = 0;
   std::size_t limit = 0;
@@ -56,7 +130,7 @@ struct Notification {
   UniqueFunction<void()> call;
 };
 
-// All state that changes. Reachable only through an ExecutorLock.
+// All state that changes. Reachable only through an ExecutorLock or an ExecutorReadLock.
 struct CoreState {
   explicit CoreState(const ExecutorOptions& options)
       : scheduler(options.run_limits), prng(options.seed), events(options.activity_capacity) {
@@ -84,7 +158,7 @@ struct CoreState {
   std::map<ProcId, Completed> completed;
   ProcId max_pid;
   std::vector<ProcId> moved_waiters;  // procedures whose wait for a lock has changed and was not checked yet
-                                      // (deadlock.h)
+                                      // (advance.h)
   // No unfinished procedure has a lower pid, whether it is in the tree or still being stored. Only ever raised.
   ProcId lowest_live{1};
   // Pids that were loaded, sorted; between the last of them and the first new one a million numbers may be unused, S117
@@ -117,7 +191,7 @@ struct CoreState {
 
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  // `drain` decides what each procedure that is ready does next (progress.h).
+  // `drain` decides what each procedure that is ready does next (advance.h).
   Core(ExecutorDeps dependencies, ExecutorOptions opts, void (*drain)(ExecutorLock&))
       : deps(dependencies), options(std::move(opts)), drain_(drain), state_(options) {}
 
@@ -125,6 +199,8 @@ class Core : public std::enable_shared_from_this<Core> {
   const ExecutorOptions options;
 
  private:
+  friend class HeldState;
+  friend class ExecutorReadLock;
   friend class ExecutorLock;
   void (*const drain_)(ExecutorLock&);
   AdaptiveMutex mutex_;
@@ -141,25 +217,65 @@ class Core : public std::enable_shared_from_this<Core> {
   CondVar quiet_;
 };
 
-// For the thread-safety analysis an ExecutorLock is the lock: a function that opens a second one, or that touches the
-// state without one, does not compile. A part that is handed an ExecutorLock has the lock because the object exists;
-// state() declares that to the analysis.
-class SCOPED_CAPABILITY ExecutorLock {
+// Read access to the state, for a part that is handed either kind of lock. The lock is held because the object exists;
+// state() declares that to the thread-safety analysis.
+class HeldState {
  public:
-  explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : core_(core) {
+  HeldState(const HeldState&) = delete;
+  HeldState& operator=(const HeldState&) = delete;
+
+  const CoreState* operator->() const { return &state(); }
+  const CoreState& state() const {
+    AssertHeld();
+    return core_.state_;
+  }
+  const Core& core() const { return core_; }
+  const ExecutorOptions& options() const { return core_.options; }
+
+ protected:
+  explicit HeldState(Core& core) : core_(core) {}
+  ~HeldState() = default;
+  void AssertHeld() const ASSERT_CAPABILITY(core_.mutex_) {}
+
+  Core& core_;
+};
+
+// The lock of a view. No procedure is ready while the lock is free, so a view has nothing to drain and nothing to send.
+class SCOPED_CAPABILITY ExecutorReadLock final : public HeldState {
+ public:
+  explicit ExecutorReadLock(Core& core) ACQUIRE(core.mutex_) : HeldState(core) {
     ExpectNoPartLock("the executor");
     core_.mutex_.Lock();
   }
+  ~ExecutorReadLock() RELEASE() { core_.mutex_.Unlock(); }
+};
+
+// For the thread-safety analysis an ExecutorLock is the lock: a function that opens a second one, or that touches the
+// state without one, does not compile.
+class SCOPED_CAPABILITY ExecutorLock final : public HeldState {
+ public:
+  explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : HeldState(core) {
+    ExpectNoPartLock("the executor");
+    core_.mutex_.Lock();
+  }
+  // Checks that Finish was called.
   ~ExecutorLock() RELEASE() {
+    if (!finished_) [[unlikely]]
+      FinishUnwinding();
+  }
+
+  // Every ready procedure continues. Then the lock is released, and what was left for after it is done: commits are
+  // sent, workers woken, callbacks called. The last call on this object. Inlined always: most locks leave nothing to
+  // do.
+  [[gnu::always_inline]] void Finish() noexcept RELEASE() NO_THREAD_SAFETY_ANALYSIS {
     Drain();
+    finished_ = true;
     if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_ && !notifies_) {
       core_.mutex_.Unlock();
     } else {
       LeaveAndSend();
     }
   }
-  ExecutorLock(const ExecutorLock&) = delete;
-  ExecutorLock& operator=(const ExecutorLock&) = delete;
 
   CoreState* operator->() { return &state(); }
   CoreState& state() {
@@ -167,7 +283,6 @@ class SCOPED_CAPABILITY ExecutorLock {
     return core_.state_;
   }
   Core& core() { return core_; }
-  const ExecutorOptions& options() const { return core_.options; }
   // The wall clock, read once per lock.
   std::int64_t now_ms() {
     if (!now_ms_) now_ms_ = core_.deps.clock.WallMillis();
@@ -179,8 +294,8 @@ class SCOPED_CAPABILITY ExecutorLock {
   void Ready(ProcNode& node);
   // The rollback of the root's tree continues, as far as possible, once every ready procedure has continued.
   void ReadyUndo(ProcNode& root) { state().ready_undo.Add(root.tree.ready); }
-  // Every ready procedure continues. The destructor calls Drain; earlier calls are only for code that needs the
-  // outcome, such as a worker that looks for its next step.
+  // Every ready procedure continues. Finish calls Drain; earlier calls are only for code that needs the outcome, such
+  // as a worker that looks for its next step.
   void Drain() {
     const CoreState& now = state();
     if (!now.ready.empty() || !now.ready_undo.empty() || !now.moved_waiters.empty()) core_.drain_(*this);
@@ -229,12 +344,11 @@ class SCOPED_CAPABILITY ExecutorLock {
   static void Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks);
   static void Failed(std::unique_ptr<CommitTask> task, const Error& why);
   void CountCompleted(std::size_t commits);
-  void AssertHeld() const ASSERT_CAPABILITY(core_.mutex_) {}
   void LeaveAndSend() RELEASE(core_.mutex_);
+  void FinishUnwinding() noexcept NO_THREAD_SAFETY_ANALYSIS;
   [[nodiscard]] std::vector<Notification> DrainNotifications();
   static void Deliver(Core& core, std::vector<Notification> notifications);
 
-  Core& core_;
   std::unique_ptr<CommitTask> first_commit_;  // most have at most one
   std::vector<std::unique_ptr<CommitTask>> more_commits_;
   std::vector<UniqueFunction<void()>> calls_;
@@ -242,6 +356,29 @@ class SCOPED_CAPABILITY ExecutorLock {
   bool notify_ = false;
   bool notify_urgent_ = false;
   bool notifies_ = false;
+  bool finished_ = false;
 };
+
+// Stores the next durable state of one procedure and shows it once it is durable. Enforces S11 (one commit per pid).
+
+// Makes the node busy, and stores CommitTask::next and the task's batch. CommitTask::published begins with ShowStored.
+void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point);
+// Applies the stored state: makes it the node's durable state, and updates the system records.
+ProcNode& ShowStored(ExecutorLock& held, CommitTask& task);
+
+// Makes the node busy, stores `next` (and `extra`), then shows it and calls `then`. `then` decides how the node
+// continues: it calls ExecutorLock::Ready or makes the node busy again.
+template <class Then>
+void StoreThen(ExecutorLock& held, ProcNode& node, Durable next, StoreBatch extra, CommitPoint point, Then then) {
+  auto task = held.NewTask();
+  task->next = std::move(next);
+  task->batch = std::move(extra);
+  BeginStore(node, *task, point);
+  task->published = [call = std::move(then)](ExecutorLock& inner, CommitTask& stored) mutable {
+    ProcNode& shown = ShowStored(inner, stored);
+    call(inner, shown);
+  };
+  held.Commit(std::move(task));
+}
 
 }  // namespace ratchet::procedure

@@ -49,13 +49,13 @@ Absorbed LockProcedure::Absorb(std::string_view message) {
   return Absorbed::Taken();
 }
 
-std::string LockProcedure::Describe() const {
-  std::string text;
+Description LockProcedure::Describe() const {
+  Description about;
   const LockSet set = Locks();
-  for (const LockRequest& lock : set.requests()) {
-    text += (lock.mode == LockMode::kExclusive ? "exclusive " : "shared ") + lock.key.ToString() + ", ";
-  }
-  return text + fmt::format("timeout={}ms; {}", data_.timeout_ms(), data_.description());
+  for (const LockRequest& lock : set.requests())
+    about.Note((lock.mode == LockMode::kExclusive ? "exclusive " : "shared ") + lock.key.ToString());
+  about.Add("timeout", fmt::format("{}ms", data_.timeout_ms()));
+  return about.Section().Note(data_.description());
 }
 
 // A heartbeat ends the wait (Executor::Kick), and the wait starts again, without a commit.

@@ -1,5 +1,7 @@
 #include "procedure/engine/operator_verbs.h"
 
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -7,19 +9,18 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "procedure/api/executor_options.h"
+#include "procedure/api/proc_state.h"
 #include "procedure/api/rerun_policy.h"
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
-#include "procedure/engine/answers.h"
 #include "procedure/engine/ending.h"
-#include "procedure/engine/log_lines.h"
-#include "procedure/engine/node_commit.h"
-#include "procedure/engine/queueing.h"
-#include "procedure/engine/recovery.h"
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/rollback.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
+
 namespace {
 
 // Hands a verb to the procedure; it is applied as soon as the procedure is free.
@@ -28,10 +29,11 @@ void Queue(Core& core, ProcId pid, VerbRequest request) {
   ProcNode* node = held->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state) || held->halted || held->stopping) {
     RefuseVerb(held, pid, std::move(request));
-    return;
+  } else {
+    node->verbs.push_back(std::move(request));
+    if (!IsBusy(node->phase)) held.Ready(*node);  // otherwise the verb is found when the node is free
   }
-  node->verbs.push_back(std::move(request));
-  if (!IsBusy(node->phase)) held.Ready(*node);  // otherwise the verb is found when the node is free
+  held.Finish();
 }
 
 // Called when the verb is durable: the node no longer waits for its previous event.
@@ -53,15 +55,6 @@ void AfterVerb(ExecutorLock& held, ProcNode& node) {
   held.Ready(node);
 }
 
-void Record(Durable& next, const char* verb, const OperatorNote& note, std::int64_t now_ms) {
-  AddVerb(next, {verb, note.who, note.why, now_ms});
-}
-
-// The operator has seen that children are missing and lets the procedure continue without them.
-void AcceptLoss(const ProcNode& node, Durable& next) {
-  if (node.missing_children) next.children = static_cast<std::uint32_t>(node.children.size());
-}
-
 // S82 (rerun skips no state): no state is skipped that later states rely on, and no state that may fail runs after the
 // point of no return.
 Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
@@ -76,12 +69,12 @@ Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
 }
 
 // The state that a rerun leaves may have acted without having ended: it is undone like a completed one.
-void AbandonStep(Core& core, const ProcNode& node, Durable& next) {
-  const bool between_steps = next.state == ProcState::kWaiting;
-  if (!node.begun || between_steps || node.root->durable.past_no_return) return;
-  const StepRow* row = node.procedure->FindRow(next.step);
-  if (row != nullptr && row->undo == UndoKind::kCall)
-    next.undo.push_back({row->number, core.deps.store.NextSequence()});
+std::optional<UndoEntry> AbandonedStep(Core& core, const ProcNode& node, const Durable& now) {
+  const bool between_steps = now.state == ProcState::kWaiting;
+  if (!node.begun || between_steps || node.root->durable.past_no_return) return std::nullopt;
+  const StepRow* row = node.procedure->FindRow(now.step);
+  if (row == nullptr || row->undo != UndoKind::kCall) return std::nullopt;
+  return UndoEntry{row->number, core.deps.store.NextSequence()};
 }
 
 VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
@@ -91,21 +84,39 @@ VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) 
               return Error(Code::kFailedPrecondition, fmt::format("pid {} has unfinished children", node.id.pid));
             }
             if (node.procedure != nullptr) RATCHET_TRY(node.procedure->CheckBypass());
-            next.bypassed = true;
-            AcceptLoss(node, next);
-            next.parked.clear();
-            next.undo.clear();
+            MarkBypassed(next);
+            if (node.missing_children) AcceptLoss(next, node.children.size());
             return Ok();
           },
           std::move(done)};
 }
 
 // Decides by the record, also while a worker has the object.
-Status MayBypass(ExecutorLock& held, const ProcNode& node) {
+Status MayBypass(const HeldState& held, const ProcNode& node) {
   if (node.procedure == nullptr) return Ok();
   const ProcedurePtr copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
   const Status may = copy == nullptr ? Ok() : copy->CheckBypass();
   return may.ok() ? may : Status(may.error().Annotate(fmt::format("pid {}", node.id.pid)));
+}
+
+// Lists the others that end with `pid`. All or none: an error leaves all of them as they are. (Each is checked again
+// when its verb is applied.)
+Status FindBypassed(const HeldState& held, ProcId pid, bool recursive, std::vector<ProcId>& above,
+                    std::vector<ProcId>& below) {
+  ProcNode* node = held->tree.Find(pid);
+  if (node == nullptr || IsTerminal(node->durable.state)) return Ok();
+  if (node->unfinished_children > 0 && !recursive) return Ok();
+  RATCHET_TRY(MayBypass(held, *node));
+  for (ProcNode* up = node->parent; up != nullptr; up = up->parent) {
+    RATCHET_TRY(MayBypass(held, *up));
+    above.push_back(up->id.pid);
+  }
+  for (ProcNode* member : ProcedureTree::Subtree(*node)) {
+    if (!recursive || member == node || IsTerminal(member->durable.state)) continue;
+    RATCHET_TRY(MayBypass(held, *member));
+    below.push_back(member->id.pid);
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -115,26 +126,10 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
   std::vector<ProcId> below;
   {
     ExecutorLock held(core);
-    ProcNode* node = held->tree.Find(pid);
-    if (node != nullptr && !IsTerminal(node->durable.state) && (node->unfinished_children == 0 || recursive)) {
-      std::vector<ProcNode*> all{node};
-      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) {
-        all.push_back(up);
-        above.push_back(up->id.pid);
-      }
-      for (ProcNode* member : ProcedureTree::Subtree(*node)) {
-        if (!recursive || member == node || IsTerminal(member->durable.state)) continue;
-        all.push_back(member);
-        below.push_back(member->id.pid);
-      }
-      // All or none: a refusal leaves the others as they are. (Each is checked again when its verb is applied.)
-      for (const ProcNode* member : all) {
-        if (const Status may = MayBypass(held, *member); !may.ok()) {
-          held.Later([done = std::move(done), may] { done(may); });
-          return;
-        }
-      }
-    }
+    const Status may = FindBypassed(held, pid, recursive, above, below);
+    if (!may.ok()) held.Later([done = std::move(done), may] { done(may); });
+    held.Finish();
+    if (!may.ok()) return;
   }
   const auto queue = [&core, &note](ProcId other) {
     Queue(core, other, MakeBypass(note, /*recursive=*/true, [other](const Status& status) {
@@ -152,7 +147,7 @@ void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
   Queue(core, pid,
         {"park", note,
          [note](const ProcNode&, Durable& next) -> Status {
-           next.parked = fmt::format("parked by {}: {}", note.who, note.why);
+           Park(next, fmt::format("parked by {}: {}", note.who, note.why));
            return Ok();
          },
          std::move(done)});
@@ -170,8 +165,8 @@ void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
            if (node.unfinished_children > 0 && RunsBesideChildren(next)) {
              return Error(Code::kFailedPrecondition, node.durable.parked);
            }
-           AcceptLoss(node, next);
-           next.parked.clear();
+           if (node.missing_children) AcceptLoss(next, node.children.size());
+           Unpark(next);
            return Ok();
          },
          std::move(done)});
@@ -193,13 +188,10 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
            // settles an order).
            if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
            RATCHET_TRY(MaySendTo(node, next.step, *row));
-           if (step != next.step) AbandonStep(core, node, next);
-           next.step = step;
-           MoveTo(next.state, ProcState::kRunnable);
+           SendTo(next, step, step == next.step ? std::nullopt : AbandonedStep(core, node, next));
            const std::string unknown = UnknownState(*node.procedure, next);  // an unknown state is then one to undo
            if (!unknown.empty())
              return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
-           next.parked.clear();
            return Ok();
          },
          std::move(done)});
@@ -214,9 +206,7 @@ bool ApplyVerb(ExecutorLock& held, ProcNode& node) {
       held.Later([done = std::move(request.done), status] { done(status); });
       continue;
     }
-    Record(next, request.verb, request.note, held.now_ms());
-    next.version += 1;
-    next.updated_ms = held.now_ms();
+    RecordVerb(next, {request.verb, request.note.who, request.note.why, held.now_ms()});
     StoreThen(held, node, std::move(next), {}, {},
               [request, before = node.durable.step](ExecutorLock& inner, ProcNode& changed) {
                 if (changed.durable.step != before) ResetStep(changed);
@@ -235,12 +225,7 @@ bool ApplyVerb(ExecutorLock& held, ProcNode& node) {
 bool EndIfBypassed(ExecutorLock& held, ProcNode& node) {
   if (!node.durable.bypassed || node.unfinished_children > 0) return false;
   LeaveEverything(held, node);
-  Durable next = node.durable;
-  MoveTo(next.state, ProcState::kSuccess);
-  if (node.parent == nullptr) next.children = 0;
-  next.locks.clear();
-  next.version += 1;
-  next.updated_ms = held.now_ms();
+  Durable next = EndBypassed(node.durable, node.parent == nullptr, held.now_ms());
   StoreBatch batch;
   if (node.parent == nullptr) batch.deletes = DescendantsToDelete(node);
   StoreThen(held, node, std::move(next), std::move(batch), {}, [](ExecutorLock& inner, ProcNode& done) {
@@ -260,6 +245,118 @@ bool EndIfBypassed(ExecutorLock& held, ProcNode& node) {
     ReadyGranted(inner, granted);
   });
   return true;
+}
+
+namespace {
+
+Status CanAbort(const ProcNode& root) {
+  if (IsTerminal(root.durable.state))
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", root.id.pid));
+  if (root.durable.past_no_return) {
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} is past its point of no return", root.id.pid));
+  }
+  if (root.procedure == nullptr) return Error(Code::kFailedPrecondition, root.durable.parked);
+  return Ok();
+}
+
+// `request`: without the procedures that still have to be answered.
+void Ask(ExecutorLock& held, ProcId pid, AbortRequest request, std::function<void(Status)> done) {
+  ProcNode* node = held->tree.Find(pid);
+  Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid)))
+                               : CanAbort(*node->root);
+  if (held->halted || held->stopping) can = Error(Code::kUnavailable, "the executor has stopped");
+  if (!can.ok() || node->root->tree.failing) {
+    held.Later([done = std::move(done), can] { done(can); });
+    return;
+  }
+  ProcNode& root = *node->root;
+  const bool asked = root.abort.has_value();  // then both callers get the result
+  const bool of_operator = !request.error.has_value();
+  if (!asked) root.abort = std::move(request);
+  root.abort->done.push_back(std::move(done));
+  root.abort->lets_go |= of_operator && (!root.durable.parked.empty() || !root.verbs.empty());
+  if (asked) return;
+  if (IsBusy(root.phase)) return;  // the request is found when the root is free
+  LeaveEverything(held, root);
+  held.Ready(root);
+}
+
+}  // namespace
+
+void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
+  AbortRequest request;
+  request.who = std::move(note.who);
+  request.why = std::move(note.why);
+  ExecutorLock held(core);
+  Ask(held, pid, std::move(request), std::move(done));
+  held.Finish();
+}
+
+void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done) {
+  AbortRequest request;
+  request.who = "the executor";
+  request.why = fmt::format("the deadline of {} ms is over", deadline.count());
+  request.error = Error(Code::kTimeout, request.why, std::string(kDeadlineClass));
+  ExecutorLock held(core);
+  Ask(held, pid, std::move(request), std::move(done));
+  held.Finish();
+}
+
+bool ApplyAbort(ExecutorLock& held, ProcNode& root) {
+  if (const Status can = CanAbort(root); !can.ok()) {
+    AnswerAbort(held, root, can);
+    return false;
+  }
+  const AbortRequest request = *std::exchange(root.abort, std::nullopt);
+  const Error why =
+      request.error.value_or(Error(Code::kAborted, fmt::format("aborted by {}: {}", request.who, request.why)));
+  LeaveEverything(held, root);
+  Durable next = FailIdle(root.durable, root.procedure->FindRow(root.durable.step), root.begun,
+                          held.core().deps.store.NextSequence(), why, held.now_ms());
+  AddVerb(next, {"abort", request.who, request.why, held.now_ms()});
+  // An operator that aborts a parked procedure has looked at it. The undo of a state that this version does not know
+  // cannot be run.
+  if (request.lets_go && UnknownState(*root.procedure, next).empty()) Unpark(next);
+  StoreThen(held, root, std::move(next), {}, {}, [why, request](ExecutorLock& inner, ProcNode& failed) {
+    SetNextAction(failed, ForUndo{});
+    for (const auto& done : request.done) inner.Later([done] { done(Ok()); });
+    BeginRollback(inner, failed, why);
+    inner.Ready(failed);
+  });
+  return true;
+}
+
+namespace {
+
+bool HasEnded(Core& core, ProcId pid) {
+  ExecutorLock held(core);
+  ProcNode* const node = held->tree.Find(pid);
+  if (node != nullptr) node->tree.deadline = 0;  // it has run
+  const bool ended = node == nullptr || IsTerminal(node->durable.state) || node->tree.failing;
+  held.Finish();
+  return ended;
+}
+
+}  // namespace
+
+void ArmDeadline(ExecutorLock& held, ProcNode& node) {
+  if (node.id.deadline_ms == 0 || node.parent != nullptr || IsTerminal(node.durable.state)) return;
+  if (node.tree.failing || node.tree.deadline != 0) return;
+  Core& core = held.core();
+  const Millis limit(static_cast<std::int64_t>(node.id.deadline_ms));
+  node.tree.deadline = core.deps.timers.After(limit, [weak = core.weak_from_this(), pid = node.id.pid, limit] {
+    const std::shared_ptr<Core> alive = weak.lock();
+    if (alive == nullptr || HasEnded(*alive, pid)) return;
+    FailTree(*alive, pid, limit, [pid, limit](const Status& failed) {
+      if (failed.ok()) return;
+      RATCHET_LOG(kWarn, "pid={} continues after its deadline of {} ms: {}", pid, limit.count(),
+                  failed.error().message());
+    });
+  });
+}
+
+void DisarmDeadline(ExecutorLock& held, ProcNode& node) {
+  if (node.tree.deadline != 0) held.core().deps.timers.Cancel(std::exchange(node.tree.deadline, 0));
 }
 
 }  // namespace ratchet::procedure

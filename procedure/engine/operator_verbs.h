@@ -28,4 +28,22 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
 // progress.
 [[nodiscard]] bool EndIfBypassed(ExecutorLock& held, ProcNode& node);
 
+// Aborts: an operator, the breaking of a deadlock, or the end of a deadline requests that a tree be undone.
+
+// Executor::Abort. The request waits until the root is free; `done` is called when the failure is durable.
+void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done);
+// The deadline of a root is over: fails it with kTimeout and the class kDeadlineClass, in the same way. A parked root
+// stays parked, so that its undo waits for the operator.
+void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done);
+// The root is free: carries the abort out, or refuses it with a reason. Returns true if a commit is in progress.
+[[nodiscard]] bool ApplyAbort(ExecutorLock& held, ProcNode& root);
+
+// The deadline of a tree: a time after which its root fails, if it can still be undone.
+
+// Starts the timer of a root that was submitted with a deadline (SubmitOptions::deadline), at its submission and at
+// each load. Does nothing for other nodes.
+void ArmDeadline(ExecutorLock& held, ProcNode& node);
+// The root has finished.
+void DisarmDeadline(ExecutorLock& held, ProcNode& node);
+
 }  // namespace ratchet::procedure

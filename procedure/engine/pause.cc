@@ -6,14 +6,14 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "procedure/core/identity.h"
+#include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
-#include "procedure/engine/queueing.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
 
-PauseReport ReportOf(ExecutorLock& held, const PauseBarrier& barrier) {
+PauseReport ReportOf(const HeldState& held, const PauseBarrier& barrier) {
   PauseReport report;
   report.running.assign(barrier.running.begin(), barrier.running.end());
   std::sort(report.running.begin(), report.running.end());
@@ -37,7 +37,7 @@ void RaiseBarrier(ExecutorLock& held, const PauseChange& change) {
   barrier->scope = change.scope;
   barrier->answer = [done = change.done](PauseReport report) { done(std::move(report)); };
   held->tree.ForEach([&](const ProcNode& node) {
-    if (node.in_step && Covers(held, change.scope, node)) barrier->running.insert(node.id.pid);
+    if (node.in_step() && Covers(held, change.scope, node)) barrier->running.insert(node.id.pid);
   });
   if (barrier->running.empty() || change.patience <= Millis{0}) {
     Answer(held, barrier);
@@ -49,6 +49,7 @@ void RaiseBarrier(ExecutorLock& held, const PauseChange& change) {
     if (alive == nullptr) return;
     ExecutorLock inner(*alive);
     if (std::erase(inner->pauses.barriers, barrier) > 0) Answer(inner, barrier);
+    inner.Finish();
   });
 }
 
@@ -63,8 +64,8 @@ void PutAside(ExecutorLock& held) {
   std::vector<ProcId> granted;
   for (ProcNode* node : queued) {
     held->scheduler.Remove(node->sched);
-    held->locks.Cancel(node->locks, granted);
-    node->undoing = false;
+    CancelLocks(held, *node, granted);
+    node->work = NodeWork::kIdle;
     node->held = true;
     ProcedureTree::SetPhase(*node, Phase::kWaiting);
   }
@@ -88,7 +89,7 @@ void GoOn(ExecutorLock& held) {
   }
 }
 
-Status CheckScope(ExecutorLock& held, const PauseChange& change, bool active) {
+Status CheckScope(const HeldState& held, const PauseChange& change, bool active) {
   const PauseScope& scope = change.scope;
   if (change.resume) {
     return active ? Ok() : Status(Error(Code::kNotFound, scope.ToString() + " is not paused"));
@@ -110,7 +111,7 @@ Status CheckScope(ExecutorLock& held, const PauseChange& change, bool active) {
 }
 
 // The scope's own record; "everything" also clears the records that could not be read.
-std::vector<std::string> KeysOf(ExecutorLock& held, const PauseScope& scope) {
+std::vector<std::string> KeysOf(const HeldState& held, const PauseScope& scope) {
   std::vector<std::string> keys{PauseRecordKey(scope)};
   if (scope.kind != PauseScope::Kind::kEverything) return keys;
   for (const auto& [key, value] : held->system_records) {
@@ -120,7 +121,7 @@ std::vector<std::string> KeysOf(ExecutorLock& held, const PauseScope& scope) {
 }
 
 // Adds a log entry to the batch of the change that it describes.
-SystemPut LogPut(ExecutorLock& held, bool resume, const PauseInfo& change) {
+SystemPut LogPut(const HeldState& held, bool resume, const PauseInfo& change) {
   std::vector<PauseLogEntry> log = held->pauses.log;
   log.push_back({resume, change.scope.ToString(), change.who, change.why, change.at_ms});
   if (log.size() > kPauseLogLength) log.erase(log.begin());
@@ -196,10 +197,11 @@ void ChangePause(Core& core, PauseChange change) {
   if (!held->recovered || held->stopping || held->halted) {
     held.Later(
         [done = std::move(change.done)] { done(Error(Code::kUnavailable, "the executor does not accept requests")); });
-    return;
+  } else {
+    held->pauses.line.push_back(std::move(change));
+    NextChange(held);
   }
-  held->pauses.line.push_back(std::move(change));
-  NextChange(held);
+  held.Finish();
 }
 
 bool HoldIfPaused(ExecutorLock& held, ProcNode& node) {

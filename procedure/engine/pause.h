@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include "procedure/engine/executor_lock.h"
-#include "procedure/engine/pause_cover.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 

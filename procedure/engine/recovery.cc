@@ -9,15 +9,16 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "procedure/core/author_call.h"
-#include "procedure/core/usable_record.h"
-#include "procedure/engine/deadline.h"
-#include "procedure/engine/notifications.h"
+#include "procedure/api/offline_store.h"
+#include "procedure/core/author_object.h"
+#include "procedure/engine/observe.h"
+#include "procedure/engine/operator_verbs.h"
 #include "procedure/engine/pause.h"
-#include "procedure/engine/queueing.h"
 #include "procedure/engine/rollback.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
+
 namespace {
 
 void Problem(ExecutorLock& held, std::string text) {
@@ -27,7 +28,7 @@ void Problem(ExecutorLock& held, std::string text) {
 
 // Parks in memory only: the record stays as it is, for a version that understands it.
 void ParkAtLoad(ExecutorLock& held, ProcNode& node, const std::string& why) {
-  node.durable.parked = why;
+  Park(node.durable, why);
   SetNextAction(node, ForOperator{});
   Problem(held, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
 }
@@ -76,9 +77,7 @@ void AddRecord(ExecutorLock& held, const ProcedureUpsert& record) {
     Identity id;
     id.pid = id.root = record.pid;
     id.type = "(unreadable record)";
-    Durable durable;
-    durable.version = record.version;
-    ProcNode& node = held->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(durable)));
+    ProcNode& node = held->tree.Add(std::make_unique<ProcNode>(std::move(id), UnreadableState(record.version)));
     ParkAtLoad(held, node, wrong);
     MarkTreeUnknown(node);
     return;
@@ -142,29 +141,12 @@ void BypassAncestors(ProcNode& node) {
   for (ProcNode* up = node.parent; up != nullptr; up = up->parent) {
     if (IsTerminal(up->durable.state) || up->durable.bypassed) continue;
     if (up->durable.state == ProcState::kFailed) continue;  // it only undoes its own steps; it runs no new ones
-    up->durable.bypassed = true;
-    up->durable.parked.clear();
-    up->durable.undo.clear();
+    MarkBypassed(up->durable);
   }
 }
 
-void DecideWant(ProcNode& node) {
-  ProcState& state = node.durable.state;
-  if (state == ProcState::kInitializing) MoveTo(state, ProcState::kRunnable);
-  // An ended procedure keeps its end even if its data cannot be read, because its result can be read.
-  if (!node.durable.parked.empty() && !IsTerminal(state)) {
-    SetNextAction(node, ForOperator{});
-    return;
-  }
-  NextActionKind kind = NextActionKindByState(state);
-  if (state == ProcState::kWaiting && node.unfinished_children == 0) {
-    MoveTo(state, ProcState::kRunnable);  // derived, never stored (S13)
-    kind = RATCHET_MUTANT("procedure.wake_from_counter") ? NextActionKind::kEvent : NextActionKind::kRun;
-  } else if (state == ProcState::kWaitingTimeout) {  // events are forgotten: the step looks again, its time-out starts
-                                                     // again
-    MoveTo(state, ProcState::kRunnable);
-    if (RATCHET_MUTANT("procedure.load_keeps_waiting")) kind = NextActionKind::kEvent;
-  }
+void DecideNextAction(ProcNode& node) {
+  const NextActionKind kind = ResumeFromRecord(node.durable, node.unfinished_children);
   SetNextAction(node, NextActionOf(kind));
   if (kind == NextActionKind::kFinished) ProcedureTree::SetPhase(node, Phase::kFinished);
 }
@@ -194,7 +176,7 @@ void RestoreLocks(ExecutorLock& held, const std::vector<ProcNode*>& nodes) {
     if (!status.ok()) {
       ParkAtLoad(held, *node, status.error().ToString());
     } else if (owner == node) {
-      node->has_grant = true;
+      node->lock_state = LockState::kRecorded;
     }
   }
 }
@@ -206,7 +188,7 @@ void RestoreAll(ExecutorLock& held, const std::vector<ProcNode*>& nodes) {
     for (ProcNode* node : nodes) FindHole(held, *node);
   }
   for (ProcNode* node : nodes) FindRunningParent(held, *node);
-  for (ProcNode* node : nodes) DecideWant(*node);
+  for (ProcNode* node : nodes) DecideNextAction(*node);
   for (ProcNode* node : nodes) {
     if (node->parent == nullptr) RestoreRollback(*node);
   }
@@ -277,6 +259,7 @@ Result<Epoch> RecoverAll(Core& core) {
       if (node->procedure == nullptr) continue;
       if (!IsTerminal(node->durable.state) || IsUnread(*node)) told.push_back(node);
     }
+    held.Finish();
   }
   // No step runs yet, so this function may use the objects without the lock.
   std::vector<std::pair<ProcNode*, std::string>> failed;
@@ -306,7 +289,67 @@ Result<Epoch> RecoverAll(Core& core) {
   StartAll(held, held->tree.Sorted());
   RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", held->tree.size(), epoch,
               unfinished, held->load_problems.size());
+  held.Finish();
   return epoch;
+}
+
+// ReplayRecords of api/offline_store.h.
+
+namespace {
+
+// Empty: the history agrees with the table.
+std::string WrongPast(const Procedure& procedure, const std::vector<StepHistoryEntry>& past) {
+  for (const StepHistoryEntry& entry : past) {
+    const StepRow* row = procedure.FindRow(entry.step);
+    if (row == nullptr)
+      return fmt::format("its history has the state {}, which its step table does not have", entry.step);
+    const bool undone = entry.outcome == OutcomeKind::kUndone || entry.outcome == OutcomeKind::kUndoFailed;
+    if (undone && row->undo != UndoKind::kCall)
+      return fmt::format("its history has an undo of {}, which has none: was the state {} renumbered?", row->name,
+                         entry.step);
+  }
+  return {};
+}
+
+class Replay {
+ public:
+  Replay(const ProcedureRegistry& registry, ReplayReport& report) : registry_(registry), report_(report) {}
+
+  void Take(const ProcedureUpsert& stored) {
+    ++report_.records;
+    const Result<DecodedRecord> decoded = DecodeRecord(stored.bytes);
+    if (!decoded.ok()) {
+      ++report_.unfinished;  // no end is recorded
+      return Add({stored.pid, "", "its record cannot be read: " + decoded.error().message(), true});
+    }
+    const auto& [id, durable] = *decoded;
+    const bool ended = IsTerminal(durable.state);
+    if (!ended) ++report_.unfinished;
+    const std::vector<StepHistoryEntry> past = durable.history.Entries();
+    report_.steps += past.size();
+    const UsableRecord usable = UseRecord(registry_, id, durable);
+    if (!usable.wrong.empty()) return Add({stored.pid, id.type, usable.wrong, !ended});
+    if (std::string wrong = WrongPast(*usable.procedure, past); !wrong.empty())
+      Add({stored.pid, id.type, std::move(wrong), false});
+  }
+
+ private:
+  void Add(ReplayFinding finding) {
+    ++(finding.would_park ? report_.parked : report_.told_wrongly);
+    if (report_.findings.size() < kMostFindings) report_.findings.push_back(std::move(finding));
+  }
+
+  const ProcedureRegistry& registry_;
+  ReplayReport& report_;
+};
+
+}  // namespace
+
+ReplayReport ReplayRecords(const ProcedureRegistry& registry, const OfflineStore& store) {
+  ReplayReport report;
+  Replay replay(registry, report);
+  for (const ProcedureUpsert& record : store.records) replay.Take(record);
+  return report;
 }
 
 }  // namespace ratchet::procedure

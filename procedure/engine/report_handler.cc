@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/core/identity.h"
-#include "procedure/engine/answers.h"
-#include "procedure/engine/node_commit.h"
+#include "procedure/core/author_object.h"
+#include "procedure/engine/ending.h"
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
@@ -25,24 +25,22 @@ struct Fold {
 // Declared in the order in which a report passes through them.
 void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold);
 Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message);
+void StoreFold(ExecutorLock& held, ProcNode& node, const std::shared_ptr<Fold>& fold);
 void Answer(ExecutorLock& held, Fold& fold);
 
-}  // namespace
-
-void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
-  ExecutorLock held(core);
+void AddReport(ExecutorLock& held, ProcId pid, PendingReport report) {
   if (held->halted || held->stopping) {
-    held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
+    held.Later([done = std::move(report.done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
     return;
   }
   ProcNode* node = held->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state) || node->procedure == nullptr) {
-    held.Later([done = std::move(done), pid] {
+    held.Later([done = std::move(report.done), pid] {
       done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
     });
     return;
   }
-  node->reports.push_back({std::move(message), std::move(done)});
+  node->reports.push_back(std::move(report));
   if (IsBusy(node->phase)) return;  // the report is found when the node is free
   if (node->root->tree.failing) {   // the rollback decides what the node does next, and the report does not change that
     RefuseReports(held, *node, "is being undone");
@@ -51,12 +49,21 @@ void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Res
   held.Ready(*node);
 }
 
+}  // namespace
+
+void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
+  ExecutorLock held(core);
+  AddReport(held, pid, {std::move(message), std::move(done)});
+  held.Finish();
+}
+
 void StartFold(ExecutorLock& held, ProcNode& node) {
   auto fold = std::make_shared<Fold>();
   fold->reports = std::exchange(node.reports, {});
   fold->copy = MakeFromRecord(held.core().deps.registry, node.id, node.durable.data);
   RATCHET_CHECK(fold->copy != nullptr, "pid {} cannot read its own data", node.id.pid);
   ProcedureTree::SetPhase(node, Phase::kRunning);
+  node.work = NodeWork::kFold;
   held.Later([&core = held.core(), &node, fold] { RunFold(core, node, fold); });
 }
 
@@ -76,16 +83,19 @@ void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
     fold->answers.push_back(std::move(answer));
   }
   ExecutorLock held(core);
+  StoreFold(held, node, fold);
+  held.Finish();
+}
+
+void StoreFold(ExecutorLock& held, ProcNode& node, const std::shared_ptr<Fold>& fold) {
   ProcedureTree::SetPhase(node, Phase::kFree);
+  node.work = NodeWork::kIdle;
   if (!fold->taken) {
     Answer(held, *fold);
     held.Ready(node);
     return;
   }
-  Durable next = node.durable;
-  next.data = fold->copy->SerializeData();
-  next.version += 1;
-  next.updated_ms = held.now_ms();
+  Durable next = RecordReports(node.durable, fold->copy->SerializeData(), held.now_ms());
   if (RATCHET_MUTANT("procedure.ack_before_commit")) Answer(held, *fold);
   StoreThen(held, node, std::move(next), {}, {}, [fold](ExecutorLock& inner, ProcNode& stored) {
     stored.procedure = std::move(fold->copy);

@@ -7,15 +7,12 @@
 
 #include "common/base/check.h"
 #include "common/base/mutant.h"
+#include "procedure/core/node.h"
 #include "procedure/engine/activity.h"
-#include "procedure/engine/answers.h"
 #include "procedure/engine/ending.h"
-#include "procedure/engine/log_lines.h"
-#include "procedure/engine/node_commit.h"
-#include "procedure/engine/node_record.h"
-#include "procedure/engine/notifications.h"
+#include "procedure/engine/executor_lock.h"
+#include "procedure/engine/observe.h"
 #include "procedure/engine/pause.h"
-#include "procedure/engine/queueing.h"
 #include "procedure/engine/step_run.h"
 #include "procedure/engine/waiting.h"
 
@@ -62,7 +59,7 @@ void ContinueRollback(ExecutorLock& held, ProcNode& root) {
   if (newest.phase == Phase::kQueued || IsWaiting(newest)) return;            // queued, running or in its backoff
   if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
   if (HoldIfPaused(held, newest)) return;
-  newest.undoing = true;
+  newest.work = NodeWork::kUndo;
   Enqueue(held, newest, /*front=*/true);
 }
 
@@ -154,7 +151,7 @@ void StoreUndone(ExecutorLock& held, ProcNode& node, StepRun& run, std::string d
   const StepNo step = run.step();
   StoreThen(held, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
             [step](ExecutorLock& inner, ProcNode& undone) {
-              undone.undoing = false;
+              undone.work = NodeWork::kIdle;
               ForgetRuns(undone);
               DropNewestUndo(undone);
               LogUndone(inner, undone, step, nullptr);
@@ -178,15 +175,7 @@ void DropNewestUndo(ProcNode& member) {
 
 // The rollback is complete: the root's end and the members' removal in one batch.
 void Conclude(ExecutorLock& held, ProcNode& root) {
-  Durable next = root.durable;
-  MoveTo(next.state, ProcState::kRolledBack);
-  next.parked.clear();
-  if (root.tree.error) next.error = root.tree.error;
-  next.locks.clear();
-  next.undo.clear();
-  next.children = 0;
-  next.version += 1;
-  next.updated_ms = held.now_ms();
+  Durable next = EndRolledBack(root.durable, root.tree.error, held.now_ms());
   StoreBatch batch;
   batch.deletes = DescendantsToDelete(root);
   root.tree.concluding = true;
@@ -195,7 +184,7 @@ void Conclude(ExecutorLock& held, ProcNode& root) {
     for (ProcNode* member : ProcedureTree::Subtree(done)) inner->locks.Release(member->locks, granted);
     for (ProcNode* member : ProcedureTree::Subtree(done)) {
       if (member != &done && !IsTerminal(member->durable.state)) {
-        MoveTo(member->durable.state, ProcState::kRolledBack);
+        EndWithTree(member->durable);
         SetNextAction(*member, Ended{});
         NoteEnded(inner, *member);
       }
@@ -215,7 +204,7 @@ void Conclude(ExecutorLock& held, ProcNode& root) {
 void LeaveUndo(ExecutorLock& held, ProcNode& member) {
   LeaveEverything(held, member);
   ProcedureTree::SetPhase(member, Phase::kWaiting);
-  member.undoing = false;
+  member.work = NodeWork::kIdle;
   member.held = false;
 }
 
@@ -223,7 +212,7 @@ void ForgetUndo(ExecutorLock& held, ProcNode& root) {
   const auto before = std::exchange(root.tree.undo, {});
   CollectUndo(root);
   for (const auto& [order, member] : before) {
-    if (member->undoing && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(held, *member);
+    if (member->work == NodeWork::kUndo && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(held, *member);
   }
 }
 

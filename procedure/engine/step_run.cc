@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "procedure/core/author_call.h"
-#include "procedure/engine/log_lines.h"
+#include "procedure/core/author_object.h"
+#include "procedure/engine/activity.h"
 #include "procedure/engine/pause.h"
 #include "procedure/engine/waiting.h"
 
@@ -28,8 +28,8 @@ StepRun::StepRun(ExecutorLock& held, ProcNode& node)
       timed_out_(node.timed_out),
       // 0 if the node has no board: the number of an earlier state must not hide the first arrival of this one.
       async_arrivals_(node.async_results != nullptr ? node.async_results->arrivals() : 0),
-      undoing_(node.undoing),
-      step_(node.undoing ? node.durable.undo.back().step : node.durable.step),
+      undoing_(node.work == NodeWork::kUndo),
+      step_(undoing_ ? node.durable.undo.back().step : node.durable.step),
       prng_(held->prng.Fork()),
       begin_ms_(held.now_ms() - std::chrono::duration_cast<Millis>(node.run_began - node.step_began).count()),
       begin_(node.step_began) {
@@ -47,6 +47,7 @@ WaitTicket StepRun::TakeTicket(EventKey key) {
   RATCHET_CHECK(!undoing_, "an undo must not wait");
   ExecutorLock held(core_);
   tickets_.push_back(held->waits.Take(key));
+  held.Finish();
   return tickets_.back();
 }
 
@@ -117,7 +118,7 @@ void SuspendRun(ExecutorLock& held, ProcNode& node, StepRun& run) {
 
 void EndRun(ExecutorLock& held, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent) {
   LeaveSlot(held->running, node);
-  node.in_step = false;
+  if (node.work == NodeWork::kStep) node.work = NodeWork::kIdle;
   if (!held->pauses.barriers.empty()) PauseStepEnded(held, node);
   // Wakes the workers whose procedures waited for this one to end; more than a few wake each other.
   for (std::size_t i = std::min<std::size_t>(held->scheduler.Done(node.sched), 4); i > 0; --i) {

@@ -11,14 +11,13 @@
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "procedure/engine/activity.h"
-#include "procedure/engine/children.h"
-#include "procedure/engine/deadlock.h"
+#include "procedure/engine/advance.h"
 #include "procedure/engine/ending.h"
-#include "procedure/engine/log_lines.h"
-#include "procedure/engine/node_commit.h"
-#include "procedure/engine/queueing.h"
+#include "procedure/engine/executor_lock.h"
 #include "procedure/engine/rollback.h"
 #include "procedure/engine/step_run.h"
+#include "procedure/engine/submit.h"
+#include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -58,6 +57,7 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
   {
     ExecutorLock held(core_);
     Take(held, worker, run);
+    held.Finish();
   }
   std::size_t done = 0;
   while (run) {
@@ -71,9 +71,11 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
       ConcludeUndo(held, run->node(), *run, ran.undone, std::move(ran.data));
     }
     run.reset();
-    if (++done == at_most) break;
-    held.Drain();  // what this outcome frees may run next
-    Take(held, worker, run);
+    if (++done < at_most) {
+      held.Drain();  // what this outcome frees may run next
+      Take(held, worker, run);
+    }
+    held.Finish();
   }
   return done;
 }
@@ -92,14 +94,14 @@ void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& 
   const bool urgent_resumed = !held->resumed_urgent.empty();
   if (held->scheduler.has_ready() || urgent_resumed || !held->resumed.empty())
     held.NotifyWorkers(/*urgent=*/held->scheduler.urgent() > 0 || urgent_resumed);
-  const bool first = !node.undoing && !node.begun && node.durable.history.empty();
+  const bool first = node.work != NodeWork::kUndo && !node.begun && node.durable.history.empty();
   node.run_began = held.core().deps.clock.Now();
   if (resumed == nullptr) {
     ProcedureTree::SetPhase(node, Phase::kRunning);
-    node.in_step = true;
+    if (node.work != NodeWork::kUndo) node.work = NodeWork::kStep;
     node.begun = true;
     node.step_began = node.run_began;
-    if (node.undoing) ForgetAsyncResults(node);  // those of the step
+    if (node.work == NodeWork::kUndo) ForgetAsyncResults(node);  // those of the step
   }
   run.emplace(held, node);
   run->SetWorker(worker.number);
@@ -327,7 +329,7 @@ void Publish(ExecutorLock& held, ProcNode& node, StepNo step, OutcomeKind outcom
   }
   if (t.locks == LockAction::kRelease) {
     held->locks.Release(node.locks, granted);
-    node.has_grant = false;
+    node.lock_state = LockState::kNone;
     SetInheritsChildLocks(held, node, false);
   } else if (t.locks == LockAction::kHandOver) {
     held->locks.HandOver(node.locks, node.parent->locks, granted);
@@ -338,7 +340,7 @@ void Publish(ExecutorLock& held, ProcNode& node, StepNo step, OutcomeKind outcom
       t.next_kind == NextActionKind::kFinished)
     ResetStep(node);
   std::vector<ProcNode*> added;
-  for (auto& child : children) added.push_back(&AdoptChild(held, std::move(child)));
+  for (auto& child : children) added.push_back(&Adopt(held, std::move(child)));
   if (!added.empty()) LogSpawned(held, node, added);
   for (ProcNode* child : added) held.Ready(*child);
   if (t.failed) BeginRollback(held, *node.root, *node.durable.error);

@@ -13,7 +13,6 @@
 #include "procedure/ops/operator_requests.h"
 #include "procedure/ops/procedure_requests.h"
 #include "procedure/ops/why/answer.h"
-#include "procedure/ops/why_answer.h"
 
 namespace ratchet::host {
 namespace {
@@ -86,7 +85,8 @@ pb::GetStatusResponse StatusOf(const HostEnv& env) {
   row.set_limit(use.limit);
   if (const auto few = DescriptorProblem(use)) out.add_problem(*few);
   if (env.info_port >= 0) out.set_info_port(static_cast<std::uint32_t>(env.info_port));
-  if (const auto why = AnswerWhy(CollectWhyFacts(env), {}, 1); why.ok()) out.set_why(why->verdict());
+  const WhyFacts facts = CollectWhyFacts(env);
+  if (const auto why = AnswerWhy(WhyHost(facts), {}, 1); why.ok()) out.set_why(why->verdict());
   return out;
 }
 
@@ -103,8 +103,6 @@ Result<procedure::PauseScope> PauseTarget(const HostEnv& env, const pb::PauseSco
 WhyFacts CollectWhyFacts(const HostEnv& env) {
   WhyFacts facts;
   facts.self = env.Self().ToString();
-  facts.active_master = facts.self;
-  facts.has_servers = false;
   facts.now_ms = env.clock.WallMillis();
   CollectProcedureFacts(env.executor, facts);
   if (const Status room = env.store.Admit(); !room.ok()) facts.store_full = room.error().message();
@@ -116,8 +114,12 @@ std::shared_ptr<rpc::Service> MakeHostService(HostEnv& env) {
   rpc::Service& service = *made;
   procedure::Executor& executor = env.executor;
   Answer(service, env, methods::kGetStatus, [&env](const auto&) { return StatusOf(env); });
-  Answer(service, env, methods::kWhy,
-         [&env](const auto& request) { return AnswerRequest(CollectWhyFacts(env), request); });
+  Answer(service, env, methods::kWhy, [&env](const auto& request) {
+    const WhyFacts facts = CollectWhyFacts(env);
+    pb::WhyResponse answer = AnswerRequest(WhyHost(facts), request);
+    answer.set_answered_by("host " + facts.self);
+    return answer;
+  });
   Answer(service, env, methods::kListProcedures,
          [&executor](const auto& request) { return ListProcedures(executor, request); });
   Answer(service, env, methods::kGetProcedure,

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "common/rpc/exceptions.h"
-#include "common/rpc/procedure_exceptions.h"
 
 namespace ratchet::host {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "procedure/store/sync_times.h"
+#include "procedure/api/wal_store.h"
 
 namespace ratchet::host {
 namespace {

@@ -16,7 +16,12 @@ void FillProcedure(const procedure::ProcedureInfo& info, pb::ProcedureInfo& out)
   out.set_state(std::string(procedure::ProcStateName(info.state)));
   out.set_step(info.step_name);
   out.set_owner(info.owner);
-  out.set_text(info.description);
+  out.set_text(info.description.text());
+  for (const auto& [key, value] : info.description.Fields()) {
+    auto& field = *out.add_field();
+    field.set_key(std::string(key));
+    field.set_value(std::string(value));
+  }
   if (info.parts) {
     out.set_parts_left(info.parts->left);
     out.set_parts_total(info.parts->total);

@@ -15,9 +15,9 @@
 
 #include "common/base/result.h"
 #include "procedure/api/store.h"
-#include "procedure/store/frame.h"
+#include "procedure/store/format.h"
 #include "procedure/store/pid_table.h"
-#include "procedure/store/store_reader.h"
+#include "procedure/store/reader.h"
 
 namespace ratchet::procedure {
 

@@ -2,10 +2,11 @@
 //
 // Commits are handed to one writer thread, which gathers all that came in since its last sync and makes one frame of
 // them. A second thread fills spares, removes segments below the durable low-water mark, and reads stragglers for the
-// writer. With Options::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store (simulation,
-// tests). The bytes are described in frame.h; store_reader.h defines which segments count.
+// writer. With WalStoreOptions::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store
+// (simulation, tests). The bytes are described in format.h; reader.h defines which segments count.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -15,42 +16,74 @@
 #include <thread>
 #include <vector>
 
-#include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/result.h"
 #include "common/io/disk.h"
 #include "common/io/storage_proof.h"
-#include "procedure/api/store.h"
-#include "procedure/store/commit_waits.h"
-#include "procedure/store/pending_commit.h"
-#include "procedure/store/root_guard.h"
-#include "procedure/store/segment_name.h"
+#include "procedure/api/wal_store.h"
+#include "procedure/store/claim.h"
+#include "procedure/store/format.h"
+#include "procedure/store/wal_writer.h"
 
 namespace ratchet::procedure {
 
-struct RewriteRequest;
-class SpareSegments;
-struct StoreContents;
-class WalWriter;
+// Lets threads wait for their own commits: all waiters of one sync are woken together, and by no other sync.
+//
+// A commit is identified by its turn: how often the writer had emptied the queue when the commit was queued. All
+// commits of a turn are completed before any of the next. So two futex words are enough, and a thread that sleeps at
+// one is rarely woken for another turn. With a condition variable for each waiter the writer made a system call for
+// each, which for twenty waiters took twice the time of their sync; now the next sync runs while they wake
+// (docs/benchmarks.md).
 
-struct WalStoreOptions {
-  std::uint64_t segment_bytes = 16U << 20;  // a segment is rolled when it has grown to this
-  Millis segment_age{3'600'000};            // or when it is this old
-  // With more segments the oldest one's live records are rewritten; but twice the number that the live records would
-  // fill is always allowed.
-  std::size_t max_segments = 8;
-  std::uint64_t max_frame_bytes = 2U << 20;  // about this much is gathered for one sync
-  // zero-filled files kept ready: one to roll into, one as reserve, S6 (failed sync ends the process)
-  std::size_t spares = 2;
-  bool threads = true;
-  std::string owner;  // this process's name, for humans
+// On the stack of the thread that waits.
+class CommitWait {
+ public:
+  // Called by the writer, once. The waiter may be gone right after.
+  void Complete(Result<std::uint64_t> outcome) {
+    outcome_.emplace(std::move(outcome));
+    ready_.store(true, std::memory_order_release);
+  }
+
+ private:
+  friend class CommitWaits;
+  std::optional<Result<std::uint64_t>> outcome_;
+  std::atomic<bool> ready_{false};
+};
+
+class CommitWaits {
+ public:
+  // Any thread: blocks until `wait` was completed and its turn was woken.
+  Result<std::uint64_t> Await(std::uint64_t turn, CommitWait& wait) {
+    Word& word = words_[turn % words_.size()];
+    for (;;) {
+      const int seen = word.changes.load(std::memory_order_acquire);
+      if (wait.ready_.load(std::memory_order_acquire)) return std::move(*wait.outcome_);
+      word.changes.wait(seen, std::memory_order_acquire);
+      if (word.others_sleep.exchange(false)) word.changes.notify_all();
+    }
+  }
+  // Called by the writer after it completed commits of this turn. Wakes one waiter, which wakes the others, because the
+  // writer has the next sync to begin.
+  void Wake(std::uint64_t turn) {
+    Word& word = words_[turn % words_.size()];
+    word.others_sleep.store(true);
+    word.changes.fetch_add(1);
+    word.changes.notify_one();
+  }
+
+ private:
+  struct alignas(64) Word {
+    std::atomic<int> changes{0};  // an int: the type of a futex word
+    std::atomic<bool> others_sleep{false};
+  };
+  std::array<Word, 2> words_{};
 };
 
 class WalStore final : public ProcedureStore {
  public:
-  // `directory`: <root>/procedures. `quarantine`: where copies of damaged files go. `clock` must outlive the store.
-  // `guard`: for the root that `directory` belongs to; null for a store without a root (tests).
+  // The arguments of MakeWalStore.
   WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine, const Clock& clock,
-           WalStoreOptions options, std::unique_ptr<RootGuard> guard = nullptr);
+           WalStoreOptions options, std::shared_ptr<RootGuard> guard = nullptr);
   ~WalStore() override;
 
   Result<LoadedState> Claim() override;
@@ -90,7 +123,7 @@ class WalStore final : public ProcedureStore {
   const std::unique_ptr<io::Directory> quarantine_;
   const Clock& clock_;
   const WalStoreOptions options_;
-  const std::unique_ptr<RootGuard> guard_;  // may be null
+  const std::shared_ptr<RootGuard> guard_;  // may be null
   const std::unique_ptr<SpareSegments> spares_;
   std::function<void()> group_ended_;  // constant after Claim
   Epoch epoch_;
@@ -112,7 +145,7 @@ class WalStore final : public ProcedureStore {
   CondVar work_;
   CondVar chores_;
   std::vector<PendingCommit> queue_ GUARDED_BY(mutex_);
-  std::uint64_t turn_ GUARDED_BY(mutex_) = 1;  // turn of the commits that are queued now (commit_waits.h)
+  std::uint64_t turn_ GUARDED_BY(mutex_) = 1;  // turn of the commits that are queued now (CommitWaits)
   bool writer_waits_ GUARDED_BY(mutex_) = false;
   bool closed_ GUARDED_BY(mutex_) = false;  // no thread takes from the queue from then on
   StoreMetrics metrics_ GUARDED_BY(mutex_);

@@ -33,7 +33,12 @@ class ReadFilter {
   // come.
   [[nodiscard]] bool judges_rows() const { return judges_rows_; }
   // Drops cells from the row; drops all of them when the row is excluded.
-  void JudgeRow(std::vector<Cell>& cells);
+  void JudgeRow(std::vector<Cell>& cells) {
+    if (!judges_rows_) return;
+    const bool was_empty = cells.empty();
+    filter_->DropCells(cells);
+    if (!was_empty && !cells.empty() && filter_->RowIsOut()) cells.clear();
+  }
   void EndRow() { filter_->Reset(); }
   [[nodiscard]] bool Done() const { return filter_->AllRemainingAreOut(); }
   // Returns an error when a comparator could not parse a stored value.

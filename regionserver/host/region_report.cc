@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "regionserver/host/timestamps_ahead.h"
 #include "regionserver/rpc/admin_service.h"
 
 namespace ratchet::regionserver {

@@ -50,7 +50,6 @@ Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch 
   open->encoded_name = region.encoded_name();
   open->region = info.region();
   open->open_number = info.open_number();
-  open->transition = info.transition();
   open->opened_before = info.opened_before();
   open->build_number = info.build_number();
   open->schema_number = info.schema_number();

@@ -24,7 +24,6 @@ struct OpenOrder {
   pb::RegionInfo region;
   // S21 (numbered openings): the number of this opening, from the procedure's durable data
   std::uint64_t open_number = 0;
-  std::uint64_t transition = 0;     // S28 (conditional meta writes)
   bool opened_before = false;       // S53 (opening starts with full state)
   std::uint64_t build_number = 0;   // S38 (no empty opening over data)
   std::uint64_t schema_number = 0;  // S48 (schema pinned in the order); 0: the master names none

@@ -25,28 +25,28 @@ std::string OrderKey::ToString() const {
   return region.empty() ? fmt::format("procedure {}", procedure) : fmt::format("region {}", region);
 }
 
-Admission OrderLedger::Admit(const OrderKey& key, ProcId pid, OrderAddress from) {
-  if (!pid.valid()) return Admission::kRefused;
-  if (pid < floor_ && !RATCHET_MUTANT("orders.no_floor")) return Admission::kRefused;
+OrderAdmission OrderLedger::Admit(const OrderKey& key, ProcId pid, OrderAddress from) {
+  if (!pid.valid()) return OrderAdmission::kRefused;
+  if (pid < floor_ && !RATCHET_MUTANT("orders.no_floor")) return OrderAdmission::kRefused;
   const auto found = entries_.find(key);
   if (found == entries_.end()) {
     entries_.emplace(key, Entry{pid, pid, from, Stage::kUnderWay, {}});
-    return Admission::kExecute;
+    return OrderAdmission::kExecute;
   }
   Entry& entry = found->second;
-  if (pid < entry.pid) return Admission::kRefused;
+  if (pid < entry.pid) return OrderAdmission::kRefused;
   if (pid > entry.pid) {
     // A region has one order at a time. An older order that still runs was settled with its master, but its effects
     // have not ended.
     const bool busy = entry.executing.valid();
     entry = Entry{pid, busy ? entry.executing : pid, from, Stage::kUnderWay, {}};
-    return busy ? Admission::kExecuteLater : Admission::kExecute;
+    return busy ? OrderAdmission::kExecuteLater : OrderAdmission::kExecute;
   }
   if (!RATCHET_MUTANT("orders.no_readdress")) entry.address = std::max(entry.address, from);
-  if (entry.stage != Stage::kAnswered) return Admission::kReaddressed;
+  if (entry.stage != Stage::kAnswered) return OrderAdmission::kReaddressed;
   entry.stage = Stage::kReportDue;
   newly_due_.push_back(key);
-  return Admission::kAnswerAgain;
+  return OrderAdmission::kAnswerAgain;
 }
 
 void OrderLedger::RaiseFloor(ProcId lowest_live) {

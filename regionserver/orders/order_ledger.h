@@ -68,7 +68,7 @@ struct OrderReport {
   OrderAnswer answer;
 };
 
-enum class Admission : std::uint8_t {
+enum class OrderAdmission : std::uint8_t {
   kExecute,       // new: execute it now
   kExecuteLater,  // new, but an older order of this region is still being executed; Executed() will name it
   kReaddressed,   // known and in progress: its answer goes to the newest asker
@@ -79,7 +79,7 @@ enum class Admission : std::uint8_t {
 class OrderLedger {
  public:
   // Returns kRefused also for an invalid pid.
-  Admission Admit(const OrderKey& key, ProcId pid, OrderAddress from);
+  OrderAdmission Admit(const OrderKey& key, ProcId pid, OrderAddress from);
 
   // Sets the lowest procedure that the master still has; it never falls. Forgets answered orders below it.
   void RaiseFloor(ProcId lowest_live);

@@ -18,22 +18,22 @@ Status OrderQueue::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orde
     MutexLock lock(mutex_);
     ledger_.RaiseFloor(lowest_live);
     for (Order& order : orders) {
-      const Admission admission = ledger_.Admit(order.key, order.pid, order.address);
+      const OrderAdmission admission = ledger_.Admit(order.key, order.pid, order.address);
       switch (admission) {
-        case Admission::kExecute: to_start.push_back(std::move(order)); break;
-        case Admission::kExecuteLater: {
+        case OrderAdmission::kExecute: to_start.push_back(std::move(order)); break;
+        case OrderAdmission::kExecuteLater: {
           // A lower order that still waits here is superseded: it was settled before the master gave the higher one.
           const OrderKey key = order.key;
           waiting_.insert_or_assign(key, std::move(order));
           break;
         }
-        case Admission::kReaddressed:
-        case Admission::kAnswerAgain:
+        case OrderAdmission::kReaddressed:
+        case OrderAdmission::kAnswerAgain:
           RATCHET_LOG(kInfo, "pid={} Received again: {}; epoch={}, attempt={}", order.pid, order.what,
                       order.address.epoch, order.address.attempt);
           report_due = true;
           break;
-        case Admission::kRefused:
+        case OrderAdmission::kRefused:
           RATCHET_LOG(kWarn, "pid={} Refused: {}; a later order is known (epoch={}, attempt={}, lowest live pid={})",
                       order.pid, order.what, order.address.epoch, order.address.attempt, ledger_.floor());
           break;

@@ -9,21 +9,20 @@
 #include "common/base/config.h"
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
+#include "common/base/exit_latch.h"
 #include "common/base/fault_env.h"
 #include "common/base/log.h"
-#include "common/base/log_level.h"
 #include "common/base/resource_failure.h"
 #include "common/base/self_restart.h"
 #include "common/base/service_manager.h"
 #include "common/base/settings_reload.h"
+#include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
 #include "common/io/dead_mount.h"
 #include "common/io/storage_proof.h"
-#include "regionserver/process/exit_latch.h"
 #include "regionserver/process/options.h"
 #include "regionserver/process/region_server.h"
-#include "regionserver/process/stop_signals.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -64,7 +63,7 @@ int Run(int argc, char* const* argv) {
   const auto set_proof_policy = [&options] { options.proof_policy.Set(rpc::ProofPolicyOf(options.member_proof)); };
   set_proof_policy();
   settings.OnReload("member-proof", set_proof_policy);
-  options.settings = [&settings] { return settings.Dump(); };
+  options.settings = [&settings] { return settings.List(); };
   options.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (const Status opened = OpenLog({LogLevelOf(options.log_level), options.log_file}); !opened.ok()) {
     std::fprintf(stderr, "ratchet-regionserver: --log-file: %s\n", opened.error().message().c_str());

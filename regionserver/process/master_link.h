@@ -18,7 +18,7 @@
 #include "common/model/server_name.h"
 #include "common/rpc/channel.h"
 #include "common/rpc/channel_pool.h"
-#include "regionserver/orders/master_port.h"
+#include "regionserver/orders/order_reporter.h"
 #include "regionserver/process/master_tracker.h"
 
 namespace ratchet::regionserver {

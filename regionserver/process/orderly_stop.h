@@ -10,9 +10,9 @@
 #include <functional>
 
 #include "common/base/clock.h"
+#include "common/base/exit_latch.h"
 #include "common/base/mutex.h"
 #include "common/model/proto/region_server_status.pb.h"
-#include "regionserver/process/exit_latch.h"
 
 namespace ratchet::regionserver {
 

@@ -18,9 +18,8 @@
 #include "common/zk/cluster_place.h"
 #include "common/zk/server_liveness.h"
 #include "common/zk/session_start.h"
-#include "regionserver/process/cluster_id.h"
+#include "regionserver/process/root_files.h"
 #include "regionserver/process/server_parts.h"
-#include "regionserver/process/start_code.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -272,7 +271,7 @@ void RegionServer::StopInOrder() {
   OrderlyStopParts departing;
   departing.report = [&parts] { parts.heartbeat->Now(); };
   departing.master_is_active = [&parts] { return parts.tracker->master().has_value(); };
-  departing.regions = [&parts] { return parts.host->All().size(); };
+  departing.regions = [&parts] { return parts.host->regions.All().size(); };
   const bool orderly = !parts.registered || parts.orderly_stop.HandOver(options_.drain_timeout.Get(), exit_, departing);
   parts_->StopInOrder(orderly ? options_.stop_timeout.Get() : Millis(0));
 }

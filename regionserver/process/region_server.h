@@ -16,9 +16,9 @@
 #include <string_view>
 
 #include "common/base/clock.h"
+#include "common/base/exit_latch.h"
 #include "common/base/result.h"
 #include "common/base/self_restart.h"
-#include "regionserver/process/exit_latch.h"
 #include "regionserver/process/options.h"
 
 namespace ratchet::regionserver {

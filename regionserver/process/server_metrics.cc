@@ -9,7 +9,7 @@
 #include "regionserver/process/server_parts.h"
 #include "regionserver/region/region_counts.h"
 #include "regionserver/store/block_cache.h"
-#include "regionserver/store/memstore_budget.h"
+#include "regionserver/store/memstore.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -23,7 +23,7 @@ void AddState(MetricsText& text, const ServerParts& parts) {
   text.Gauge("server_epoch", "Highest epoch of a master that this server has seen.",
              static_cast<double>(parts.epochs.highest().value()));
   text.Counter("server_came_again_total", "Automatic restarts of this process.", parts.life.history.count);
-  text.Gauge("server_regions", "Regions open on this server.", static_cast<double>(parts.host->All().size()));
+  text.Gauge("server_regions", "Regions open on this server.", static_cast<double>(parts.host->regions.All().size()));
 }
 
 void AddData(MetricsText& text) {
@@ -69,14 +69,14 @@ void AddBlockCache(MetricsText& text) {
   text.Counter("block_cache_misses_total", "Blocks read from store files.", use.misses);
 }
 
-void AddLog(MetricsText& text, const RegionHost& host) {
-  const ServerLog::Metrics log = host.LogMetrics();
+void AddLog(MetricsText& text, const WalKeeper& wals) {
+  const ServerLog::Metrics log = wals.GetMetrics();
   text.Counter("log_entries_total", "Entries written to this server's logs.", log.entries);
   text.Counter("log_written_bytes_total", "Bytes of entries written to this server's logs.", log.bytes);
   text.Counter("log_rolls_total", "Log rolls.", log.rolls);
   text.Histogram("log_sync_duration_seconds", "Duration of syncs of this server's logs.");
   text.Durations(log.sync_time);
-  text.Gauge("log_files", "Log files still needed.", static_cast<double>(host.LogFiles()));
+  text.Gauge("log_files", "Log files still needed.", static_cast<double>(wals.FileCount()));
 }
 
 // Sums the queues of each peer; there are at most a hundred peers.
@@ -111,9 +111,9 @@ std::string ServerMetrics(const ServerParts& parts) {
   AddState(text, parts);
   AddData(text);
   AddThrottles(text, parts.throttles);
-  AddMemory(text, parts.host->budget());
+  AddMemory(text, *parts.budget);
   AddBlockCache(text);
-  AddLog(text, *parts.host);
+  AddLog(text, parts.host->wals);
   AddReplication(text, parts);
   page::AddRpc(text, *parts.rpc);
   page::AddStorage(text);

@@ -10,16 +10,16 @@
 namespace ratchet::regionserver {
 
 void ServerParts::ShowPage(const ServerOptions& options) {
-  api::ApiDeps deps{clock,
-                    [this] { return self.ToString(); },
-                    [] { return std::string("regionserver"); },
-                    [] { return std::string(); },
-                    options.zookeeper,
-                    options.zk_parent,
-                    options.settings,
-                    {}};
-  views = std::make_unique<api::ApiViews>(std::move(deps));
-  page = std::make_unique<page::InfoPage>(page::InfoPageOptions{options.info_host, options.info_port});
+  views = std::make_unique<api::ApiViews>(api::ApiDeps{
+      .clock = clock,
+      .self = [this] { return self.ToString(); },
+      .role = [] { return std::string("regionserver"); },
+      .own_address = [] { return std::string(); },
+      .zookeeper = options.zookeeper,
+      .znode_parent = options.zk_parent,
+      .settings = options.settings,
+  });
+  page = std::make_unique<page::InfoPage>(page::InfoPageOptions{.host = options.info_host, .port = options.info_port});
   page::AddStaticFiles(*page);
   views->AddTo(*page);
   page->Handle("/metrics", http::Lane::kFast, [this](const http::HttpRequest&) {

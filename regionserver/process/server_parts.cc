@@ -16,7 +16,7 @@
 #include "common/rpc/methods/client_meta_service.h"
 #include "common/rpc/server_probe.h"
 #include "common/zk/master_election.h"
-#include "regionserver/process/epoch_proof.h"
+#include "regionserver/process/root_files.h"
 #include "regionserver/replication/client_positions.h"
 #include "regionserver/replication/client_sink.h"
 #include "regionserver/rpc/admin_service.h"
@@ -93,8 +93,8 @@ HostOptions HostOptionsOf(const ServerOptions& options, TroubleBook& troubles) {
   host.region.max_cell_bytes = options.max_cell_bytes;
   host.region.max_unit_bytes = options.max_mutation_bytes;
   host.region.max_row_bytes = options.max_row_bytes;
-  host.log_roll_bytes = options.log_roll_bytes;
-  host.max_logs = options.max_logs;
+  host.wal.roll_bytes = options.log_roll_bytes;
+  host.wal.most_files = options.max_logs;
   host.region.budget = std::make_shared<MemstoreBudget>();
   host.region.budget->limit = options.memstore_total_bytes;
   host.region.budget->flush_at = options.memstore_flush_at;
@@ -110,63 +110,18 @@ ServerParts::~ServerParts() = default;
 Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit) {
   paths = std::move(zk_paths);
   zookeeper = options.zookeeper;
-  channels = std::make_unique<rpc::ChannelPool>([this] {
-    rpc::ChannelPoolOptions pool;
-    pool.name = "rpc-master";
-    pool.member = member;
-    return pool;
-  }());
-  key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] { return io::ReadClusterKeys(*root); });
-  auto last_master = std::make_shared<std::optional<ServerName>>();  // only the session's thread touches it
-  tracker = std::make_unique<MasterTracker>(
-      *session, paths, *timers, [this, last_master](const std::optional<ServerName>& master) {
-        RATCHET_LOG(kInfo, "Active master: {}", master.has_value() ? master->ToString() : "none");
-        if (last_master->has_value() && *last_master != master) link->Forget(**last_master);
-        *last_master = master;
-        if (!master.has_value()) return;
-        reporter->RetryNow();
-        report->StartAnew();
-        if (registered) heartbeat->Now();
-      });
-  link = std::make_unique<MasterLink>(*channels, *tracker,
-                                      MasterLinkOptions{Millis(10'000), [&exit](const std::string& why) {
-                                                          exit.Request(exit_code::kRefusedByMaster, why);
-                                                        }});
-  LaneThreads threads;
-  threads.regions = static_cast<int>(options.open_threads);
-  threads.split_log = static_cast<int>(options.split_log_threads);
-  threads.flush = static_cast<int>(options.flush_threads);
-  threads.small_compact = static_cast<int>(options.small_compaction_threads);
-  threads.large_compact = static_cast<int>(options.large_compaction_threads);
-  lanes = std::make_unique<LanePool>(threads);
-  BlockCache::OfProcess().SetLimit(options.block_cache_bytes);
-  const HostOptions host_options = HostOptionsOf(options, troubles);
-  host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
-                                      [&exit](int code, const std::string& why) { exit.Request(code, why); });
-  report = std::make_unique<RegionReport>([this] { return host->DrainChanges(); }, clock);
-  host_options.region.budget->make_room = [this] { host->FlushLargest(); };
+  FollowMaster(exit);
+  MakeHost(options, exit);
   queue = std::make_unique<OrderQueue>(epochs, *lanes, [this] { reporter->Kick(); });
   reporter = std::make_unique<OrderReporter>(*queue, epochs, *link, *timers, RandomSeed());
   scanners = std::make_unique<ScannerTable>(clock, *timers, static_cast<std::uint32_t>(RandomSeed()),
                                             ScannerOptionsOf(options, troubles));
-  heartbeat = std::make_unique<Heartbeat>(
-      *link, epochs, *timers, options.report_interval,
-      HeartbeatParts{[this](pb::RegionServerReportRequest& request) { FillReport(request); },
-                     [this] { storage->Look(); },
-                     [this, &exit](const pb::RegionServerReportResponse* answer) {
-                       if (answer != nullptr && answer->stop())
-                         exit.Request(exit_code::kOk, "asked to stop: the master has drained this server");
-                       storage->Answered(answer);
-                       orderly_stop.Answered(answer);
-                       report->Answered(answer);
-                       if (answer == nullptr) return;
-                       if (answer->has_throttles()) throttles.Take(answer->throttles());
-                       if (answer->has_peers()) {
-                         replicator->Take(answer->peers());
-                       } else {
-                         replicator->NoList();
-                       }
-                     }});
+  const HeartbeatParts heart{
+      .fill = [this](pb::RegionServerReportRequest& request) { FillReport(request); },
+      .look = [this] { storage->Look(); },
+      .answered = [this, &exit](const pb::RegionServerReportResponse* answer) { TakeAnswer(answer, exit); },
+  };
+  heartbeat = std::make_unique<Heartbeat>(*link, epochs, *timers, options.report_interval, heart);
   WatchStorage(options, exit);
   slow_log = std::make_shared<SlowLog>(static_cast<std::size_t>(options.slow_log_calls));
   rpc::ServerOptions listen = ListenOptions(options, cluster_id, member);
@@ -181,22 +136,79 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
   return rpc::AwaitListening(*rpc, options.zk_connect_timeout, clock, exit);
 }
 
-void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
-  StorageHealthParts health;
-  health.look = [this, &exit] {
-    if (replicator != nullptr) replicator->Look();
-    host->LookAtMarks();
-    host->LookAfterLogs();
-    host->LookAtDisk();
-    host->TryCompactionsAgain();
-    if (const Status alive = host->CheckFence(); !alive.ok())
-      exit.Request(exit_code::kFenced, alive.error().ToString());
+void ServerParts::FollowMaster(ExitLatch& exit) {
+  rpc::ChannelPoolOptions pool;
+  pool.name = "rpc-master";
+  pool.member = member;
+  channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
+  key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] { return io::ReadClusterKeys(*root); });
+  auto last_master = std::make_shared<std::optional<ServerName>>();  // only the session's thread touches it
+  tracker = std::make_unique<MasterTracker>(
+      *session, paths, *timers, [this, last_master](const std::optional<ServerName>& master) {
+        RATCHET_LOG(kInfo, "Active master: {}", master.has_value() ? master->ToString() : "none");
+        if (last_master->has_value() && *last_master != master) link->Forget(**last_master);
+        *last_master = master;
+        if (!master.has_value()) return;
+        reporter->RetryNow();
+        report->StartAnew();
+        if (registered) heartbeat->Now();
+      });
+  const MasterLinkOptions link_options{
+      .call_timeout = Millis(10'000),
+      .on_dead = [&exit](const std::string& why) { exit.Request(exit_code::kRefusedByMaster, why); },
   };
-  health.log_directory = [this] { return log_directory == nullptr ? nullptr : &log_directory->directory(); };
-  health.leave = [this] { static_cast<void>(LeaveZooKeeper()); };  // the rest of the session ends with the process
-  health.end = [&exit](const std::string& why) { exit.Request(exit_code::kStorageHangs, why); };
-  health.last_resort = [this](const std::string& why) {
-    if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
+  link = std::make_unique<MasterLink>(*channels, *tracker, link_options);
+}
+
+void ServerParts::MakeHost(const ServerOptions& options, ExitLatch& exit) {
+  LaneThreads threads;
+  threads.regions = static_cast<int>(options.open_threads);
+  threads.split_log = static_cast<int>(options.split_log_threads);
+  threads.flush = static_cast<int>(options.flush_threads);
+  threads.small_compact = static_cast<int>(options.small_compaction_threads);
+  threads.large_compact = static_cast<int>(options.large_compaction_threads);
+  lanes = std::make_unique<LanePool>(threads);
+  BlockCache::OfProcess().SetLimit(options.block_cache_bytes);
+  const HostOptions host_options = HostOptionsOf(options, troubles);
+  budget = host_options.region.budget;
+  host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
+                                      [&exit](int code, const std::string& why) { exit.Request(code, why); });
+  report = std::make_unique<RegionReport>([this] { return host->regions.DrainChanges(); }, clock);
+  budget->make_room = [this] { host->flusher.FlushLargest(); };
+}
+
+// Null: the master did not accept the report.
+void ServerParts::TakeAnswer(const pb::RegionServerReportResponse* answer, ExitLatch& exit) {
+  if (answer != nullptr && answer->stop())
+    exit.Request(exit_code::kOk, "asked to stop: the master has drained this server");
+  storage->Answered(answer);
+  orderly_stop.Answered(answer);
+  report->Answered(answer);
+  if (answer == nullptr) return;
+  if (answer->has_throttles()) throttles.Take(answer->throttles());
+  if (answer->has_peers()) {
+    replicator->Take(answer->peers());
+  } else {
+    replicator->NoList();
+  }
+}
+
+void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
+  StorageHealthParts health{
+      .look =
+          [this, &exit] {
+            if (replicator != nullptr) replicator->Look();
+            host->Upkeep();
+            if (const Status alive = host->wals.CheckFence(); !alive.ok())
+              exit.Request(exit_code::kFenced, alive.error().ToString());
+          },
+      .log_directory = [this] { return log_directory == nullptr ? nullptr : &log_directory->directory(); },
+      .leave = [this] { static_cast<void>(LeaveZooKeeper()); },  // the rest of the session ends with the process
+      .end = [&exit](const std::string& why) { exit.Request(exit_code::kStorageHangs, why); },
+      .last_resort =
+          [this](const std::string& why) {
+            if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
+          },
   };
   storage = std::make_unique<StorageHealth>(clock, io::SyncWatch::OfProcess(), options.sync_timeout, std::move(health));
 }
@@ -204,44 +216,62 @@ void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
 bool ServerParts::LeaveZooKeeper() { return closer == nullptr || closer->Close(kLeaveZooKeeper); }
 
 void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
-  const auto find = [this](const std::string& name) { return host->Find(name); };
+  const auto find = [this](const std::string& name) { return host->regions.Find(name); };
   const auto admit = [this] { return Admit(); };
-  DataServiceParts data{find, admit, epochs, *scanners, clock, options.max_result_bytes};
-  data.max_multi_bytes = options.max_multi_bytes;
-  data.throttles = &throttles;
   constexpr std::int64_t kAheadThreads = 4;
-  data.ahead = std::make_shared<AheadBudget>(options.scan_ahead_bytes, kAheadThreads);
-  data.cluster_id = cluster_id;
-  data.prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); };
-  rpc->Add(MakeDataService(std::move(data)));
-  rpc->Add(MakeAdminService(
-      {[this] { return self; }, admit,
-       [this](const pb::ExecuteProceduresRequest& request) { return EnqueueOrders(request); }, find,
-       [this] { return host->All(); }, [this](const std::string& name, bool major) { host->CompactSoon(name, major); },
-       [this](bool on) { return host->SwitchCompactions(on); }, [this] { return host->RollLogs(); },
-       [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
-       [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); },
-       [this] { return page == nullptr ? 0U : page->shown_port(); }, slow_log,
-       [this](const std::string& name, bool major) { return host->IsCompacting(name, major); }, options.reload,
-       [this](const ServerName& asked) { return rpc::ProbeServer(*channels, asked, kProbePatience); }}));
-  ClientMetaSources sources;
-  sources.cluster_id = cluster_id;
-  sources.self = [this] { return self; };
-  sources.active_master = [this] { return tracker->master(); };
-  sources.backup_masters = [this] {
-    auto backups = zk::ReadBackupMasters(*session, paths);
-    return backups.ok() ? *backups : std::vector<ServerName>();
-  };
-  sources.meta_locations = [this](std::function<void(Result<pb::GetMetaRegionLocationsResponse>)> done) {
-    link->Ask(methods::kGetMetaRegionLocations, pb::GetMetaRegionLocationsRequest(), 0, std::move(done));
-  };
-  sources.admit = admit;
-  rpc->Add(MakeClientMetaService(clock, std::move(sources)));
+  rpc->Add(MakeDataService({
+      .find = find,
+      .admit = admit,
+      .epochs = epochs,
+      .scanners = *scanners,
+      .clock = clock,
+      .max_result_bytes = options.max_result_bytes,
+      .max_multi_bytes = options.max_multi_bytes,
+      .throttles = &throttles,
+      .ahead = std::make_shared<AheadBudget>(options.scan_ahead_bytes, kAheadThreads),
+      .prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); },
+      .cluster_id = cluster_id,
+  }));
+  rpc->Add(MakeAdminService({
+      .self = [this] { return self; },
+      .admit = admit,
+      .take_orders = [this](const pb::ExecuteProceduresRequest& request) { return EnqueueOrders(request); },
+      .find = find,
+      .all = [this] { return host->regions.All(); },
+      .compact_soon = [this](const std::string& name, bool major) { host->compactor.Soon(name, major); },
+      .switch_compactions = [this](bool on) { return host->compactor.Switch(on); },
+      .roll_logs = [this] { return host->wals.Roll(); },
+      .stop = [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
+      .run_slowly = [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); },
+      .info_port = [this] { return page == nullptr ? 0U : page->shown_port(); },
+      .slow_log = slow_log,
+      .is_compacting = [this](const std::string& name,
+                              bool major) { return host->compactor.IsCompacting(name, major); },
+      .reload = options.reload,
+      .probe = [this](const ServerName& asked) { return rpc::ProbeServer(*channels, asked, kProbePatience); },
+  }));
+  rpc->Add(MakeClientMetaService(clock,
+                                 {
+                                     .cluster_id = cluster_id,
+                                     .self = [this] { return self; },
+                                     .admit = admit,
+                                     .active_master = [this] { return tracker->master(); },
+                                     .backup_masters =
+                                         [this] {
+                                           auto backups = zk::ReadBackupMasters(*session, paths);
+                                           return backups.ok() ? *backups : std::vector<ServerName>();
+                                         },
+                                     .meta_locations =
+                                         [this](std::function<void(Result<pb::GetMetaRegionLocationsResponse>)> done) {
+                                           link->Ask(methods::kGetMetaRegionLocations,
+                                                     pb::GetMetaRegionLocationsRequest(), 0, std::move(done));
+                                         },
+                                 }));
 }
 
 Status ServerParts::GiveLogDirectory(std::unique_ptr<io::FencedDirectory> directory) {
   log_directory = std::move(directory);
-  RATCHET_TRY(host->UseLogDirectory(*log_directory));
+  RATCHET_TRY(host->wals.UseDirectory(*log_directory));
   StartReplication();
   return Ok();
 }
@@ -252,19 +282,19 @@ void ServerParts::StartReplication() {
   parts.own.server = log_directory->name();
   parts.own.files = [this]() -> Result<std::vector<QueueFile>> {
     std::vector<QueueFile> files;
-    for (ServerLog::FileInfo& file : host->LogFileList())
+    for (ServerLog::FileInfo& file : host->wals.Files())
       files.push_back({std::move(file.name), file.number, file.bytes, file.closed});
     return files;
   };
   parts.own.open = [this](const std::string& name) { return log_directory->directory().OpenForRead(name); };
-  parts.keep_from = [this](std::uint64_t number) { host->KeepLogsFrom(number); };
+  parts.keep_from = [this](std::uint64_t number) { host->wals.KeepFrom(number); };
   parts.root = root.get();
   parts.connect = [](const ClusterKey& key) { return MakeClientSink(key, kShipPatience); };
   parts.positions = MakeClientPositions({zookeeper, paths.parent}, kShipPatience);
   parts.may_ship = [this] { return log_directory->Check(); };
   parts.clock = &clock;
   replicator = std::make_unique<Replicator>(std::move(parts));
-  host->GivePeersTo([this](const pb::PeerList& list) { replicator->Take(list); });
+  host->orders.GivePeersTo([this](const pb::PeerList& list) { replicator->Take(list); });
 }
 
 Status ServerParts::Admit() const {
@@ -274,7 +304,7 @@ Status ServerParts::Admit() const {
 }
 
 Status ServerParts::EnqueueOrders(const pb::ExecuteProceduresRequest& request) {
-  RATCHET_ASSIGN(OrderBatch batch, DecodeOrders(request, self.start_code, *host));
+  RATCHET_ASSIGN(OrderBatch batch, DecodeOrders(request, self.start_code, host->orders));
   Epoch claimed = batch.epoch;
   for (const Order& order : batch.orders) claimed = std::max(claimed, order.address.epoch);
   if (claimed > epochs.highest()) RATCHET_TRY(ProveEpoch(*root, claimed));
@@ -305,7 +335,7 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) {
 }
 
 void ServerParts::StopInOrder(Millis flush_limit) {
-  if (serving && host != nullptr && flush_limit.count() > 0) host->FlushAll(clock.Now() + flush_limit);
+  if (serving && host != nullptr && flush_limit.count() > 0) host->flusher.FlushAll(clock.Now() + flush_limit);
   stopping = true;
   StopPage();
   if (heartbeat != nullptr) heartbeat->Stop();
@@ -315,9 +345,9 @@ void ServerParts::StopInOrder(Millis flush_limit) {
   if (tracker != nullptr) tracker->Stop();
   if (rpc != nullptr) rpc->Stop();
   if (channels != nullptr) channels->Stop();
-  if (host != nullptr) host->StopWaiting();
+  if (host != nullptr) host->orders.StopWaiting();
   if (lanes != nullptr) lanes->Stop();
-  if (host != nullptr) host->StopLogs();
+  if (host != nullptr) host->wals.Stop();
   // removes our node at once, so that the master does not wait for the session's end
   static_cast<void>(LeaveZooKeeper());
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/exit_latch.h"
 #include "common/base/self_restart.h"
 #include "common/io/disk.h"
 #include "common/io/fenced_directory.h"
@@ -25,7 +26,6 @@
 #include "regionserver/orders/lane_pool.h"
 #include "regionserver/orders/order_queue.h"
 #include "regionserver/orders/order_reporter.h"
-#include "regionserver/process/exit_latch.h"
 #include "regionserver/process/heartbeat.h"
 #include "regionserver/process/master_link.h"
 #include "regionserver/process/master_tracker.h"
@@ -51,13 +51,18 @@ struct ServerParts {
 
   // Returns the error of every request while the server is starting or stopping.
   [[nodiscard]] Status Admit() const;
+  // Steps of Build.
+  void FollowMaster(ExitLatch& exit);
+  void MakeHost(const ServerOptions& options, ExitLatch& exit);
+  void AddServices(const ServerOptions& options, ExitLatch& exit);
+  void ShowPage(const ServerOptions& options);
+  void WatchStorage(const ServerOptions& options, ExitLatch& exit);
+
   [[nodiscard]] Status EnqueueOrders(const pb::ExecuteProceduresRequest& request);
   void StartReplication();
   void FillReport(pb::RegionServerReportRequest& request);
-  void AddServices(const ServerOptions& options, ExitLatch& exit);
-  void ShowPage(const ServerOptions& options);
+  void TakeAnswer(const pb::RegionServerReportResponse* answer, ExitLatch& exit);
   void StopPage();
-  void WatchStorage(const ServerOptions& options, ExitLatch& exit);
   // Returns false when the session did not close in time. Needs no storage.
   [[nodiscard]] bool LeaveZooKeeper();
 
@@ -84,6 +89,7 @@ struct ServerParts {
   std::unique_ptr<MasterLink> link;
   TroubleBook troubles{clock};
   std::unique_ptr<LanePool> lanes;
+  std::shared_ptr<MemstoreBudget> budget;
   std::unique_ptr<RegionHost> host;
   std::unique_ptr<RegionReport> report;
   std::unique_ptr<OrderQueue> queue;

@@ -9,11 +9,24 @@
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "common/model/cell_tags.h"
-#include "regionserver/region/condition.h"
 #include "regionserver/region/region_errors.h"
 
 namespace ratchet::regionserver {
 namespace {
+
+// `order` is that of the expected against the stored value.
+bool Matches(CompareOp op, int order) {
+  switch (op) {
+    case CompareOp::kLess: return order < 0;
+    case CompareOp::kLessOrEqual: return order <= 0;
+    case CompareOp::kEqual: return order == 0;
+    case CompareOp::kNotEqual: return order != 0;
+    case CompareOp::kGreaterOrEqual: return order >= 0;
+    case CompareOp::kGreater: return order > 0;
+    case CompareOp::kNever: return false;
+  }
+  return false;
+}
 
 bool ReadsData(const Mutation& mutation) {
   if (mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement) return true;
@@ -34,7 +47,7 @@ std::vector<Cell> LastOfEachColumn(const std::vector<Cell>& changes) {
   return last;
 }
 
-Status CheckCells(const RegionCore& core, const Mutation& mutation) {
+Status CheckCells(const Opening& opening, const Mutation& mutation) {
   if (mutation.cells.empty() && mutation.kind != MutationKind::kDelete)
     return DoNotRetry(Code::kInvalidArgument, "a mutation without cells");
   ColumnSelection families;
@@ -47,52 +60,62 @@ Status CheckCells(const RegionCore& core, const Mutation& mutation) {
       return DoNotRetry(Code::kInvalidArgument, "the type of a cell does not fit its mutation");
     if (cell.timestamp < 0) return DoNotRetry(Code::kInvalidArgument, "a timestamp is negative");
     RATCHET_TRY(CheckCell(cell));
-    RATCHET_TRY(core.CheckCellSize(cell));
+    RATCHET_TRY(opening.CheckCellSize(cell));
   }
-  return core.CheckColumns(families);
+  return opening.CheckColumns(families);
 }
 
-Status CheckCondition(const RegionCore& core, const Condition& condition) {
+Status CheckCondition(const Opening& opening, const Condition& condition) {
   if (condition.filter != nullptr && condition.family.empty()) return Ok();
-  return core.CheckColumns({{condition.family, {}}});
+  return opening.CheckColumns({{condition.family, {}}});
 }
 
 // If the first row is outside, the client's view of the regions is stale. If a later row is outside, the rows are not
 // in one region, and a retry would not help.
-Status CheckSeveralRows(const RegionCore& core, const AtomicMutation& unit) {
+Status CheckSeveralRows(const Opening& opening, const AtomicMutation& unit) {
   if (unit.condition)
     return DoNotRetry(Code::kInvalidArgument, "the mutation refers to a condition that the request does not have");
-  RATCHET_TRY(core.CheckRow(unit.mutations.front().row));
-  const auto also_here = [&core](const std::string& row) -> Status {
-    const Status inside = core.CheckRow(row);
+  RATCHET_TRY(opening.CheckRow(unit.mutations.front().row));
+  const auto also_here = [&opening](const std::string& row) -> Status {
+    const Status inside = opening.CheckRow(row);
     return inside.ok() ? inside : Status(DoNotRetry(inside.error().code(), inside.error().message()));
   };
   for (const Mutation& mutation : unit.mutations) RATCHET_TRY(also_here(mutation.row));
   for (const Condition& condition : unit.conditions) {
     RATCHET_TRY(also_here(condition.row));
-    RATCHET_TRY(CheckCondition(core, condition));
+    RATCHET_TRY(CheckCondition(opening, condition));
   }
   return Ok();
 }
 
 }  // namespace
 
-Status CheckMutation(const RegionCore& core, const AtomicMutation& unit) {
+Status CheckMutation(const Opening& opening, const AtomicMutation& unit) {
   if (unit.mutations.empty()) return DoNotRetry(Code::kInvalidArgument, "no mutation");
   for (const Mutation& mutation : unit.mutations) {
     if (mutation.row != unit.mutations.front().row && !unit.several_rows)
       return DoNotRetry(Code::kInvalidArgument, "an atomic mutation of more than one row");
-    RATCHET_TRY(CheckCells(core, mutation));
+    RATCHET_TRY(CheckCells(opening, mutation));
   }
-  if (unit.several_rows) return CheckSeveralRows(core, unit);
+  if (unit.several_rows) return CheckSeveralRows(opening, unit);
   if (!unit.conditions.empty())
     return DoNotRetry(Code::kInvalidArgument, "a mutation of one row can have only one condition");
   if (unit.condition) {
     if (unit.condition->row != unit.mutations.front().row)
       return DoNotRetry(Code::kInvalidArgument, "the condition is about another row than the mutation");
-    RATCHET_TRY(CheckCondition(core, *unit.condition));
+    RATCHET_TRY(CheckCondition(opening, *unit.condition));
   }
-  return core.CheckRow(unit.mutations.front().row);
+  return opening.CheckRow(unit.mutations.front().row);
+}
+
+Result<bool> Holds(const Condition& condition, std::optional<std::string_view> stored) {
+  if (condition.comparator->ExpectsNothing()) {
+    if (!stored) return condition.op != CompareOp::kNotEqual;
+    return stored->empty() == (condition.op != CompareOp::kNotEqual);
+  }
+  if (!stored) return false;
+  RATCHET_ASSIGN(const int order, condition.comparator->Compare(*stored));
+  return Matches(condition.op, order);
 }
 
 bool NeedsRead(const AtomicMutation& unit) {
@@ -107,32 +130,31 @@ std::set<std::string> RowsOf(const AtomicMutation& unit) {
   return rows;
 }
 
-MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
-                                 std::function<std::int64_t(std::int64_t)> assign_timestamp)
-    : core_(core), unit_(unit), pending_(core.order), assign_timestamp_(std::move(assign_timestamp)) {}
+MutationPlanner::MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, const AtomicMutation& unit)
+    : opening_(opening), data_(data), path_(path), unit_(unit), pending_(opening.order) {}
 
 RowReader& MutationPlanner::Reader() {
   if (!reader_)
-    reader_ = std::make_unique<RowReader>(core_.families, core_.AcquireReadPoint(), core_.order,
-                                          core_.params.settings->max_row_bytes);
+    reader_ = std::make_unique<RowReader>(opening_.families(), data_.Acquire(), opening_.order,
+                                          opening_.params.settings->max_row_bytes);
   return *reader_;
 }
 
 std::int64_t MutationPlanner::Now() {
-  if (now_ms_ == 0) now_ms_ = assign_timestamp_(floor_ms_);
+  if (now_ms_ == 0) now_ms_ = path_.AssignTimestamp(unit_, floor_ms_);
   return now_ms_;
 }
 
 Status MutationPlanner::Count(const CellView& cell) {
   plan_.bytes += LoggedSize(cell);
-  const std::uint64_t most = core_.params.settings->max_unit_bytes;
+  const std::uint64_t most = opening_.params.settings->max_unit_bytes;
   if (plan_.bytes <= most || RATCHET_MUTANT("region.any_unit_size")) return Ok();
   return DoNotRetry(Code::kInvalidArgument,
                     fmt::format("an atomic mutation makes more than {} bytes (--max-mutation-bytes)", most));
 }
 
 Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
-  RATCHET_TRY(core_.CheckCellSize(cell));
+  RATCHET_TRY(opening_.CheckCellSize(cell));
   RATCHET_TRY(Count(cell));
   std::optional<std::int64_t> ttl_ms;  // values <= 0 are valid: the cell has expired
   if (!IsDelete(cell.type)) {
@@ -150,7 +172,7 @@ Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
 
 Result<MutationPlan> MutationPlanner::Run() {
   plan_.result.results.resize(unit_.mutations.size());
-  core_.nonces.Forget(core_.NonceNow() - core_.params.settings->nonce_memory.count());
+  data_.ForgetOldNonces();
   RATCHET_ASSIGN(const bool answered, AnsweredByNonce());
   if (answered) return std::move(plan_);
   if (unit_.guard) RATCHET_TRY(Guard());
@@ -161,7 +183,7 @@ Result<MutationPlan> MutationPlanner::Run() {
   }
   for (std::size_t i = 0; i < unit_.mutations.size(); ++i) RATCHET_TRY(Apply(i));
   for (const Mutation& mutation : unit_.mutations)
-    if (mutation.nonce.valid()) plan_.nonces.push_back({mutation.nonce.group, mutation.nonce.value, core_.NonceNow()});
+    if (mutation.nonce.valid()) plan_.nonces.push_back({mutation.nonce.group, mutation.nonce.value, data_.time.Now()});
   return std::move(plan_);
 }
 
@@ -170,8 +192,8 @@ Result<bool> MutationPlanner::AnsweredByNonce() {
   for (const Mutation& mutation : unit_.mutations) {
     if (!mutation.nonce.valid()) continue;
     Nonce nonce = mutation.nonce;
-    if (nonce.begun_ms) nonce.begun_ms = core_.NonceTimeOf(*nonce.begun_ms);
-    switch (core_.nonces.Look(nonce)) {
+    if (nonce.begun_ms) nonce.begun_ms = data_.time.Of(*nonce.begun_ms);
+    switch (data_.nonces.Look(nonce)) {
       case NonceTable::Seen::kNew: continue;
       case NonceTable::Seen::kExecuted: RATCHET_TRY(RereadResults()); return true;
       case NonceTable::Seen::kTooOld:
@@ -201,7 +223,7 @@ Status MutationPlanner::RereadResults() {
 
 Status MutationPlanner::Guard() {
   RATCHET_ASSIGN(const std::vector<Cell> row,
-                 Reader().Read(unit_.mutations.front().row, ReadSpec{}, core_.params.clock->WallMillis()));
+                 Reader().Read(unit_.mutations.front().row, ReadSpec{}, opening_.params.clock->WallMillis()));
   return unit_.guard(row);
 }
 
@@ -232,7 +254,8 @@ Result<bool> MutationPlanner::FilterHolds(const Condition& condition) {
   }
   spec.time_range = condition.time_range;
   spec.filter = condition.filter;
-  RATCHET_ASSIGN(const std::vector<Cell> found, Reader().Read(condition.row, spec, core_.params.clock->WallMillis()));
+  RATCHET_ASSIGN(const std::vector<Cell> found,
+                 Reader().Read(condition.row, spec, opening_.params.clock->WallMillis()));
   if (found.empty()) return false;
   floor_ms_ = std::max(floor_ms_, found.front().timestamp);
   return true;
@@ -246,7 +269,7 @@ Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& row, co
   spec.max_versions = versions;
   spec.time_range = range;
   pending_.AddNew(plan_.cells);
-  return Reader().Read(row, spec, core_.params.clock->WallMillis(), &pending_);
+  return Reader().Read(row, spec, opening_.params.clock->WallMillis(), &pending_);
 }
 
 Status MutationPlanner::Apply(std::size_t index) {
@@ -272,7 +295,7 @@ Status MutationPlanner::ApplyPut(const Mutation& mutation) {
 Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
   if (mutation.cells.empty()) {
     const std::int64_t timestamp = mutation.timestamp == kLatestTimestamp ? Now() : mutation.timestamp;
-    for (const auto& [family, rules] : core_.families)
+    for (const auto& [family, rules] : opening_.families())
       RATCHET_TRY(Emit(mutation, Cell{mutation.row, family, "", timestamp, CellType::kDeleteFamily, ""}));
     return Ok();
   }
@@ -289,7 +312,7 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
       spec.columns[cell.family] = {cell.qualifier};
       spec.max_versions = nth;
       RATCHET_ASSIGN(const std::vector<Cell> found,
-                     Reader().Read(mutation.row, spec, core_.params.clock->WallMillis()));
+                     Reader().Read(mutation.row, spec, opening_.params.clock->WallMillis()));
       cell.timestamp = found.size() >= nth ? found[nth - 1].timestamp : Now();
     } else if (cell.timestamp == kLatestTimestamp) {
       cell.timestamp = Now();
@@ -310,7 +333,7 @@ Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vect
     // above the replaced version, which remains a version.
     if (old != nullptr) {
       std::int64_t now_ms = Now();
-      cell.timestamp = core_.TimestampAfter(old->timestamp, now_ms);
+      cell.timestamp = path_.TimestampAfter(old->timestamp, now_ms);
       now_ms_ = now_ms;
     } else if (change.timestamp == kLatestTimestamp) {
       cell.timestamp = Now();

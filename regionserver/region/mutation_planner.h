@@ -2,15 +2,16 @@
 // unit's rows.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
-#include "regionserver/region/pending_cells.h"
-#include "regionserver/region/region_core.h"
 #include "regionserver/region/row_reader.h"
+#include "regionserver/region/write_path.h"
 
 namespace ratchet::regionserver {
 
@@ -22,15 +23,18 @@ struct MutationPlan {
 };
 
 // Checks without reading data: rows are in the region, families exist, sizes are legal.
-[[nodiscard]] Status CheckMutation(const RegionCore& core, const AtomicMutation& unit);
+[[nodiscard]] Status CheckMutation(const Opening& opening, const AtomicMutation& unit);
 // True if the planner must read the row. Then the unit must not follow another change of that row in one log entry.
 [[nodiscard]] bool NeedsRead(const AtomicMutation& unit);
 
+// Evaluates a condition against the value of a column (docs/wire-compatibility.md). Pure. `stored` is the newest value
+// of the column in the condition's time range; nullopt if there is none.
+[[nodiscard]] Result<bool> Holds(const Condition& condition, std::optional<std::string_view> stored);
+
 class MutationPlanner {
  public:
-  // `assign_timestamp(floor)` returns a new server timestamp (S27: rising timestamps).
-  MutationPlanner(RegionCore& core, const AtomicMutation& unit,
-                  std::function<std::int64_t(std::int64_t)> assign_timestamp);
+  // `path` assigns timestamps (S27: rising timestamps).
+  MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, const AtomicMutation& unit);
   [[nodiscard]] Result<MutationPlan> Run();
 
  private:
@@ -55,10 +59,11 @@ class MutationPlanner {
   std::int64_t Now();
   RowReader& Reader();
 
-  RegionCore& core_;
+  const Opening& opening_;
+  RegionData& data_;
+  WritePath& path_;
   const AtomicMutation& unit_;
   PendingCells pending_;  // plan_.cells, as far as reads have needed them
-  const std::function<std::int64_t(std::int64_t)> assign_timestamp_;
   std::unique_ptr<RowReader> reader_;
   std::int64_t now_ms_ = 0;    // 0: not assigned yet
   std::int64_t floor_ms_ = 0;  // timestamp of the cell that a condition compared

@@ -78,4 +78,17 @@ std::size_t NonceTable::size() const {
   return used_.size();
 }
 
+void RegionTime::Start(const NonceTable& nonces, Millis memory) {
+  const std::optional<std::int64_t> used = nonces.newest_ms();
+  const std::int64_t horizon = nonces.horizon_ms();
+  begun_at_ = clock_.Now();
+  // Without any nonce, the horizon is one full nonce memory before the time at which it was written.
+  begin_ms_ = used ? *used : horizon != INT64_MIN ? horizon + memory.count() : clock_.WallMillis();
+}
+
+std::int64_t RegionTime::Now() const {
+  if (RATCHET_MUTANT("region.nonces_by_clock")) return clock_.WallMillis();
+  return begin_ms_ + std::chrono::duration_cast<Millis>(clock_.Now() - begun_at_).count();
+}
+
 }  // namespace ratchet::regionserver

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/wal/log_entry.h"
@@ -39,7 +40,7 @@ class NonceTable {
   void ReturnUnsaved(std::vector<UsedNonce> nonces);
   // Raises the horizon.
   void Forget(std::int64_t before_ms);
-  // Returns the horizon in the region's time (RegionCore::NonceNow); initially INT64_MIN.
+  // Returns the horizon in the region's time (RegionTime); initially INT64_MIN.
   [[nodiscard]] std::int64_t horizon_ms() const;
   // Returns the time of the latest use.
   [[nodiscard]] std::optional<std::int64_t> newest_ms() const;
@@ -55,6 +56,24 @@ class NonceTable {
   std::multimap<std::int64_t, Key> by_age_ GUARDED_BY(mutex_);
   std::int64_t horizon_ms_ GUARDED_BY(mutex_) = INT64_MIN;
   std::vector<UsedNonce> unsaved_ GUARDED_BY(mutex_);
+};
+
+// The region's own time, used for nonces: it continues from the last time that the region knows, and advances while the
+// region is open. Wall clocks that are ahead, behind or set would make fresh requests too old, or forget nonces early.
+// Started once, before the region serves; then immutable.
+class RegionTime {
+ public:
+  explicit RegionTime(const Clock& clock) : clock_(clock) {}
+  // Call when all nonces are loaded. `memory`: how long nonces are kept.
+  void Start(const NonceTable& nonces, Millis memory);
+  [[nodiscard]] std::int64_t Now() const;
+  // Returns the recent time `wall_ms` of this server's clock in the region's time.
+  [[nodiscard]] std::int64_t Of(std::int64_t wall_ms) const { return Now() - (clock_.WallMillis() - wall_ms); }
+
+ private:
+  const Clock& clock_;
+  std::int64_t begin_ms_ = 0;
+  TimePoint begun_at_{};
 };
 
 }  // namespace ratchet::regionserver

@@ -17,7 +17,7 @@
 #include "regionserver/region/shared_table.h"
 #include "regionserver/store/disk_room.h"
 #include "regionserver/store/manifest.h"
-#include "regionserver/store/memstore_budget.h"
+#include "regionserver/store/memstore.h"
 #include "regionserver/store/store_file.h"
 
 namespace ratchet::regionserver {

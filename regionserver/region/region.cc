@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "regionserver/region/region_core.h"
 #include "regionserver/region/region_counts.h"
 #include "regionserver/region/row_reader.h"
-#include "regionserver/region/scan_cursor.h"
+#include "regionserver/store/row_range.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -32,77 +31,57 @@ class CellCollector final : public CellSink {
   std::vector<Cell> cells;
 };
 
-class ResultCollector final : public ScanSink {
- public:
-  void Add(const CellView& cell) override { result_.cells.push_back(cell.Copy()); }
-  void EndResult(bool partial) override {
-    result_.partial = partial;
-    rows.push_back(std::exchange(result_, {}));
-  }
-  std::vector<ScanResultRow> rows;
-
- private:
-  ScanResultRow result_;
-};
+// Returns how many bytes of `file` are in the range of the region. A file without samples counts as a whole, because
+// all of it may belong to the region.
+std::uint64_t OwnBytesOf(const StoreFiles::Reader& file, const RowRange& region) {
+  const StoreFileInfo& info = file.info();
+  const std::vector<std::string> rows = file.SampledRows();
+  if (rows.empty()) return info.bytes;
+  const RowRange range = Shared({info.low, info.high}, region);
+  const auto own = std::count_if(rows.begin(), rows.end(), [&](const std::string& row) { return range.Contains(row); });
+  return info.bytes / rows.size() * static_cast<std::uint64_t>(own);
+}
 
 }  // namespace
 
-Scanner::Scanner(std::unique_ptr<ScanCursor> cursor) : cursor_(std::move(cursor)) {}
-Scanner::~Scanner() = default;
-Result<ScanProgress> Scanner::Next(const ScanLimits& limits, ScanSink& sink) { return cursor_->Next(limits, sink); }
-Result<ScanChunk> Scanner::Next(const ScanLimits& limits) {
-  ResultCollector collector;
-  ScanChunk chunk;
-  RATCHET_ASSIGN(static_cast<ScanProgress&>(chunk), cursor_->Next(limits, collector));
-  chunk.rows = std::move(collector.rows);
-  return chunk;
-}
-std::uint64_t Scanner::read_point() const { return cursor_->read_point(); }
+Region::Region(Private /*only_open*/, OpenParams params)
+    : opening_(std::move(params)),
+      admission_(opening_),
+      data_(opening_),
+      path_(opening_, admission_, data_),
+      files_(opening_, admission_, data_, path_),
+      lifecycle_(opening_, admission_, data_, path_, files_) {}
 
-Region::Region(std::shared_ptr<RegionCore> core) : core_(std::move(core)) {}
 Region::~Region() = default;
 
 Result<std::shared_ptr<Region>> Region::Open(OpenParams params) {
-  auto core = std::make_shared<RegionCore>(std::move(params));
-  const Status opened = core->Open();
-  if (!opened.ok()) return opened.error().Annotate("opening of region " + core->encoded_name);
-  return std::shared_ptr<Region>(new Region(std::move(core)));
+  auto region = std::make_shared<Region>(Private{}, std::move(params));
+  const Status opened = region->lifecycle_.Open(region->Kept());
+  if (!opened.ok()) return opened.error().Annotate("opening of region " + region->encoded_name());
+  return region;
 }
 
-const RegionInfo& Region::info() const { return core_->params.info; }
-const std::string& Region::encoded_name() const { return core_->encoded_name; }
-const TableDescriptor& Region::table() const { return *core_->params.table; }
-std::uint64_t Region::first_sequence() const { return core_->first_sequence; }
-std::uint64_t Region::schema_number() const { return core_->params.schema_number; }
-Status Region::CheckServing() const {
-  const TimePoint began = core_->params.clock->Now();
-  const Status serves = core_->CheckServing();
-  RegionCounts::OfProcess().check.Note(core_->params.clock->Now() - began);
+Status Region::CheckServing() {
+  const TimePoint began = opening_.params.clock->Now();
+  const Status serves = admission_.CheckServing();
+  RegionCounts::OfProcess().check.Note(opening_.params.clock->Now() - began);
   return serves;
 }
-Status Region::CheckMark() const {
-  const Status mark = core_->CheckOpening();
-  if (!mark.ok() && mark.error().code() == Code::kFenced) core_->Lose(mark.error());
+
+Status Region::CheckMark() {
+  const Status mark = admission_.CheckOpening();
+  if (!mark.ok() && mark.error().code() == Code::kFenced) admission_.Lose(mark.error());
   return mark;
 }
-std::string Region::SplitRow() const { return core_->SplitRow(); }
-RegionStatus Region::GetStatus() const { return core_->GetStatus(); }
-bool Region::MayHaveLogged() const { return core_->records_marks() || core_->writes.load() > 0; }
-std::uint64_t Region::OwnBytes() const { return core_->OwnBytes(); }
-void Region::Abandon() { core_->Abandon(); }
-Status Region::Flush() { return core_->Flush(); }
-Result<CopyReport> Region::CopyTo(bool flush, CopyTarget target) { return core_->CopyTo(flush, std::move(target)); }
-Status Region::Compact(bool major) { return core_->Compact(major); }
-Status Region::Close() { return core_->Close(); }
 
 Status Region::Get(const GetSpec& spec, CellSink& sink) {
-  RATCHET_TRY(core_->CheckReadable());
-  RATCHET_TRY(core_->CheckRow(spec.row));
-  RATCHET_TRY(core_->CheckColumns(spec.columns));
-  core_->reads.fetch_add(1, std::memory_order_relaxed);
+  RATCHET_TRY(admission_.CheckReadable());
+  RATCHET_TRY(opening_.CheckRow(spec.row));
+  RATCHET_TRY(opening_.CheckColumns(spec.columns));
+  data_.reads.fetch_add(1, std::memory_order_relaxed);
   RegionCounts::OfProcess().gets.fetch_add(1, std::memory_order_relaxed);
-  RowReader reader(core_->families, core_->AcquireReadPoint(), core_->order, core_->params.settings->max_row_bytes);
-  const std::int64_t now_ms = core_->params.clock->WallMillis();
+  RowReader reader(opening_.families(), data_.Acquire(), opening_.order, opening_.params.settings->max_row_bytes);
+  const std::int64_t now_ms = opening_.params.clock->WallMillis();
   return spec.closest_row_before ? ReadClosest(reader, spec, now_ms, sink)
                                  : reader.Read(spec.row, spec, now_ms, sink, spec.most_cells);
 }
@@ -114,21 +93,21 @@ Result<std::vector<Cell>> Region::Get(const GetSpec& spec) {
 }
 
 Result<std::unique_ptr<Scanner>> Region::Scan(ScanSpec spec) {
-  RATCHET_TRY(core_->CheckReadable());
-  RATCHET_TRY(core_->CheckColumns(spec.columns));
+  RATCHET_TRY(admission_.CheckReadable());
+  RATCHET_TRY(opening_.CheckColumns(spec.columns));
   RegionCounts::OfProcess().scans.fetch_add(1, std::memory_order_relaxed);
-  return std::unique_ptr<Scanner>(new Scanner(std::make_unique<ScanCursor>(core_, std::move(spec))));
+  return std::make_unique<Scanner>(Kept(), opening_, data_, std::move(spec));
 }
 
-Status Region::CheckFamily(const std::string& family) const { return core_->CheckColumns({{family, {}}}); }
+Status Region::CheckFamily(const std::string& family) const { return opening_.CheckColumns({{family, {}}}); }
 
 Result<std::vector<std::string>> Region::StoreFileNames(const std::vector<std::string>& families) const {
-  RATCHET_TRY(core_->CheckReadable());
+  RATCHET_TRY(admission_.CheckReadable());
   ColumnSelection wanted;
   for (const std::string& family : families) wanted[family];
-  RATCHET_TRY(core_->CheckColumns(wanted));
+  RATCHET_TRY(opening_.CheckColumns(wanted));
   std::vector<std::string> names;
-  for (const auto& file : core_->AcquireReadPoint().view->files) {
+  for (const auto& file : data_.Files()) {
     const StoreFileInfo& info = file->info();
     const bool gone = !families.empty() && std::all_of(families.begin(), families.end(), [&info](const auto& family) {
       return info.dead.contains(family);
@@ -138,18 +117,45 @@ Result<std::vector<std::string>> Region::StoreFileNames(const std::vector<std::s
   return names;
 }
 
+std::string Region::SplitRow() const {
+  const RegionInfo& region = info();
+  ReadableFiles files = data_.Files();
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a->info().bytes > b->info().bytes; });
+  for (const auto& file : files) {
+    const RowRange range = Shared({file->info().low, file->info().high}, {region.start_key, region.end_key});
+    std::vector<std::string> rows = file->SampledRows();
+    std::erase_if(rows, [&](const std::string& row) { return !range.Contains(row) || row == region.start_key; });
+    if (!rows.empty()) return rows[rows.size() / 2];
+  }
+  return {};
+}
+
+std::uint64_t Region::OwnBytes() const {
+  const RowRange region{info().start_key, info().end_key};
+  std::uint64_t bytes = 0;
+  for (const auto& file : data_.Files()) bytes += file->info().cut() ? OwnBytesOf(*file, region) : file->info().bytes;
+  return bytes;
+}
+
+RegionStatus Region::GetStatus() const {
+  RegionStatus status;
+  status.open_number = opening_.params.open_number;
+  path_.FillStatus(status);
+  data_.FillStatus(status);
+  return status;
+}
+
 void Region::Mutate(AtomicMutation mutation, MutateDone done) {
   std::vector<AtomicMutation> one;
   one.push_back(std::move(mutation));
-  core_->MutateBatch(
-      std::move(one),
-      [done = std::move(done)](std::vector<Result<MutationResult>> results) { done(std::move(results.front())); },
-      nullptr);
+  MutateBatch(std::move(one), [done = std::move(done)](std::vector<Result<MutationResult>> results) {
+    done(std::move(results.front()));
+  });
 }
 
 void Region::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done,
                          std::shared_ptr<ResultAllowance> results) {
-  core_->MutateBatch(std::move(mutations), std::move(done), std::move(results));
+  path_.MutateBatch(Kept(), std::move(mutations), std::move(done), std::move(results));
 }
 
 }  // namespace ratchet::regionserver

@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "regionserver/region/pending_cells.h"
 #include "regionserver/region/region_errors.h"
 #include "regionserver/region/row_stream.h"
 

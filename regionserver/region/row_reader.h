@@ -6,13 +6,15 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
 #include "regionserver/region/pending_cells.h"
+#include "regionserver/region/region_data.h"
 #include "regionserver/region/requests.h"
-#include "regionserver/region/store_view.h"
 #include "regionserver/region/view_cursor.h"
+#include "regionserver/store/cell_cursor.h"
 #include "regionserver/store/row_selector.h"
 #include "regionserver/wal/log_entry.h"
 

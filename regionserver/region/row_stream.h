@@ -56,7 +56,7 @@ class LookedAt {
 
 class RowStream {
  public:
-  // `read_point`: cells with higher sequences are not shown, pending ones (pending_cells.h) excepted.
+  // `read_point`: cells with higher sequences are not shown, pending ones (PendingCells) excepted.
   // `filter`: null, or outlives the stream; its rows begin and end at the caller.
   RowStream(CellCursor& cursor, const RowQuery& query, KeyOrder order, std::uint64_t read_point, ReadFilter* filter)
       : cursor_(cursor), query_(query), order_(order), read_point_(read_point), filter_(filter) {}

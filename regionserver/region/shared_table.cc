@@ -1,5 +1,8 @@
 #include "regionserver/region/shared_table.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "common/model/replication_peer.h"
 
 namespace ratchet::regionserver {
@@ -25,5 +28,23 @@ std::set<std::string, std::less<>> ShippedFamilies(const TableDescriptor& table)
 
 SharedTable::Content::Content(TableDescriptor table)
     : descriptor(std::move(table)), families(RulesOfAll(descriptor)), shipped_families(ShippedFamilies(descriptor)) {}
+
+SharedTable SharedTables::Share(TableDescriptor table) {
+  MutexLock lock(mutex_);
+  std::weak_ptr<const SharedTable::Content>& newest = newest_[table.name.ToString()];
+  if (auto there = newest.lock(); there != nullptr && there->descriptor == table) return SharedTable(std::move(there));
+  SharedTable shared(std::move(table));
+  newest = shared.content();
+  if (newest_.size() >= clean_at_) {
+    std::erase_if(newest_, [](const auto& each) { return each.second.expired(); });
+    clean_at_ = std::max(kLeastToClean, 2 * newest_.size());
+  }
+  return shared;
+}
+
+std::size_t SharedTables::size() const {
+  MutexLock lock(mutex_);
+  return newest_.size();
+}
 
 }  // namespace ratchet::regionserver

@@ -2,6 +2,7 @@
 // are cheap.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/mutex.h"
 #include "common/model/table_descriptor.h"
 #include "regionserver/store/row_selector.h"
 
@@ -34,6 +36,23 @@ class SharedTable {
 
  private:
   std::shared_ptr<const Content> content_;
+};
+
+// The descriptors of tables whose regions are open on this server, so that the regions of a table share one.
+//
+// Thread-safe.
+class SharedTables {
+ public:
+  // Returns what was shared last under the table's name if a region still has it and it is equal, else `table`.
+  [[nodiscard]] SharedTable Share(TableDescriptor table);
+  // Returns the number of kept names; those of tables without regions are dropped now and then.
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  static constexpr std::size_t kLeastToClean = 64;
+  mutable Mutex mutex_;
+  std::map<std::string, std::weak_ptr<const SharedTable::Content>> newest_ GUARDED_BY(mutex_);
+  std::size_t clean_at_ GUARDED_BY(mutex_) = kLeastToClean;
 };
 
 }  // namespace ratchet::regionserver

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "regionserver/region/store_view.h"
+#include "regionserver/region/region_data.h"
 #include "regionserver/store/cell_cursor.h"
 #include "regionserver/store/cell_key.h"
 
@@ -31,8 +31,7 @@ class ViewCursor final : public CellCursor {
   void Resume();
   // Called while it rests: `files` hold the cells that `flushed` held. Moves objects that are no longer needed to
   // `garbage`, to be destroyed without locks.
-  void Exchange(const std::shared_ptr<Memstore>& flushed,
-                const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
+  void Exchange(const std::shared_ptr<Memstore>& flushed, const ReadableFiles& files,
                 std::vector<std::shared_ptr<const void>>* garbage);
 
   void Seek(std::string_view key) override { cursor_->Seek(key); }

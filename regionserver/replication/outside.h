@@ -32,7 +32,7 @@ class Positions {
   // Returns nullopt when no position is stored.
   [[nodiscard]] virtual Result<std::optional<LogPosition>> Read(const std::string& peer, const std::string& server) = 0;
   // Reads the position of a dead server's logs, and claims them: this server ships them from now on, and Write of any
-  // other server is refused (kept_position.h).
+  // other server is refused (KeptPosition).
   [[nodiscard]] virtual Result<std::optional<LogPosition>> Claim(const std::string& peer,
                                                                  const std::string& server) = 0;
   // A position behind the stored one changes nothing. kStale: another server has claimed the logs meanwhile.

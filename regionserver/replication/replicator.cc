@@ -1,6 +1,7 @@
 #include "regionserver/replication/replicator.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -8,9 +9,9 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/io/fenced_directory.h"
 
 namespace ratchet::regionserver {
-
 namespace pb = ::hbase::pb;
 
 namespace {
@@ -250,6 +251,27 @@ void Replicator::Stop() {
   }
   if (parts_.positions != nullptr) parts_.positions->Close();
   for (auto& [key, source] : sources) source->RequestStop();
+}
+
+namespace {
+
+Result<bool> IsIn(io::Directory& root, const char* folder, const std::string& name) {
+  const Result<std::unique_ptr<io::Directory>> opened = root.OpenDir(folder);
+  if (!opened.ok() && opened.error().code() == Code::kNotFound) return false;
+  if (!opened.ok()) return opened.error();
+  return (*opened)->Exists(name);
+}
+
+}  // namespace
+
+// Looks in the order in which logs move: logs that are not in one place cannot appear in an earlier one later.
+Result<bool> LogsAreGone(io::Directory& root, const std::string& server) {
+  RATCHET_ASSIGN(const bool alive, IsIn(root, kLogsFolder, server));
+  if (alive) return false;
+  RATCHET_ASSIGN(const bool fenced, IsIn(root, kLogsFolder, server + io::kSplittingSuffix));
+  if (fenced) return false;
+  RATCHET_ASSIGN(const bool kept, IsIn(root, kKeptLogsFolder, server));
+  return !kept;
 }
 
 }  // namespace ratchet::regionserver

@@ -19,11 +19,11 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
+#include "common/base/result.h"
 #include "common/io/disk.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/proto/replication.pb.h"
 #include "common/model/replication_peer.h"
-#include "regionserver/replication/kept_logs.h"
 #include "regionserver/replication/outside.h"
 #include "regionserver/replication/source.h"
 
@@ -91,5 +91,17 @@ class Replicator {
   std::map<std::string, std::string> queue_errors_ GUARDED_BY(mutex_);  // dead server -> why its logs cannot be read
   std::vector<std::unique_ptr<ReplicationSource>> ending_ GUARDED_BY(mutex_);
 };
+
+// The directories that have a server's logs while they are needed: first <root>/wals/<server>; after the fence
+// <root>/wals/<server>-splitting; then, while peers still need them, <root>/oldWALs/<server>. Logs move only in this
+// order.
+
+// Below <root>: logs of dead servers that are not shipped yet, in a folder for each server.
+inline constexpr const char* kKeptLogsFolder = "oldWALs";
+inline constexpr const char* kLogsFolder = "wals";
+
+// Returns true when the logs are in none of these places, so all that peers need is shipped. `server` has written a
+// log.
+[[nodiscard]] Result<bool> LogsAreGone(io::Directory& root, const std::string& server);
 
 }  // namespace ratchet::regionserver

@@ -13,7 +13,6 @@
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::regionserver {
-
 namespace pb = ::hbase::pb;
 
 ReplicationSource::ReplicationSource(Parts parts, pb::ReplicationPeerDescription peer, SourceOptions options)
@@ -332,6 +331,22 @@ void ReplicationSource::Throttle(std::uint64_t bytes, std::int64_t bandwidth) {
   if (bandwidth <= 0) return;
   const auto pause = bytes * 1000 / static_cast<std::uint64_t>(bandwidth);
   Rest(Millis(static_cast<std::int64_t>(std::min<std::uint64_t>(pause, 60'000))));
+}
+
+bool IsPast(const QueuePoint& point, const QueueProgress& progress) {
+  if (progress.kept && *progress.kept >= LogPosition{point.file, point.offset}) return true;
+  return progress.gone;
+}
+
+Result<std::optional<QueuePoint>> FirstNotShipped(
+    const std::vector<QueuePoint>& after, const std::string& own,
+    const std::function<Result<QueueProgress>(const std::string& server)>& look) {
+  for (const QueuePoint& point : after) {
+    if (point.server == own) continue;
+    RATCHET_ASSIGN(const QueueProgress progress, look(point.server));
+    if (!IsPast(point, progress)) return std::optional<QueuePoint>(point);
+  }
+  return std::optional<QueuePoint>();
 }
 
 }  // namespace ratchet::regionserver

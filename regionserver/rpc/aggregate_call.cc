@@ -9,7 +9,7 @@
 #include "common/model/proto/aggregate.pb.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/rpc/aggregate.h"
-#include "regionserver/rpc/data_calls.h"
+#include "regionserver/rpc/data_service.h"
 
 namespace ratchet::regionserver {
 namespace {

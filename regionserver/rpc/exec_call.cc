@@ -11,7 +11,7 @@
 #include "common/model/message_limits.h"
 #include "common/model/proto/multi_row_mutation.pb.h"
 #include "common/rpc/exceptions.h"
-#include "regionserver/rpc/data_calls.h"
+#include "regionserver/rpc/data_service.h"
 
 namespace ratchet::regionserver {
 namespace {

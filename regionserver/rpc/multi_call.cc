@@ -7,7 +7,7 @@
 #include "common/base/fault_point.h"
 #include "common/model/cell_codec.h"
 #include "common/rpc/exceptions.h"
-#include "regionserver/rpc/data_calls.h"
+#include "regionserver/rpc/data_service.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -235,7 +235,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
   }
 
   // S24 (visible after sync): reads count only if this server still owned the region afterwards.
-  void CheckReads(std::size_t index, const Region& region) {
+  void CheckReads(std::size_t index, Region& region) {
     const Status serving = calls_.CheckRead(region);
     if (serving.ok()) return;
     for (std::size_t i = 0; i < parsed_[index].size(); ++i) {

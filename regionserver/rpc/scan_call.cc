@@ -8,7 +8,7 @@
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "common/rpc/exceptions.h"
-#include "regionserver/rpc/data_calls.h"
+#include "regionserver/rpc/data_service.h"
 #include "regionserver/rpc/scan_session.h"
 
 namespace ratchet::regionserver {

@@ -10,7 +10,6 @@
 
 #include "common/base/mutex.h"
 #include "common/io/unneeded_files.h"
-#include "regionserver/store/file_read_time.h"
 #include "regionserver/store/open_files.h"
 
 namespace ratchet::regionserver {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/io/disk.h"
 
@@ -21,5 +22,13 @@ namespace ratchet::regionserver {
 // Keeps the file that was opened for reading as `name` open until its reader is destroyed; call before the name is
 // removed.
 [[nodiscard]] Status HoldOpen(rocksdb::Env& env, const std::string& name);
+
+// Time that this thread has waited for the bytes of store files: a scan's metric FS_READ_TIME.
+
+// Grows for the thread's whole life; the difference of two reads is the time in between.
+inline TimePoint::duration& FileReadTimeOfThread() {
+  thread_local TimePoint::duration waited{0};
+  return waited;
+}
 
 }  // namespace ratchet::regionserver

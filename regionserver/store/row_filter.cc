@@ -69,8 +69,7 @@ class Collector final : public rocksdb::TablePropertiesCollector {
   rocksdb::Status AddUserKey(const rocksdb::Slice& key, const rocksdb::Slice& /*value*/, rocksdb::EntryType /*type*/,
                              rocksdb::SequenceNumber /*sequence*/, std::uint64_t /*file_size*/) override {
     const std::string_view cell(key.data(), key.size());
-    if (RATCHET_MUTANT("store.filter_puts_only") && !IsPut(cell)) return rocksdb::Status::OK();
-    filter_.Add(EncodedRowOf(cell));
+    if (!RATCHET_MUTANT("store.filter_puts_only") || IsPut(cell)) filter_.Add(EncodedRowOf(cell));
     return rocksdb::Status::OK();
   }
   rocksdb::Status Finish(rocksdb::UserCollectedProperties* properties) override {

@@ -18,7 +18,6 @@
 #include "common/base/mutant.h"
 #include "regionserver/store/block_cache.h"
 #include "regionserver/store/cell_key.h"
-#include "regionserver/store/dead_families.h"
 #include "regionserver/store/directory_file_system.h"
 #include "regionserver/store/row_filter.h"
 #include "regionserver/store/row_range.h"
@@ -83,6 +82,56 @@ const rocksdb::Options& SharedOptions(RowOrder order) {
   static const auto* const meta = new rocksdb::Options(TableOptions(RowOrder::kMeta));
   return order == RowOrder::kMeta ? *meta : *plain;
 }
+
+// Skips the cells of some families (S49: re-added family is new).
+class LivingCursor final : public CellCursor {
+ public:
+  LivingCursor(std::unique_ptr<CellCursor> cells, const std::set<std::string, std::less<>>& families)
+      : cells_(std::move(cells)) {
+    for (const std::string& family : families) AppendEscaped(family, dead_.emplace_back());
+  }
+  void Seek(std::string_view key) override {
+    cells_->Seek(key);
+    Forward();
+  }
+  void SeekBefore(std::string_view key) override {
+    cells_->SeekBefore(key);
+    Backward();
+  }
+  void SeekToLast() override {
+    cells_->SeekToLast();
+    Backward();
+  }
+  void Next() override {
+    cells_->Next();
+    Forward();
+  }
+  void Prev() override {
+    cells_->Prev();
+    Backward();
+  }
+  [[nodiscard]] bool Valid() const override { return cells_->Valid(); }
+  [[nodiscard]] std::string_view key() const override { return cells_->key(); }
+  [[nodiscard]] std::string_view value() const override { return cells_->value(); }
+  [[nodiscard]] Status status() const override { return cells_->status(); }
+
+ private:
+  [[nodiscard]] bool Dead() const {
+    const std::string_view key = cells_->key();
+    const std::string_view rest = key.substr(EncodedRowOf(key).size());
+    return std::any_of(dead_.begin(), dead_.end(),
+                       [rest](const std::string& family) { return rest.starts_with(family); });
+  }
+  void Forward() {
+    while (cells_->Valid() && Dead()) cells_->Next();
+  }
+  void Backward() {
+    while (cells_->Valid() && Dead()) cells_->Prev();
+  }
+
+  const std::unique_ptr<CellCursor> cells_;
+  std::vector<std::string> dead_;  // escaped, so that no name is a prefix of another one
+};
 
 }  // namespace
 
@@ -302,7 +351,7 @@ std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> 
   std::unique_ptr<CellCursor> cursor = std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(reader));
   if (info.cut() && !RATCHET_MUTANT("store.any_range")) cursor = OnlyRows(std::move(cursor), info.low, info.high);
   if (info.dead.empty()) return cursor;
-  return WithoutFamilies(std::move(cursor), info.dead);
+  return std::make_unique<LivingCursor>(std::move(cursor), info.dead);
 }
 
 void StoreFiles::Remove(const StoreFileInfo& file) const { RemoveUnnamed(*shared_->directory, file.name); }

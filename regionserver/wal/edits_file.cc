@@ -50,8 +50,7 @@ Status EditsFile::Add(std::uint8_t type, std::string_view payload) {
 
 Status EditsFile::Publish(bool keep_what_is_there) {
   RATCHET_TRY(Add(kEditsEndRecordType, {}));
-  const bool early = RATCHET_MUTANT("split.no_publish_sync");
-  RATCHET_TRY(early ? writer_.Flush() : writer_.Sync());
+  RATCHET_TRY(RATCHET_MUTANT("split.no_publish_sync") ? writer_.Flush() : writer_.Sync());
   RATCHET_TRY(writer_.file().Close());
   RATCHET_TRY(HitFault("split.before_publish", name_.region));
   if (keep_what_is_there) {

@@ -123,15 +123,14 @@ class Splitter {
 
   // Compares the length and the checksum of the log with the seal.
   Status CheckBytes() {
-    if (RATCHET_MUTANT("split.ignore_seal")) return Ok();
-    if (file_size_ < request_.sealed_length)
+    if (file_size_ < request_.sealed_length && !RATCHET_MUTANT("split.ignore_seal"))
       return Error(Code::kCorruption,
                    fmt::format("log {} has {} bytes, sealed at {}", full_name_, file_size_, request_.sealed_length));
     constexpr std::size_t kStep = 1U << 20;
     io::LogBytes bytes(*file_, request_.sealed_length, kStep);
     const std::uint32_t crc = io::ChecksumOf(bytes, 0, request_.sealed_length);
     if (!bytes.status().ok()) return bytes.status().error().Annotate("log " + full_name_);
-    if (crc == request_.sealed_crc32c) return Ok();
+    if (crc == request_.sealed_crc32c || RATCHET_MUTANT("split.ignore_seal")) return Ok();
     return Error(Code::kCorruption, fmt::format("log {}: checksum of the first {} bytes is {:08x}, sealed as {:08x}",
                                                 full_name_, request_.sealed_length, crc, request_.sealed_crc32c));
   }
@@ -142,9 +141,9 @@ class Splitter {
     if (!RATCHET_MUTANT("split.ignore_seal")) options.sealed_length = request_.sealed_length;
     io::RecordReader reader(*file_, file_size_, options);
     const Status walked = WalkEntries(reader, {full_name_, request_.sealed_last_sequence, take});
-    const bool past_the_seal =
-        !walked.ok() && walked.error().code() == Code::kCorruption && RATCHET_MUTANT("split.ignore_seal");
-    return past_the_seal ? Ok() : walked;
+    const bool taken =
+        walked.ok() || (walked.error().code() == Code::kCorruption && RATCHET_MUTANT("split.ignore_seal"));
+    return taken ? Ok() : walked;
   }
 
   // S32 (two-stage cleaner): the log was sealed. Then an earlier master's cleaner took it, because its owner had
@@ -280,9 +279,9 @@ class Splitter {
     target.went = Went::kIntoTheRegion;
     Result<std::unique_ptr<io::Directory>> directory = request_.open_region(region);
     if (!directory.ok() && directory.error().code() == Code::kNotFound) {
-      if (RATCHET_MUTANT("split.missing_is_gone")) return Target{};
       directory = KeepEdits(region);
-      if (directory.ok() && *directory == nullptr) return Target{};
+      const bool gone = directory.ok() && *directory == nullptr;
+      if (gone || RATCHET_MUTANT("split.missing_is_gone")) return Target{};
       target.went = Went::kAside;
     }
     if (!directory.ok()) return std::move(directory).error();

@@ -185,14 +185,12 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   }
   if (already_ended) return FailAll(batch, Ended());
   if (const Status space_left = ReserveSpace(batch); !space_left.ok()) return FailAll(batch, space_left.error());
-  Status fence = Ok();
-  if (RATCHET_MUTANT("log.check_before_sync")) fence = directory.CheckAfterSync();
+  Status fence = RATCHET_MUTANT("log.check_before_sync") ? directory.CheckAfterSync() : Ok();
   Status written = Write(batch);
   if (written.ok() && !RATCHET_MUTANT("log.no_sync")) written = SyncWriter();
-  if (!written.ok() && RATCHET_MUTANT("log.survive_failed_sync")) written = SyncWriter();
   // A later sync would have to cover a write that failed half way, so a failed write counts as a failed sync (S6:
   // failed sync ends the process).
-  if (!io::DieOnFailedSync(written, "server log")) {
+  if (!RATCHET_MUTANT("log.survive_failed_sync") && !io::DieOnFailedSync(written, "server log")) {
     MutexLock lock(mutex);
     ended = true;
     return;

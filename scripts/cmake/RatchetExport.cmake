@@ -5,6 +5,10 @@ include(CMakePackageConfigHelpers)
 
 set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_proto ratchet_procedure_api ratchet_procedure_store ratchet_procedure_core
     ratchet_procedure)
+# The headers of other folders that those of procedure/api include, directly or not (tests/tidy compares the lists).
+set(ratchet_api_headers
+    common/base/backoff.h common/base/check.h common/base/clock.h common/base/latency.h common/base/mutex.h common/base/prng.h
+    common/base/result.h common/base/strong_id.h common/base/thread_annotations.h common/base/unique_function.h common/io/disk.h)
 add_library(Ratchet::procedure ALIAS ratchet_procedure)
 set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
 if(ratchet_with_host)
@@ -19,9 +23,11 @@ if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
   set(ratchet_cmake_folder lib/cmake/Ratchet)
   install(TARGETS ${ratchet_framework} EXPORT RatchetTargets ARCHIVE DESTINATION lib/ratchet COMPONENT framework EXCLUDE_FROM_ALL)
   install(EXPORT RatchetTargets NAMESPACE Ratchet:: DESTINATION ${ratchet_cmake_folder} COMPONENT framework EXCLUDE_FROM_ALL)
-  foreach(folder common/base common/io procedure)
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION include/ratchet/${folder} COMPONENT framework EXCLUDE_FROM_ALL
-            FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/procedure/api/" DESTINATION include/ratchet/procedure/api COMPONENT framework EXCLUDE_FROM_ALL
+          FILES_MATCHING PATTERN "*.h")
+  foreach(header ${ratchet_api_headers})
+    get_filename_component(folder ${header} DIRECTORY)
+    install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION include/ratchet/${folder} COMPONENT framework EXCLUDE_FROM_ALL)
   endforeach()
   install(FILES "${PROJECT_BINARY_DIR}/generated/procedure/api/record.pb.h" DESTINATION include/ratchet/procedure/api
           COMPONENT framework EXCLUDE_FROM_ALL)

@@ -74,11 +74,10 @@ class BenchProcedure final : public StateMachineProcedure<BenchProcedure, BenchD
  public:
   using StateMachineProcedure::StateMachineProcedure;
   static constexpr std::string_view kTypeName = "Bench";
-  enum class State : StepNo { kOne = 1, kTwo = 2, kThree = 3 };
   static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &BenchProcedure::One, kNothingToUndo),
-                      On(State::kTwo, "TWO", &BenchProcedure::Two, kNothingToUndo),
-                      On(State::kThree, "THREE", &BenchProcedure::Three, kNothingToUndo)};
+    return std::array{On<&BenchProcedure::One>(1, "ONE", kNothingToUndo),
+                      On<&BenchProcedure::Two>(2, "TWO", kNothingToUndo),
+                      On<&BenchProcedure::Three>(3, "THREE", kNothingToUndo)};
   }
 
  private:
@@ -87,9 +86,9 @@ class BenchProcedure final : public StateMachineProcedure<BenchProcedure, BenchD
     std::vector<ProcedurePtr> spawned;
     for (int i = 0; i < children; ++i)
       spawned.push_back(std::make_unique<BenchProcedure>(BenchData{std::string(64, '0')}));
-    return SpawnThen(State::kTwo, std::move(spawned));
+    return SpawnThen<&BenchProcedure::Two>(std::move(spawned));
   }
-  StepOutcome Two(StepContext&) { return GoTo(State::kThree); }
+  StepOutcome Two(StepContext&) { return GoTo<&BenchProcedure::Three>(); }
   StepOutcome Three(StepContext&) { return Done{}; }
 };
 
@@ -143,16 +142,15 @@ class SingleProcedure final : public StateMachineProcedure<SingleProcedure, Benc
  public:
   using StateMachineProcedure::StateMachineProcedure;
   static constexpr std::string_view kTypeName = "Single";
-  enum class State : StepNo { kOne = 1, kTwo = 2, kThree = 3 };
   static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &SingleProcedure::One, kNothingToUndo),
-                      On(State::kTwo, "TWO", &SingleProcedure::Two, kNothingToUndo),
-                      On(State::kThree, "THREE", &SingleProcedure::Three, kNothingToUndo)};
+    return std::array{On<&SingleProcedure::One>(1, "ONE", kNothingToUndo),
+                      On<&SingleProcedure::Two>(2, "TWO", kNothingToUndo),
+                      On<&SingleProcedure::Three>(3, "THREE", kNothingToUndo)};
   }
 
  private:
-  StepOutcome One(StepContext&) { return GoTo(State::kTwo); }
-  StepOutcome Two(StepContext&) { return GoTo(State::kThree); }
+  StepOutcome One(StepContext&) { return GoTo<&SingleProcedure::Two>(); }
+  StepOutcome Two(StepContext&) { return GoTo<&SingleProcedure::Three>(); }
   StepOutcome Three(StepContext&) { return Done{}; }
 };
 

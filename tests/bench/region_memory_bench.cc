@@ -64,11 +64,11 @@ void Measure(std::size_t regions, const std::string& dir) {
   SystemClock clock;
   KeptWork lanes;
   HostOptions options;
-  options.prepare_next_log = false;
+  options.wal.prepare_next = false;
   options.damaged = [](const DamagedFile&) {};
   options.region.budget = std::make_shared<MemstoreBudget>();
   RegionHost host(*root, clock, lanes, options, [](int, const std::string& why) { RATCHET_CHECK(false, "{}", why); });
-  RATCHET_CHECK(host.UseLogDirectory(*log_directory).ok(), "no log");
+  RATCHET_CHECK(host.wals.UseDirectory(*log_directory).ok(), "no log");
   TableDescriptor table;
   table.name = TableName("default", "t");
   table.families.push_back(DefaultFamily("f"));
@@ -77,17 +77,17 @@ void Measure(std::size_t regions, const std::string& dir) {
   const auto open = [&](std::size_t number) {
     const OpenOrder order = OrderFor(number, schema);
     std::filesystem::create_directories(dir + "/data/" + order.table_dir + "/" + order.encoded_name);
-    RATCHET_CHECK(host.Open(order).outcome == OrderOutcome::kOpened, "not opened");
+    RATCHET_CHECK(host.orders.Open(order).outcome == OrderOutcome::kOpened, "not opened");
     lanes.RunAll();
   };
   open(0);  // what all regions share
-  static_cast<void>(host.DrainChanges());
+  static_cast<void>(host.regions.DrainChanges());
   const std::size_t before = HeapBytes();
   for (std::size_t number = 1; number <= regions; ++number) open(number);
-  static_cast<void>(host.DrainChanges());
+  static_cast<void>(host.regions.DrainChanges());
   fmt::print("RESULT [regions={}, bytes a region={}]\n", regions, (HeapBytes() - before) / regions);
-  for (const auto& region : host.All()) region->Abandon();
-  host.StopLogs();
+  for (const auto& region : host.regions.All()) region->Abandon();
+  host.wals.Stop();
   std::filesystem::remove_all(dir);
 }
 

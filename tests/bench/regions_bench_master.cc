@@ -56,10 +56,10 @@ class Cluster {
   void StartMaster() {
     cluster_.StartMaster();
     const bool ready = cluster_.RunUntil([this] { return cluster_.master().ready(); });
-    RATCHET_CHECK(ready && cluster_.master().logic().regions().size() > online.size(), "the master is not ready");
+    RATCHET_CHECK(ready && cluster_.master().logic().regions.size() > online.size(), "the master is not ready");
   }
   void Pass(Millis span) { cluster_.time().Advance(span); }
-  master::Reconciler& reconciler() { return cluster_.master().logic().reconciler(); }
+  master::Reconciler& reconciler() { return cluster_.master().logic().reconciler; }
   ServerName host() { return cluster_.Alive().front()->name(); }
 
   std::vector<master::OnlineRegion> online;

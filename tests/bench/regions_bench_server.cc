@@ -35,10 +35,10 @@ ServerCosts ServerWith(std::size_t regions) {
   SystemClock clock;
   NoLanes lanes;
   HostOptions options;
-  options.prepare_next_log = false;
-  options.log_roll_bytes = 1u << 30;
+  options.wal.prepare_next = false;
+  options.wal.roll_bytes = 1u << 30;
   RegionHost host(*root, clock, lanes, options, [](int, const std::string& why) { RATCHET_CHECK(false, "{}", why); });
-  RATCHET_CHECK(host.UseLogDirectory(*log_directory).ok(), "no log");
+  RATCHET_CHECK(host.wals.UseDirectory(*log_directory).ok(), "no log");
   TableDescriptor table;
   table.name = TableName("default", "t");
   table.families.push_back(DefaultFamily("f"));
@@ -61,8 +61,8 @@ ServerCosts ServerWith(std::size_t regions) {
     order.table_dir = fmt::format("default/t.{}", i / 1'000 + 1);
     order.schema = schema;
     RATCHET_CHECK(process->OpenOrMake("/root/data/" + order.table_dir + "/" + order.encoded_name).ok(), "no directory");
-    RATCHET_CHECK(host.Open(order).outcome == OrderOutcome::kOpened, "not opened");
-    host.Find(order.encoded_name)
+    RATCHET_CHECK(host.orders.Open(order).outcome == OrderOutcome::kOpened, "not opened");
+    host.regions.Find(order.encoded_name)
         .value()
         ->Mutate(Put(info.start_key, "q", "v"), [&](const Result<MutationResult>& result) {
           RATCHET_CHECK(result.ok(), "a put failed");
@@ -75,7 +75,7 @@ ServerCosts ServerWith(std::size_t regions) {
     while (left > 0) done.Wait(mutex);
   }
   ServerCosts costs;
-  RegionReport report([&host] { return host.DrainChanges(); }, clock);
+  RegionReport report([&host] { return host.regions.DrainChanges(); }, clock);
   const auto beat = [&report] {
     hbase::pb::RegionServerReportRequest request;
     report.Fill(request);
@@ -85,9 +85,9 @@ ServerCosts ServerWith(std::size_t regions) {
   };
   costs.first_heartbeat = BestOf(1, beat);
   costs.heartbeat = BestOf(kServerRounds, beat);
-  costs.logs = BestOf(kServerRounds, [&] { host.LookAfterLogs(); });
-  for (const auto& region : host.All()) region->Abandon();
-  host.StopLogs();
+  costs.logs = BestOf(kServerRounds, [&] { host.wals.LookAfterLogs(); });
+  for (const auto& region : host.regions.All()) region->Abandon();
+  host.wals.Stop();
   return costs;
 }
 

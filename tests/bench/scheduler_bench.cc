@@ -28,11 +28,11 @@
 #include "common/base/prng.h"
 #include "procedure/api/executor.h"
 #include "procedure/api/procedure_registry.h"
+#include "procedure/api/scheduling_class.h"
 #include "procedure/api/state_machine_procedure.h"
 #include "procedure/api/worker_pool.h"
-#include "procedure/api/scheduling_class.h"
+#include "procedure/engine/advance.h"
 #include "procedure/engine/executor_lock.h"
-#include "procedure/engine/progress.h"
 #include "tests/support/memory_store.h"
 
 namespace ratchet::procedure {
@@ -61,8 +61,7 @@ struct Target {
 class BenchProcedure final : public StateMachineProcedure<BenchProcedure, NoData> {
  public:
   static constexpr std::string_view kTypeName = "Bench";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &BenchProcedure::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&BenchProcedure::Only>(1, "ONLY", kNothingToUndo)}; }
   explicit BenchProcedure(Target& target) : target_(&target) {}
   [[nodiscard]] LockSet Locks() const override { return target_->locks; }
 
@@ -116,6 +115,7 @@ class Bench {
         AddTarget(held, LockSet{Exclusive(ResourceKey::Region(table, fmt::format("region-{}", r)))}, region_targets_);
       }
     }
+    held.Finish();
   }
 
   double AddAll() {
@@ -130,7 +130,7 @@ class Bench {
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
   [[nodiscard]] std::uint64_t yields() const { return yields_; }
   [[nodiscard]] bool AllReleased() {
-    ExecutorLock held(*core_);
+    const ExecutorReadLock held(*core_);
     return held->locks.List().empty() && held->scheduler.size() == 0;
   }
 
@@ -140,8 +140,8 @@ class Bench {
     target->locks = std::move(locks);
     target->plan = held->locks.Prepare(target->locks.Expanded());
     const BenchProcedure procedure(*target);
-    const SchedulingPlace place = PlaceOf(procedure);
-    held->scheduler.Bind(target->like, place.priority, place.queue, procedure.Urgent(), place.exclusive);
+    const SchedulingPlace place = PlaceOf(procedure, {});
+    held->scheduler.Bind(target->like, place.priority, place.queue, place.urgent, place.exclusive);
     targets.push_back(std::move(target));
   }
 
@@ -172,6 +172,7 @@ class Bench {
       ExecutorLock held(*core_);
       held->scheduler.BindLike(operation.sched, target.like);
       held->scheduler.AddBack(operation.sched);
+      held.Finish();
     }
   }
 
@@ -192,6 +193,7 @@ class Bench {
             held->scheduler.AddBack(*item);
           }
         }
+        held.Finish();
       }
       if (operation == nullptr || taken) {
         ++yields;
@@ -202,6 +204,7 @@ class Bench {
       held->locks.Release(operation->holder, granted);
       held->scheduler.Done(operation->sched);
       held->scheduler.Unbind(operation->sched);
+      held.Finish();
       ++completed;
       left_.store(left_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
     }

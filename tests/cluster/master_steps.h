@@ -38,7 +38,7 @@ inline std::vector<Step> ListSteps() {
   return steps;
 }
 
-// Only records of earlier versions are in these steps (master/procedures/assignment/region_order.h).
+// Only records of earlier versions are in these steps (master/procedures/core/remote_order.h).
 inline bool IsOfEarlierVersions(const Step& step) {
   const bool order = step.type == "OpenRegion" || step.type == "CloseRegion" || step.type == "SplitWalRemote";
   return order && step.name != "DISPATCH";

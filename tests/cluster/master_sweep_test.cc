@@ -15,7 +15,7 @@
 #include "common/client/peers.h"
 #include "common/client/snapshots.h"
 #include "common/model/proto/master.pb.h"
-#include "common/rpc/methods/master_switches.h"
+#include "common/rpc/methods/master_service.h"
 #include "tests/cluster/cluster_fixture.h"
 #include "tests/cluster/master_steps.h"
 

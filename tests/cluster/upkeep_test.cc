@@ -6,7 +6,7 @@
 #include "common/client/namespaces.h"
 #include "common/client/table.h"
 #include "common/model/codec.h"
-#include "common/rpc/methods/master_switches.h"
+#include "common/rpc/methods/master_service.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {

@@ -8,7 +8,7 @@
 #include "common/base/prng.h"
 #include "common/client/drain.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "common/rpc/methods/master_switches.h"
+#include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 #include "tests/cluster/meta_behind.h"

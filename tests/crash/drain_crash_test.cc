@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/requests/server_admin.h"
 #include "tests/crash/scenarios.h"
 
@@ -11,7 +11,7 @@ namespace ratchet::crash {
 namespace {
 
 sim::SimServer& First(Rig& rig) { return *rig.cluster.Alive().front(); }
-master::ServerAdmin& Servers(Rig& rig) { return rig.cluster.master().logic().server_admin(); }
+master::ServerAdmin& Servers(Rig& rig) { return rig.cluster.master().logic().server_admin; }
 std::vector<std::string> OpenOn(const sim::SimServer& server) {
   std::vector<std::string> open;
   for (const auto& [encoded, region] : server.regions()) open.push_back(encoded);
@@ -32,13 +32,13 @@ TEST(MasterCrash, DrainServer) {
          [drained](Rig& rig) {
            if (!rig.At("DrainServer", "STOP_SERVER") || !rig.cluster.master().ready()) return;
            sim::SimServer* server = rig.cluster.Find(*drained);
-           const bool told = rig.cluster.master().logic().servers().decommissions().IsToStop(*drained);
+           const bool told = rig.cluster.master().logic().decommissions.IsToStop(*drained);
            if (!told || server == nullptr || !server->regions().empty() || !rig.Once("killed")) return;
            rig.happened["victim " + drained->ToString()] = true;
            rig.cluster.Kill(*server);
          },
          [drained](Rig& rig) {
-           return CrashDealtWith(rig) && rig.cluster.master().logic().servers().decommissions().IsMarked(*drained);
+           return CrashDealtWith(rig) && rig.cluster.master().logic().decommissions.IsMarked(*drained);
          }});
 }
 
@@ -58,7 +58,7 @@ TEST(MasterCrash, RecommissionServer) {
          },
          nullptr,
          [=](Rig& rig) {
-           return !rig.cluster.master().logic().servers().IsDecommissioned(*drained) && OpenOn(First(rig)) == *regions;
+           return !rig.cluster.master().logic().decommissions.Has(*drained) && OpenOn(First(rig)) == *regions;
          }});
 }
 

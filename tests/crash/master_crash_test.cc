@@ -184,7 +184,8 @@ TEST(MasterCrash, ServerCrashesDuringATransition) {
            const auto order = rig.At(closing ? "CloseRegion" : "OpenRegion", "DISPATCH");
            if (!order || order->waiting.kind != procedure::WaitingOn::Kind::kEvent) return;
            for (sim::SimServer* server : rig.cluster.Alive()) {
-             if (order->description.find(server->name().ToString()) == std::string::npos || server->fenced()) continue;
+             if (order->description.text().find(server->name().ToString()) == std::string::npos || server->fenced())
+               continue;
              if (!rig.Once(closing ? "closing" : "killed")) continue;
              rig.happened["victim " + server->name().ToString()] = true;
              rig.cluster.Kill(*server);
@@ -208,7 +209,7 @@ TEST(MasterCrash, SplitterRefusesAndDies) {
            const auto split = rig.At("SplitWalRemote", "DISPATCH");
            if (!split || split->waiting.kind != procedure::WaitingOn::Kind::kEvent || rig.happened["splitter"]) return;
            for (sim::SimServer* server : rig.cluster.Alive()) {
-             if (split->description.find("worker=" + server->name().ToString()) == std::string::npos ||
+             if (split->description.text().find("worker=" + server->name().ToString()) == std::string::npos ||
                  server->fenced())
                continue;
              if (server->refuse_splits > 0) continue;  // it must refuse first
@@ -237,7 +238,7 @@ TEST(MasterCrash, ModifyTable) {
          },
          nullptr,
          [](Rig& rig) {
-           const auto table = rig.cluster.master().logic().tables().Get(kTable);
+           const auto table = rig.cluster.master().logic().tables.Get(kTable);
            return table && table->schema != nullptr && table->schema->Family("g") != nullptr;
          }});
 }
@@ -308,7 +309,7 @@ TEST(MasterCrash, FillHoles) {
          nullptr, nullptr});
 }
 
-// DISPATCH of an order runs the other steps itself (master/procedures/assignment/region_order.h).
+// DISPATCH of an order runs the other steps itself (master/procedures/core/remote_order.h).
 bool OnlyStoredByEarlierVersions(const procedure::ProcedureRegistry::Type& type, const procedure::StepRow& row) {
   const bool order = type.name == "OpenRegion" || type.name == "CloseRegion" || type.name == "SplitWalRemote";
   return order && row.name != "DISPATCH";

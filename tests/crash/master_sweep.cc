@@ -23,7 +23,7 @@ std::optional<procedure::ProcedureInfo> Rig::At(const std::string& type, const s
   if (!cluster.has_master() || cluster.master().dead()) return std::nullopt;
   for (const ProcId found : cluster.master().executor().FindUnfinished(type)) {
     auto info = cluster.master().executor().Get(found);
-    if (info && info->step_name == step && info->description.find(with) != std::string::npos) return info;
+    if (info && info->step_name == step && info->description.text().find(with) != std::string::npos) return info;
   }
   return std::nullopt;
 }

@@ -9,7 +9,7 @@
 namespace ratchet::crash {
 namespace {
 
-master::NamespaceAdmin& Namespaces(Rig& rig) { return rig.cluster.master().logic().namespace_admin(); }
+master::NamespaceAdmin& Namespaces(Rig& rig) { return rig.cluster.master().logic().namespace_admin; }
 const NamespaceDescriptor kSales{"sales", {{std::string(kMaxTablesProperty), "3"}}};
 
 void PrepareNamespace(Rig& rig) {
@@ -24,7 +24,7 @@ TEST(MasterCrash, CreateNamespace) {
          [](Rig& rig, procedure::Nonce nonce, Done done) {
            Namespaces(rig).Create(kSales, {"me", nonce}, std::move(done));
          },
-         nullptr, [](Rig& rig) { return rig.cluster.master().logic().namespaces().Get("sales") == kSales; }});
+         nullptr, [](Rig& rig) { return rig.cluster.master().logic().namespaces.Get("sales") == kSales; }});
 }
 
 TEST(MasterCrash, ModifyNamespace) {
@@ -33,7 +33,7 @@ TEST(MasterCrash, ModifyNamespace) {
          [changed](Rig& rig, procedure::Nonce nonce, Done done) {
            Namespaces(rig).Modify(changed, {"me", nonce}, std::move(done));
          },
-         nullptr, [changed](Rig& rig) { return rig.cluster.master().logic().namespaces().Get("sales") == changed; }});
+         nullptr, [changed](Rig& rig) { return rig.cluster.master().logic().namespaces.Get("sales") == changed; }});
 }
 
 TEST(MasterCrash, DeleteNamespace) {
@@ -41,19 +41,19 @@ TEST(MasterCrash, DeleteNamespace) {
          [](Rig& rig, procedure::Nonce nonce, Done done) {
            Namespaces(rig).Delete("sales", {"me", nonce}, std::move(done));
          },
-         nullptr, [](Rig& rig) { return !rig.cluster.master().logic().namespaces().Get("sales").has_value(); }});
+         nullptr, [](Rig& rig) { return !rig.cluster.master().logic().namespaces.Get("sales").has_value(); }});
 }
 
 TEST(MasterCrash, SetSwitches) {
   Sweep({"set switches", [](Rig& rig) { Prepare(rig, 0); },
          [](Rig& rig, procedure::Nonce nonce, Done done) {
-           master::SubmitAsked(rig.cluster.master().logic().env(),
+           master::SubmitAsked(rig.cluster.master().logic().env,
                                master::SetSwitches::Make({master::Switch::kSplit, master::Switch::kMerge}, false),
                                {"me", nonce}, {}, std::move(done));
          },
          nullptr,
          [](Rig& rig) {
-           const master::Switches& switches = rig.cluster.master().logic().switches();
+           const master::Switches& switches = rig.cluster.master().logic().switches;
            return !switches.IsOn(master::Switch::kSplit) && !switches.IsOn(master::Switch::kMerge) &&
                   switches.IsOn(master::Switch::kBalancer);
          }});

@@ -13,8 +13,8 @@ namespace {
 
 using master::PeerChange;
 
-master::PeerAdmin& PeersOf(Rig& rig) { return rig.cluster.master().logic().peer_admin(); }
-master::PeerDirectory& DirectoryOf(Rig& rig) { return rig.cluster.master().logic().peers(); }
+master::PeerAdmin& PeersOf(Rig& rig) { return rig.cluster.master().logic().peer_admin; }
+master::PeerDirectory& DirectoryOf(Rig& rig) { return rig.cluster.master().logic().peers; }
 
 hbase::pb::ReplicationPeer ConfigTo(const char* key) {
   hbase::pb::ReplicationPeer config;
@@ -109,7 +109,7 @@ TEST(MasterCrash, RetireReplicationQueue) {
          [](Rig& rig, procedure::Nonce nonce, Done done) {
            const auto queues = DirectoryOf(rig).Queues();
            const std::string dead = queues.empty() ? "gone,1,1" : queues.front().server();
-           master::SubmitAsked(rig.cluster.master().logic().env(), master::RetireReplicationQueue::Make(dead),
+           master::SubmitAsked(rig.cluster.master().logic().env, master::RetireReplicationQueue::Make(dead),
                                {"me", nonce}, {}, std::move(done));
          },
          nullptr,

@@ -23,7 +23,7 @@ void AbortBeforeClose(Rig& rig, const std::string& type) {
 // Runs the janitor when no other work is left.
 void CallJanitor(Rig& rig) {
   if (rig.cluster.master().ready() && rig.cluster.master().Unfinished().empty())
-    rig.cluster.master().logic().reconciler().Sweep();
+    rig.cluster.master().logic().reconciler.Sweep();
 }
 bool NothingIsLeftOver(Rig& rig) {
   const auto& rows = rig.cluster.meta().regions();

@@ -12,7 +12,7 @@ TableDescriptor Descriptor(const std::string& name) {
   descriptor.families.push_back(DefaultFamily("f"));
   return descriptor;
 }
-master::TableAdmin& Admin(Rig& rig) { return rig.cluster.master().logic().admin(); }
+master::TableAdmin& Admin(Rig& rig) { return rig.cluster.master().logic().admin; }
 
 // Three servers and, unless `regions` is 0, an enabled table with written regions.
 void Prepare(Rig& rig, int regions) {

@@ -11,7 +11,7 @@ namespace {
 
 const std::string kSnapshotName = "s";
 
-master::SnapshotAdmin& Snapshots(Rig& rig) { return rig.cluster.master().logic().snapshot_admin(); }
+master::SnapshotAdmin& Snapshots(Rig& rig) { return rig.cluster.master().logic().snapshot_admin; }
 
 void SnapshotOnce(Rig& rig, procedure::Nonce nonce, Done done) {
   hbase::pb::SnapshotDescription description;

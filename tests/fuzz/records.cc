@@ -2,8 +2,8 @@
 
 #include "common/base/check.h"
 #include "common/io/record_log.h"
-#include "procedure/core/durable_record.h"
-#include "procedure/store/frame.h"
+#include "procedure/core/record.h"
+#include "procedure/store/format.h"
 #include "regionserver/wal/log_entry.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/sim_disk.h"

@@ -13,7 +13,7 @@
 
 #include "procedure/api/executor.h"
 #include "procedure/api/store.h"
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "tests/golden/golden_file.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/script_procedure.h"

@@ -13,12 +13,12 @@
 
 #include "master/procedures/register.h"
 #include "procedure/api/lock_procedure.h"
+#include "procedure/api/offline_store.h"
 #include "procedure/api/pause_scope.h"
 #include "procedure/api/procedure_registry.h"
-#include "procedure/core/durable_record.h"
-#include "procedure/core/identity.h"
-#include "procedure/engine/record_replay.h"
-#include "procedure/store/frame.h"
+#include "procedure/core/author_object.h"
+#include "procedure/core/record.h"
+#include "procedure/store/format.h"
 #include "tests/golden/fill_message.h"
 #include "tests/golden/golden_file.h"
 
@@ -30,61 +30,6 @@ using procedure::Identity;
 using procedure::PauseScope;
 
 constexpr const char* kRecordMessage = "ratchet.procedure.pb.ProcedureRecord";
-
-// Every procedure type that a master registers, with the message of its data.
-const std::map<std::string, std::string>& DataMessages() {
-  static const std::map<std::string, std::string> kTypes = {
-      {"AddPeer", "ratchet.master.pb.PeerData"},
-      {"DisablePeer", "ratchet.master.pb.PeerData"},
-      {"EnablePeer", "ratchet.master.pb.PeerData"},
-      {"RemovePeer", "ratchet.master.pb.PeerData"},
-      {"UpdatePeerConfig", "ratchet.master.pb.PeerData"},
-      {"RefreshPeer", "ratchet.master.pb.RefreshPeerData"},
-      {"ClaimReplicationQueues", "ratchet.master.pb.ClaimReplicationQueuesData"},
-      {"RetireReplicationQueue", "ratchet.master.pb.RetireReplicationQueueData"},
-      {"CloneRegion", "ratchet.master.pb.CopyRegionData"},
-      {"CloneSnapshot", "ratchet.master.pb.TableData"},
-      {"CloseRegion", "ratchet.master.pb.RegionOrderData"},
-      {"BuildRegions", "ratchet.master.pb.BuildRegionsData"},
-      {"GCMultipleMergedRegions", "ratchet.master.pb.GCMergedRegionsData"},
-      {"GCRegion", "ratchet.master.pb.GCRegionData"},
-      {"MergeTableRegions", "ratchet.master.pb.ReshapeData"},
-      {"SplitTableRegion", "ratchet.master.pb.ReshapeData"},
-      {"CompactRegion", "ratchet.master.pb.CompactRegionData"},
-      {"CompactTable", "ratchet.master.pb.CompactTableData"},
-      {"CreateNamespace", "ratchet.master.pb.NamespaceData"},
-      {"DeleteNamespace", "ratchet.master.pb.NamespaceData"},
-      {"ModifyNamespace", "ratchet.master.pb.NamespaceData"},
-      {"SetSwitches", "ratchet.master.pb.SetSwitchesData"},
-      {"CreateTable", "ratchet.master.pb.TableData"},
-      {"DeleteTable", "ratchet.master.pb.TableData"},
-      {"DisableTable", "ratchet.master.pb.TableData"},
-      {"DrainServer", "ratchet.master.pb.DrainServerData"},
-      {"EnableTable", "ratchet.master.pb.TableData"},
-      {"ExportSnapshot", "ratchet.master.pb.SnapshotTransferData"},
-      {"FlushRegion", "ratchet.master.pb.FlushRegionData"},
-      {"FlushTable", "ratchet.master.pb.FlushTableData"},
-      {"ImportSnapshot", "ratchet.master.pb.SnapshotTransferData"},
-      {"InitMeta", "ratchet.master.pb.InitMetaData"},
-      {"LockProcedure", "ratchet.procedure.pb.LockProcedureData"},
-      {"MendTable", "ratchet.master.pb.MendTableData"},
-      {"ModifyTable", "ratchet.master.pb.ModifyTableData"},
-      {"OpenRegion", "ratchet.master.pb.RegionOrderData"},
-      {"RecommissionServer", "ratchet.master.pb.RecommissionServerData"},
-      {"RegisterServer", "ratchet.master.pb.RegisterServerData"},
-      {"ReopenTableRegions", "ratchet.master.pb.ReopenTableRegionsData"},
-      {"RestoreSnapshot", "ratchet.master.pb.TableData"},
-      {"ServerCrash", "ratchet.master.pb.ServerCrashData"},
-      {"Snapshot", "ratchet.master.pb.SnapshotData"},
-      {"SnapshotRegion", "ratchet.master.pb.CopyRegionData"},
-      {"SplitWal", "ratchet.master.pb.SplitWalData"},
-      {"SplitWalRemote", "ratchet.master.pb.SplitWalRemoteData"},
-      {"TransitRegionState", "ratchet.master.pb.TransitRegionStateData"},
-      {"TruncateRegion", "ratchet.master.pb.ReshapeData"},
-      {"TruncateTable", "ratchet.master.pb.TableData"},
-  };
-  return kTypes;
-}
 
 // Messages that are stored in addition to procedures' data: a system record, results that parents read.
 constexpr std::array kOtherMessages = {"ratchet.master.pb.MetaLocation", "ratchet.master.pb.OrderResult"};
@@ -184,28 +129,26 @@ class GoldenRecordTest : public ::testing::Test {
 
 TEST_F(GoldenRecordTest, EveryTypeStoresWhatItsFileSays) {
   for (const auto* type : registry_.Types()) {
-    const auto known = DataMessages().find(type->name);
-    ASSERT_NE(known, DataMessages().end())
-        << type->name << " has no golden record: add its data's message to this test";
-    const std::string data = FullMessage(known->second);
+    const std::string data = FullMessage(type->data_message);
     const auto object = type->make();
     ASSERT_TRUE(object->ParseData(data)) << type->name;
-    EXPECT_EQ(Hex(object->SerializeData()), Hex(data)) << known->second << " is not the data message of " << type->name;
+    EXPECT_EQ(Hex(object->SerializeData()), Hex(data))
+        << type->data_message << " is not the data message of " << type->name;
     const std::string record = FullRecord(*type, data);
-    ExpectKnown(type->name, {record, MeaningOfRecord(record, known->second, data)});
+    ExpectKnown(type->name, {record, MeaningOfRecord(record, type->data_message, data)});
   }
-  EXPECT_EQ(DataMessages().size(), registry_.Types().size()) << "a type has gone; stores hold its records";
 }
 
 TEST_F(GoldenRecordTest, EveryRecordOfEveryVersionIsReadAndWrittenAsItWas) {
-  for (const auto& [name, message] : DataMessages()) {
+  for (const auto* type : registry_.Types()) {
+    const std::string& name = type->name;
     const std::vector<Block> blocks = Blocks(name);
     EXPECT_FALSE(blocks.empty()) << FileOf(name) << " is missing; run from the root of the project";
     for (const Block& block : blocks) {
       const auto decoded = procedure::DecodeRecord(block.bytes);
       ASSERT_TRUE(decoded.ok()) << name << ": " << decoded.error().ToString();
       EXPECT_EQ(Hex(EncodeRecord(decoded->identity, decoded->durable)), Hex(block.bytes)) << name;
-      EXPECT_EQ(MeaningOfRecord(block.bytes, message, decoded->durable.data), block.meaning) << name;
+      EXPECT_EQ(MeaningOfRecord(block.bytes, type->data_message, decoded->durable.data), block.meaning) << name;
       EXPECT_EQ(decoded->identity.type, name);
       const auto object = procedure::MakeFromRecord(registry_, decoded->identity, decoded->durable.data);
       ASSERT_NE(object, nullptr) << name << " cannot be read any more";
@@ -217,16 +160,17 @@ TEST_F(GoldenRecordTest, EveryRecordOfEveryVersionIsReadAndWrittenAsItWas) {
 
 // The check before an upgrade, over the data of all versions: each data of a type in each of its states.
 TEST_F(GoldenRecordTest, CurrentVersionResumesEveryStoredRecord) {
-  procedure::StoreContents contents;
-  for (const auto& [name, message] : DataMessages()) {
+  procedure::OfflineStore contents;
+  for (const auto* type : registry_.Types()) {
+    const std::string& name = type->name;
     for (const Block& block : Blocks(name)) {
       auto decoded = procedure::DecodeRecord(block.bytes);
       ASSERT_TRUE(decoded.ok()) << name;
-      for (const procedure::StepRow& row : registry_.Find(name)->rows) {
+      for (const procedure::StepRow& row : type->rows) {
         const ProcId pid(contents.records.size() + 1);
         decoded->identity.pid = pid;
         decoded->durable.step = row.number;
-        contents.records.push_back({{pid, 9, EncodeRecord(decoded->identity, decoded->durable)}, 0});
+        contents.records.push_back({pid, 9, EncodeRecord(decoded->identity, decoded->durable)});
       }
     }
   }

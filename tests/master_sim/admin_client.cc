@@ -103,7 +103,7 @@ void AdminClient::Ask(std::size_t index) {
   const auto done = [this, index, &master, life = life_](const Result<ProcId>& pid) {
     if (life == life_) Answered(index, master, pid);
   };
-  master::TableAdmin& admin = master.logic().admin();
+  master::TableAdmin& admin = master.logic().admin;
   const master::RequestContext context{"sim", request.nonce};
   switch (request.kind) {
     case Kind::kCreate: {
@@ -124,8 +124,8 @@ void AdminClient::Ask(std::size_t index) {
     }
     case Kind::kFlush: return admin.FlushTable(request.table, {}, context, done);
     case Kind::kCompact: return admin.CompactTable(request.table, true, context, done);
-    case Kind::kDrain: return master.logic().server_admin().DrainServer({*request.target}, context, done);
-    case Kind::kUndrain: return master.logic().server_admin().Recommission(*request.target, {}, context, done);
+    case Kind::kDrain: return master.logic().server_admin.DrainServer({*request.target}, context, done);
+    case Kind::kUndrain: return master.logic().server_admin.Recommission(*request.target, {}, context, done);
     case Kind::kSplit: return admin.SplitRegion(request.region, request.key, context, done);
     case Kind::kMerge: {
       std::vector<std::string> regions = request.neighbours;

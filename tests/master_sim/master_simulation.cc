@@ -74,7 +74,7 @@ sim::SimServer* MasterSimulation::AnyServer() {
 // Returns a server that takes part in a running procedure, if there is one.
 sim::SimServer* MasterSimulation::ServerInTheMiddle(sim::SimMaster& master, Prng& prng) {
   std::vector<sim::SimServer*> found;
-  for (const master::RegionNode& node : master.logic().regions().InTransition()) {
+  for (const master::RegionNode& node : master.logic().regions.InTransition()) {
     sim::SimServer* server = node.location ? cluster_.Find(*node.location) : nullptr;
     if (server != nullptr && server->alive()) found.push_back(server);
   }
@@ -136,7 +136,7 @@ void MasterSimulation::Pass(Millis span) {
   CheckSettlement();
   // If no move edits meta by hand, meta and memory agree, and every region has an owner or a server.
   if (!cluster_.master().ready() || cluster_.master().deposed() || operators_.verbs() > 0) return;
-  for (const master::ReconcilerFinding& finding : cluster_.master().logic().reconciler().Findings()) {
+  for (const master::ReconcilerFinding& finding : cluster_.master().logic().reconciler.Findings()) {
     // If the abort of a take-over left a table in ENABLING or DISABLING, the transition is finished (S70: take over a
     // table in transition).
     if (finding.encoded.empty() && aborted_) continue;
@@ -150,10 +150,11 @@ void MasterSimulation::Pass(Millis span) {
 void MasterSimulation::CheckSettlement() {
   sim::SimMaster& master = cluster_.master();
   if (master.dead() || master.deposed() || !master.executor().Idle()) return;
-  const std::vector<ProcId> holders = master.logic().env().split_workers.Holders();
+  const std::vector<ProcId> holders = master.logic().env.split_workers.Holders();
   for (const procedure::ProcedureInfo& info : master.executor().List()) {
     if (procedure::IsTerminal(info.state)) continue;
-    const std::string text = fmt::format("pid {} {}:{} {}", info.pid, info.type, info.step_name, info.description);
+    const std::string text =
+        fmt::format("pid {} {}:{} {}", info.pid, info.type, info.step_name, info.description.text());
     if (info.waiting.kind == procedure::WaitingOn::Kind::kNone && info.paused.empty() && info.parked.empty()) {
       cluster_.Violation(text + " stands, and nothing is shown to be in its way");
     }
@@ -165,8 +166,8 @@ void MasterSimulation::CheckSettlement() {
   if (!master.ready() || operators_.verbs() > 0) return;
   // Without operators that end procedures, a region is at a server that serves, or a procedure is about to move it.
   const auto placed = [](const master::RegionNode& node) { return node.location && !node.owner.valid(); };
-  for (const master::RegionNode& node : master.logic().regions().Select(placed)) {
-    if (master.logic().servers().PhaseOf(*node.location).has_value()) continue;
+  for (const master::RegionNode& node : master.logic().regions.Select(placed)) {
+    if (master.logic().servers.PhaseOf(*node.location).has_value()) continue;
     cluster_.Violation(fmt::format("region {} is {} at {}, which is gone, and nothing looks after it",
                                    node.info.encoded_name(), RegionStateText(node.state), node.location->ToString()));
   }

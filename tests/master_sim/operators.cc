@@ -49,11 +49,8 @@ void Operators::Bypass(const ProcedureInfo& info) {
 // (S84: give up a region by name).
 void Operators::HalfRepaired(const ProcedureInfo& info) {
   bypassed_a_mend_ = true;
-  constexpr std::string_view kRegion = "gives up region=";
-  const std::size_t at = info.description.find(kRegion);
-  if (at == std::string::npos) return;
-  const std::string rest = info.description.substr(at + kRegion.size());
-  half_given_up_.insert(rest.substr(0, rest.find_first_not_of("0123456789abcdef")));
+  const std::string_view region = info.description.Get("gives up region");
+  if (!region.empty()) half_given_up_.insert(std::string(region));
 }
 
 void Operators::Aborting(const ProcedureInfo& info) {
@@ -167,7 +164,7 @@ void Operators::DamageRegion() {
 
 void Operators::GiveUp(const std::string& region) {
   cluster_.Trace("give up " + region);
-  cluster_.master().logic().admin().GiveUpRegion(region, {"sim", {}}, [this, region](const Result<ProcId>& pid) {
+  cluster_.master().logic().admin.GiveUpRegion(region, {"sim", {}}, [this, region](const Result<ProcId>& pid) {
     if (pid.ok()) cluster_.Trace(fmt::format("pid={} gives up {}", *pid, region));
   });
 }
@@ -186,7 +183,7 @@ void Operators::GiveUpOne() {
 void Operators::FillHoles() {
   const TableName table("default", fmt::format("t{}", prng_.Below(3)));
   cluster_.Trace("fill holes of " + table.ToString());
-  cluster_.master().logic().admin().FillHoles(table, {"sim", {}}, [](const Result<ProcId>&) {});
+  cluster_.master().logic().admin.FillHoles(table, {"sim", {}}, [](const Result<ProcId>&) {});
 }
 
 void Operators::GiveUpTheRest() {
@@ -224,8 +221,8 @@ void Operators::GoHome() {
   }
   if (!master.ready()) return;
   GiveUpTheRest();
-  for (const ServerName& marked : master.logic().servers().decommissions().Marked()) {
-    master.logic().server_admin().Recommission(marked, {}, {"sim", {}}, [](const Result<ProcId>&) {});
+  for (const ServerName& marked : master.logic().decommissions.Marked()) {
+    master.logic().server_admin.Recommission(marked, {}, {"sim", {}}, [](const Result<ProcId>&) {});
   }
 }
 

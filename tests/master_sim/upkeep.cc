@@ -108,23 +108,23 @@ void Upkeep::Ask(sim::SimMaster& master, const Request& request, const master::R
       hbase::pb::SnapshotDescription description;
       description.set_name(request.key);
       description.set_table(request.table.ToString());
-      return logic.snapshot_admin().TakeSnapshot(std::move(description), context, done);
+      return logic.snapshot_admin.TakeSnapshot(std::move(description), context, done);
     }
-    case Kind::kPutBack: return logic.snapshot_admin().PutBack(request.key, request.table, context, done);
-    case Kind::kExport: return logic.snapshot_admin().Export(request.key, request.place, context, done);
-    case Kind::kImport: return logic.snapshot_admin().Import(request.place, request.key, context, done);
-    case Kind::kMakeNamespace: return logic.namespace_admin().Create({request.key, {}}, context, done);
+    case Kind::kPutBack: return logic.snapshot_admin.PutBack(request.key, request.table, context, done);
+    case Kind::kExport: return logic.snapshot_admin.Export(request.key, request.place, context, done);
+    case Kind::kImport: return logic.snapshot_admin.Import(request.place, request.key, context, done);
+    case Kind::kMakeNamespace: return logic.namespace_admin.Create({request.key, {}}, context, done);
     case Kind::kChangeNamespace:
-      return logic.namespace_admin().Modify({request.key, {{"change", fmt::format("{}", request.nonce.nonce)}}},
-                                            context, done);
-    case Kind::kDropNamespace: return logic.namespace_admin().Delete(request.key, context, done);
+      return logic.namespace_admin.Modify({request.key, {{"change", fmt::format("{}", request.nonce.nonce)}}}, context,
+                                          done);
+    case Kind::kDropNamespace: return logic.namespace_admin.Delete(request.key, context, done);
     case Kind::kAddPeer:
-      return logic.peer_admin().Add(request.key, PeerAt("elsewhere", 1), request.nonce.nonce % 3 != 0, context, done);
+      return logic.peer_admin.Add(request.key, PeerAt("elsewhere", 1), request.nonce.nonce % 3 != 0, context, done);
     case Kind::kUpdatePeer:
-      return logic.peer_admin().Update(request.key, PeerAt("elsewhere", request.nonce.nonce), context, done);
-    case Kind::kEnablePeer: return logic.peer_admin().Change(Change::kEnable, request.key, context, done);
-    case Kind::kDisablePeer: return logic.peer_admin().Change(Change::kDisable, request.key, context, done);
-    default: return logic.peer_admin().Change(Change::kRemove, request.key, context, done);
+      return logic.peer_admin.Update(request.key, PeerAt("elsewhere", request.nonce.nonce), context, done);
+    case Kind::kEnablePeer: return logic.peer_admin.Change(Change::kEnable, request.key, context, done);
+    case Kind::kDisablePeer: return logic.peer_admin.Change(Change::kDisable, request.key, context, done);
+    default: return logic.peer_admin.Change(Change::kRemove, request.key, context, done);
   }
 }
 
@@ -132,7 +132,7 @@ void Upkeep::Act(const std::deque<Request>& requests) {
   sim::SimMaster& master = cluster_.master();
   if (!master.ready() || master.deposed()) return;
   switch (prng_.Below(12)) {
-    case 0: return master.logic().balancer().Tick();
+    case 0: return master.logic().balancer.Tick();
     case 1: return Tick();
     case 2:
     case 3: return Ship();
@@ -155,36 +155,36 @@ void Upkeep::Act(const std::deque<Request>& requests) {
 // Compares with the live servers, as the shell does periodically.
 void Upkeep::CompareWithLiveServers() {
   master::MasterLogic& logic = cluster_.master().logic();
-  for (const ServerName& server : logic.servers().Online()) {
-    if (!cluster_.live().contains(server)) logic.server_manager().Expire(server, "it is not registered in ZooKeeper");
+  for (const ServerName& server : logic.servers.Online()) {
+    if (!cluster_.live().contains(server)) logic.server_manager.Expire(server, "it is not registered in ZooKeeper");
   }
 }
 
 void Upkeep::Tick() {
   CompareWithLiveServers();
-  cluster_.master().logic().snapshot_admin().CleanUp();
-  cluster_.master().logic().replication_manager().Tick();
+  cluster_.master().logic().snapshot_admin.CleanUp();
+  cluster_.master().logic().replication_manager.Tick();
 }
 
 // Reports, for the claimer, that all logs of a dead server are shipped.
 void Upkeep::Ship() {
   master::MasterLogic& logic = cluster_.master().logic();
-  for (const auto& queue : logic.peers().Queues()) {
+  for (const auto& queue : logic.peers.Queues()) {
     const auto claimer = ServerName::Parse(queue.claimer());
     const sim::SimServer* server = claimer.ok() ? cluster_.Find(*claimer) : nullptr;
     if (server == nullptr || !server->alive()) continue;
     hbase::pb::ReplicationProgress progress;
     progress.set_server(queue.server());
     progress.set_finished(true);
-    logic.peers().PutProgress(*claimer, {progress});
+    logic.peers.PutProgress(*claimer, {progress});
   }
-  logic.replication_manager().Tick();
+  logic.replication_manager.Tick();
 }
 
 void Upkeep::DeleteSnapshot(const std::string& name) {
   deleted_.insert(name);
   cluster_.Trace("delete snapshot " + name);
-  cluster_.master().logic().snapshot_admin().Delete(name, [](const Status& /*deleted*/) {});  // may be gone
+  cluster_.master().logic().snapshot_admin.Delete(name, [](const Status& /*deleted*/) {});  // may be gone
 }
 
 void Upkeep::Set(master::Switch which, bool on, bool and_wait) {
@@ -193,7 +193,7 @@ void Upkeep::Set(master::Switch which, bool on, bool and_wait) {
   ++setting.open;
   const std::uint64_t turn = ++setting.asked;
   cluster_.Trace(fmt::format("switch {} {}", master::SwitchName(which), on ? "on" : "off"));
-  cluster_.master().logic().switch_admin().Set(
+  cluster_.master().logic().switch_admin.Set(
       {{which}, on, and_wait, "sim"},
       [&setting, on, turn, life = life_, this](const Result<std::vector<bool>>& before) {
         if (life != life_) return;  // the outcome is unknown
@@ -209,13 +209,13 @@ void Upkeep::GoHome() {
   sim::SimMaster& master = cluster_.master();
   if (!master.ready() || master.deposed()) return;
   for (const master::Switch which : master::kSwitches) {
-    if (master.logic().switches().IsOn(which) != master::DefaultOf(which)) Set(which, master::DefaultOf(which), false);
+    if (master.logic().switches.IsOn(which) != master::DefaultOf(which)) Set(which, master::DefaultOf(which), false);
   }
   Tick();
   Ship();
 }
 
-bool Upkeep::AtRest() { return cluster_.master().logic().peers().Queues().empty(); }
+bool Upkeep::AtRest() { return cluster_.master().logic().peers.Queues().empty(); }
 
 void Upkeep::CheckEnd(const std::deque<Request>& requests, const std::set<ProcId>& bypassed) {
   CheckSnapshots(requests, bypassed);
@@ -224,7 +224,7 @@ void Upkeep::CheckEnd(const std::deque<Request>& requests, const std::set<ProcId
   CheckServers();
   for (const auto& [which, setting] : settings_) {
     if (!setting.as_set || setting.open > 0) continue;  // an earlier request may be executed after the last one
-    if (*setting.as_set != cluster_.master().logic().switches().IsOn(which))
+    if (*setting.as_set != cluster_.master().logic().switches.IsOn(which))
       cluster_.Violation(
           fmt::format("switch {} was set {}", master::SwitchName(which), *setting.as_set ? "on" : "off"));
   }
@@ -280,14 +280,13 @@ void Upkeep::CheckCounts(const std::deque<Request>& requests, const std::set<Pro
     cluster_.Violation(fmt::format("{} {} was made {} times, removed {} times, and is {}", what, name, count.made,
                                    count.gone, there ? "there" : "not there"));
   };
-  for (const auto& [name, count] : namespaces)
-    judge("namespace", name, count, logic.namespaces().Get(name).has_value());
-  for (const auto& [id, count] : peers) judge("peer", id, count, logic.peers().Get(id).has_value());
+  for (const auto& [name, count] : namespaces) judge("namespace", name, count, logic.namespaces.Get(name).has_value());
+  for (const auto& [id, count] : peers) judge("peer", id, count, logic.peers.Get(id).has_value());
 }
 
 // Checks that every server knows the peers, and that no dead server's logs are kept for them.
 void Upkeep::CheckServers() {
-  const std::size_t peers = cluster_.master().logic().peers().size();
+  const std::size_t peers = cluster_.master().logic().peers.size();
   for (const sim::SimServer* server : cluster_.Alive()) {
     if (!server->registered || static_cast<std::size_t>(server->peers.peer_size()) == peers) continue;
     cluster_.Violation(

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "tests/procedure_sim/store_double.h"
 
 namespace ratchet::sim {

@@ -35,7 +35,7 @@ procedure::ProcedurePtr CopyOf(const ProcedureInfo& info) {
 
 bool Simulation::IsUrgent(ProcId pid) const {
   for (auto info = life_->executor.Get(pid); info; info = life_->executor.Get(info->parent)) {
-    if (CopyOf(*info)->Urgent()) return true;
+    if (procedure::PlaceOf(*CopyOf(*info), {}).urgent) return true;
   }
   return false;
 }
@@ -211,8 +211,9 @@ void Simulation::TurnsCheck() {
     const bool waits = info.state == procedure::ProcState::kRunnable && !info.failing && !info.running &&
                        info.waiting.kind == WaitingOn::Kind::kNone;
     const procedure::ProcedurePtr copy = CopyOf(info);
-    urgent[info.pid] = copy->Urgent() || (info.parent.valid() && urgent[info.parent]);
-    turns_->Stands(info.pid, procedure::PlaceOf(*copy), urgent[info.pid], waits);
+    const procedure::SchedulingPlace place = procedure::PlaceOf(*copy, {});
+    urgent[info.pid] = place.urgent || (info.parent.valid() && urgent[info.parent]);
+    turns_->Stands(info.pid, place, urgent[info.pid], waits);
   }
   if (turns_->queues() > 1) ++summary_.turns;
   while (life_->workers.RunOne()) {

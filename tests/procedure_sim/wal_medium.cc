@@ -8,8 +8,8 @@
 
 #include "common/base/check.h"
 #include "common/io/fatal.h"
-#include "procedure/store/root_guard.h"
-#include "procedure/store/segment_name.h"
+#include "procedure/store/claim.h"
+#include "procedure/store/format.h"
 #include "procedure/store/wal_store.h"
 #include "tests/procedure_sim/store_double.h"
 #include "tests/support/manual_time.h"

@@ -49,7 +49,6 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
  public:
   using Base = StateMachineProcedure<P, pb::Script>;
   using Base::Base;
-  enum class State : StepNo { kOne = 1, kTwo, kThree, kFour, kFive, kSix };
 
   LockSet Locks() const override {
     LockSet set;
@@ -60,7 +59,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
     return set;
   }
   bool HoldLocks() const override { return this->data_.hold(); }
-  std::string Describe() const override { return "name=" + this->data_.name(); }
+  procedure::Description Describe() const override { return procedure::Description().Add("name", this->data_.name()); }
   Absorbed Absorb(std::string_view message) override {
     if (message == "throw") throw std::runtime_error("absorb");
     for (const std::string& taken : this->data_.absorbed()) {
@@ -187,12 +186,10 @@ class ScriptUndo final : public ScriptBase<ScriptUndo> {
   using ScriptBase::ScriptBase;
   static constexpr std::string_view kTypeName = "ScriptUndo";
   static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &Self::Run<1>, UndoBy(&Self::Take<1>)),
-                      On(State::kTwo, "TWO", &Self::Run<2>, UndoBy(&Self::Take<2>)),
-                      On(State::kThree, "THREE", &Self::Run<3>, UndoBy(&Self::Take<3>)),
-                      On(State::kFour, "FOUR", &Self::Run<4>, UndoBy(&Self::Take<4>)),
-                      On(State::kFive, "FIVE", &Self::Run<5>, UndoBy(&Self::Take<5>)),
-                      On(State::kSix, "SIX", &Self::Run<6>, UndoBy(&Self::Take<6>))};
+    return std::array{
+        On<&Self::Run<1>>(1, "ONE", UndoBy<&Self::Take<1>>()),   On<&Self::Run<2>>(2, "TWO", UndoBy<&Self::Take<2>>()),
+        On<&Self::Run<3>>(3, "THREE", UndoBy<&Self::Take<3>>()), On<&Self::Run<4>>(4, "FOUR", UndoBy<&Self::Take<4>>()),
+        On<&Self::Run<5>>(5, "FIVE", UndoBy<&Self::Take<5>>()),  On<&Self::Run<6>>(6, "SIX", UndoBy<&Self::Take<6>>())};
   }
 };
 
@@ -202,12 +199,9 @@ class ScriptPlain final : public ScriptBase<ScriptPlain> {
   using ScriptBase::ScriptBase;
   static constexpr std::string_view kTypeName = "ScriptPlain";
   static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &Self::Run<1>, kNothingToUndo),
-                      On(State::kTwo, "TWO", &Self::Run<2>, kNothingToUndo),
-                      On(State::kThree, "THREE", &Self::Run<3>, kNothingToUndo),
-                      On(State::kFour, "FOUR", &Self::Run<4>, kNothingToUndo),
-                      On(State::kFive, "FIVE", &Self::Run<5>, kNothingToUndo),
-                      On(State::kSix, "SIX", &Self::Run<6>, kNothingToUndo)};
+    return std::array{On<&Self::Run<1>>(1, "ONE", kNothingToUndo),   On<&Self::Run<2>>(2, "TWO", kNothingToUndo),
+                      On<&Self::Run<3>>(3, "THREE", kNothingToUndo), On<&Self::Run<4>>(4, "FOUR", kNothingToUndo),
+                      On<&Self::Run<5>>(5, "FIVE", kNothingToUndo),  On<&Self::Run<6>>(6, "SIX", kNothingToUndo)};
   }
 };
 
@@ -217,10 +211,9 @@ class ScriptNoReturn final : public ScriptBase<ScriptNoReturn> {
   using ScriptBase::ScriptBase;
   static constexpr std::string_view kTypeName = "ScriptNoReturn";
   static constexpr auto Steps() {
-    return std::array{
-        On(State::kOne, "ONE", &Self::Run<1>, kNoReturn),     On(State::kTwo, "TWO", &Self::Run<2>, kNoReturn),
-        On(State::kThree, "THREE", &Self::Run<3>, kNoReturn), On(State::kFour, "FOUR", &Self::Run<4>, kNoReturn),
-        On(State::kFive, "FIVE", &Self::Run<5>, kNoReturn),   On(State::kSix, "SIX", &Self::Run<6>, kNoReturn)};
+    return std::array{On<&Self::Run<1>>(1, "ONE", kNoReturn),   On<&Self::Run<2>>(2, "TWO", kNoReturn),
+                      On<&Self::Run<3>>(3, "THREE", kNoReturn), On<&Self::Run<4>>(4, "FOUR", kNoReturn),
+                      On<&Self::Run<5>>(5, "FIVE", kNoReturn),  On<&Self::Run<6>>(6, "SIX", kNoReturn)};
   }
 };
 
@@ -230,12 +223,12 @@ class ScriptMixed final : public ScriptBase<ScriptMixed> {
   using ScriptBase::ScriptBase;
   static constexpr std::string_view kTypeName = "ScriptMixed";
   static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &Self::Run<1>, UndoBy(&Self::Take<1>)),
-                      On(State::kTwo, "TWO", &Self::Run<2>, UndoBy(&Self::Take<2>)),
-                      On(State::kThree, "THREE", &Self::Run<3>, UndoBy(&Self::Take<3>)),
-                      On(State::kFour, "FOUR", &Self::Run<4>, kNoReturn),
-                      On(State::kFive, "FIVE", &Self::Run<5>, kNoReturn),
-                      On(State::kSix, "SIX", &Self::Run<6>, kNoReturn)};
+    return std::array{On<&Self::Run<1>>(1, "ONE", UndoBy<&Self::Take<1>>()),
+                      On<&Self::Run<2>>(2, "TWO", UndoBy<&Self::Take<2>>()),
+                      On<&Self::Run<3>>(3, "THREE", UndoBy<&Self::Take<3>>()),
+                      On<&Self::Run<4>>(4, "FOUR", kNoReturn),
+                      On<&Self::Run<5>>(5, "FIVE", kNoReturn),
+                      On<&Self::Run<6>>(6, "SIX", kNoReturn)};
   }
 };
 

@@ -3,7 +3,9 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -44,7 +46,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
        {"common/base/", "common/io/", "common/ops/sql/", "procedure/api/", "procedure/store/"}},
       {"procedure/core/", {"common/base/", "procedure/api/"}},
       {"procedure/engine/", {"common/base/", "common/io/", "procedure/api/", "procedure/core/", "procedure/store/"}},
-      {"procedure/ops/", {"common/", "procedure/api/", "procedure/store/"}},
+      {"procedure/ops/", {"common/", "procedure/api/"}},
       {"procedure/ops/why/", {"common/base/", "common/model/", "procedure/api/"}},
       {"master/env/", {"common/base/", "common/model/"}},
       {"master/cluster/", {"common/base/", "common/model/", "procedure/api/", "master/env/"}},
@@ -67,11 +69,12 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"master/storage/", {"common/base/", "common/io/", "common/model/", "master/env/"}},
       {"master/meta/", {"common/base/", "common/model/", "common/rpc/", "master/env/"}},
       {"master/dispatch/", {"common/base/", "common/model/", "common/rpc/", "master/env/"}},
+      {"master/why/", {"common/base/", "common/model/", "procedure/api/", "procedure/ops/why/"}},
       {"master/history/", {"common/base/", "common/io/", "common/model/"}},
       {"master/rpc/",
        {"common/base/", "common/model/", "common/rpc/", "procedure/api/", "procedure/ops/", "master/cluster/",
         "master/policy/", "master/telemetry/", "master/procedures/", "master/requests/", "master/repair/",
-        "master/chores/", "master/startup/", "master/dispatch/", "master/history/"}},
+        "master/chores/", "master/startup/", "master/dispatch/", "master/history/", "master/why/"}},
       {"master/page/", {"common/", "procedure/", "master/"}},
       {"master/process/", {"common/", "procedure/", "master/"}},
       {"regionserver/wal/", {"common/base/", "common/io/", "common/model/"}},
@@ -122,6 +125,64 @@ TEST(Tidy, IncludesFollowTheLayers) {
       EXPECT_TRUE(fine) << file.path << " may not include " << include;
     }
   }
+}
+
+// The headers that packages install. Everything else of procedure/ may change without the rest of the tree.
+TEST(Tidy, OtherFoldersIncludeOnlyTheApiOfProcedure) {
+  std::size_t found = 0;
+  for (const auto& file : ReadSourceTree()) {
+    const bool inside = StartsWith(file.path, "procedure/") && !StartsWith(file.path, "procedure/ops/");
+    if (inside || StartsWith(file.path, "tests/")) continue;
+    for (const auto& include : QuotedIncludes(file)) {
+      if (!StartsWith(include, "procedure/")) continue;
+      ++found;
+      EXPECT_TRUE(StartsWith(include, "procedure/api/") || StartsWith(include, "procedure/ops/"))
+          << file.path << " may not include " << include << "; procedure/api is the interface";
+    }
+  }
+  EXPECT_GT(found, 100U);
+}
+
+// One owner of the durable state: elsewhere a new field would be forgotten in one of the changes.
+TEST(Tidy, OnlyTransitionChangesTheDurableState) {
+  static const std::regex change(
+      R"(MoveTo\(|\b(durable|next|first)\.(state|step|data|locks|undo|error|result|version|updated_ms|past_no_return|)"
+      R"(parked|bypassed|verbs|spawn_round|resumed_round|children)( \+?=[^=]|\.(clear|push_back|pop_back|reset)\())");
+  std::size_t found = 0;
+  for (const auto& file : ReadSourceTree()) {
+    const bool engine = StartsWith(file.path, "procedure/core/") || StartsWith(file.path, "procedure/engine/");
+    if (!engine || StartsWith(file.path, "procedure/core/record.")) continue;  // which decodes
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      if (!std::regex_search(CodeOf(file.lines[i]), change)) continue;
+      ++found;
+      EXPECT_EQ(file.path, "procedure/core/transition.cc") << file.path << ":" << i + 1;
+    }
+  }
+  EXPECT_GT(found, 10U);
+}
+
+TEST(Tidy, PackageHasTheHeadersThatTheApiOfProcedureIncludes) {
+  std::map<std::string, std::vector<std::string>> includes;
+  std::vector<std::string> left;
+  for (const auto& file : ReadSourceTree()) {
+    includes[file.path] = QuotedIncludes(file);
+    if (StartsWith(file.path, "procedure/api/") && file.path.ends_with(".h")) left.push_back(file.path);
+  }
+  std::set<std::string> needed;
+  while (!left.empty()) {
+    const std::string header = left.back();
+    left.pop_back();
+    if (!needed.insert(header).second || header.ends_with(".pb.h")) continue;
+    const auto& more = includes.at(header);
+    left.insert(left.end(), more.begin(), more.end());
+  }
+  std::erase_if(needed, [](const auto& header) { return StartsWith(header, "procedure/api/"); });
+  std::ifstream file("scripts/cmake/RatchetExport.cmake");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto begin = text.find("set(ratchet_api_headers") + std::string_view("set(ratchet_api_headers").size();
+  std::istringstream list(text.substr(begin, text.find(')', begin) - begin));
+  const std::set<std::string> installed{std::istream_iterator<std::string>(list), {}};
+  EXPECT_EQ(installed, needed);
 }
 
 // A header and its source are one unit, named by its path without the ending.
@@ -252,6 +313,24 @@ TEST(Tidy, EveryMutantIsCaughtBySomeTestAndExplained) {
     });
     EXPECT_TRUE(tested) << name << ": no test switches it on";
     EXPECT_NE(document.find('`' + name + '`'), std::string::npos) << name << " is missing in docs/mutants.md";
+  }
+}
+
+// No statement exists for a mutant alone. In an `if`, a mutant follows a condition of the product, as
+// `condition || RATCHET_MUTANT("...")` or `condition && !RATCHET_MUTANT("...")`.
+TEST(Tidy, MutantsStandInConditions) {
+  static const std::regex alone(R"re(\bif \((?:[^|]*&& )?RATCHET_MUTANT\("([a-z_.]+)"\)(?! \|\|))re");
+  // The rule that it breaks is kept by the absence of a statement.
+  static const std::set<std::string> allowed = {"rpc.count_waiting_calls_only"};
+  for (const auto& file : ReadSourceTree()) {
+    if (!StartsWith(file.path, "common/") && !StartsWith(file.path, "regionserver/wal/") &&
+        !StartsWith(file.path, "regionserver/store/"))
+      continue;
+    for (const auto& line : file.lines) {
+      std::smatch found;
+      if (!std::regex_search(line, found, alone) || !CommentOf(line).empty()) continue;
+      EXPECT_TRUE(allowed.contains(found[1].str())) << file.path << ": a statement for " << found[1] << " alone";
+    }
   }
 }
 

@@ -65,19 +65,11 @@ std::string WithMarks(std::string refusal, const std::string& marks) {
   return refusal.insert(end, ",\"marks\":" + marks);
 }
 
-// Parses "name = value   # source", as --print-config prints it.
-std::string SettingsJson(const std::string& dump) {
+std::string SettingsJson(const std::vector<SettingRow>& rows) {
   std::string json = "[";
-  for (std::size_t at = 0; at < dump.size();) {
-    const std::size_t end = std::min(dump.find('\n', at), dump.size());
-    const std::string line = dump.substr(at, end - at);
-    at = end + 1;
-    const auto equals = line.find(" = ");
-    const auto mark = line.rfind("   # ");
-    if (equals == std::string::npos || mark == std::string::npos || mark < equals) continue;
+  for (const SettingRow& row : rows) {
     json += fmt::format("{}{{\"name\":{},\"value\":{},\"source\":{}}}", json.size() > 1 ? "," : "",
-                        JsonString(line.substr(0, equals)), JsonString(line.substr(equals + 3, mark - equals - 3)),
-                        JsonString(line.substr(mark + 5)));
+                        JsonString(row.name), JsonString(row.value), JsonString(row.SourceText()));
   }
   return json + "]";
 }
@@ -159,7 +151,8 @@ http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpReq
   };
   if (path.empty()) return envelope("", "", "", ViewsJson(deps_.regions));
   if (path == "settings")
-    return envelope(path, "--print-config of this process", "", SettingsJson(deps_.settings ? deps_.settings() : ""));
+    return envelope(path, "--print-config of this process", "",
+                    SettingsJson(deps_.settings ? deps_.settings() : std::vector<SettingRow>()));
   if (path == "steps" && deps_.steps_json)
     return envelope(path, deps_.regions ? "ratchet-master --list-steps --json" : "", "", deps_.steps_json());
 

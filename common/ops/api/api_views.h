@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/config.h"
 #include "common/client/connection.h"
 #include "common/http/http_request.h"
 #include "common/http/http_response.h"
@@ -29,9 +30,9 @@ struct ApiDeps {
   std::function<std::string()> own_address{};  // "host:port" of this process's RPC server if it is a master; else empty
   std::string zookeeper{};                     // where the active master is looked up
   std::string znode_parent{};
-  std::function<std::string()> settings{};            // Settings::Dump, of this process
-  std::function<std::string()> steps_json{};          // the step tables of all types; empty: this process has none
-  std::function<std::vector<std::string>()> marks{};  // empty: this process has no marks; must not wait
+  std::function<std::vector<SettingRow>()> settings{};  // of this process
+  std::function<std::string()> steps_json{};            // the step tables of all types; empty: this process has none
+  std::function<std::vector<std::string>()> marks{};    // empty: this process has no marks; must not wait
   bool regions = true;  // false: a host with procedures only; views of servers, tables and regions are not offered
 };
 

@@ -1,7 +1,6 @@
 #include "common/ops/api/view_list.h"
 
 #include "common/tools/cli/flag_checks.h"
-#include "common/tools/cli/snapshot_commands.h"
 
 namespace ratchet::api {
 namespace {
@@ -14,19 +13,19 @@ Result<int> Procedures(cli::Session& session, const HttpRequest& request, const 
   flags.include_finished = all == 1;
   flags.wide = true;
   flags.most = kMostListed;
-  return cli::ShowProcedures(session, flags);
+  return cli::Finish(session, cli::ShowProcedures(session, flags));
 }
 
 Result<int> Procedure(cli::Session& session, const HttpRequest& /*request*/, const std::string& part) {
   RATCHET_ASSIGN(const std::uint64_t pid, cli::ParseWhole(part, 1, UINT64_MAX));
-  return cli::ShowProcedure(session, pid);
+  return cli::Finish(session, cli::ShowProcedure(session, pid));
 }
 
 Result<int> Why(cli::Session& session, const HttpRequest& request, const std::string& /*part*/) {
   RATCHET_ASSIGN(const std::uint64_t limit, request.Number("chains", 5, 1, 100));
   std::vector<std::string> subject;
   if (const std::string text = request.Parameter("subject"); !text.empty()) subject.push_back(text);
-  return cli::ShowWhy(session, subject, limit);
+  return cli::Finish(session, cli::ShowWhy(session, subject, limit));
 }
 
 Result<int> Regions(cli::Session& session, const HttpRequest& request, const std::string& /*part*/) {
@@ -36,7 +35,8 @@ Result<int> Regions(cli::Session& session, const HttpRequest& request, const std
   printed.limit = UINT64_MAX;
   printed.offset = 0;
   RATCHET_ASSIGN(const std::uint64_t moving, request.Number("moving", 0, 0, 1));
-  return cli::ShowRegions(session, request.Parameter("table"), moving == 1, part, request.Parameter("server"));
+  return cli::Finish(
+      session, cli::ShowRegions(session, request.Parameter("table"), moving == 1, part, request.Parameter("server")));
 }
 
 Result<int> Events(cli::Session& session, const HttpRequest& request, const std::string& /*part*/) {
@@ -44,7 +44,7 @@ Result<int> Events(cli::Session& session, const HttpRequest& request, const std:
   RATCHET_ASSIGN(flags.root, request.Number("pid", 0, 1, UINT64_MAX));
   RATCHET_ASSIGN(const std::uint64_t newest, request.Number("newest", 100, 1, 10'000));
   flags.newest = newest;
-  return cli::ShowEvents(session, flags);
+  return cli::Finish(session, cli::ShowEvents(session, flags));
 }
 
 Result<int> History(cli::Session& session, const HttpRequest& request, const std::string& /*part*/) {
@@ -56,23 +56,23 @@ Result<int> History(cli::Session& session, const HttpRequest& request, const std
   flags.outcome = request.Parameter("outcome");
   RATCHET_ASSIGN(const std::uint64_t newest, request.Number("newest", 1000, 1, 100'000));
   flags.limit = static_cast<std::uint32_t>(newest);
-  return cli::ShowHistory(session, flags);
+  return cli::Finish(session, cli::ShowHistory(session, flags));
 }
 
 Result<int> Trace(cli::Session& session, const HttpRequest& /*request*/, const std::string& part) {
   RATCHET_ASSIGN(const std::uint64_t pid, cli::ParseWhole(part, 1, UINT64_MAX));
-  return cli::ShowTrace(session, pid);
+  return cli::Finish(session, cli::ShowTrace(session, pid));
 }
 
 auto Sql(const char* statement) {
   return [statement](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
-    return cli::RunSql(session, {statement, false});
+    return cli::Finish(session, cli::RunSql(session, {statement, false}));
   };
 }
 
-template <int (*Show)(cli::Session&)>
+template <Result<int> (*Show)(cli::Session&)>
 Result<int> Plain(cli::Session& session, const HttpRequest& /*request*/, const std::string& /*part*/) {
-  return Show(session);
+  return cli::Finish(session, Show(session));
 }
 
 std::vector<View> MakeViews() {
@@ -92,15 +92,15 @@ std::vector<View> MakeViews() {
        Plain<cli::ShowLocks>},
       {"pauses", "ratchet pauses", "", "What operators have paused.", false, true,
        [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
-         return cli::ShowPauses(session, false);
+         return cli::Finish(session, cli::ShowPauses(session, false));
        }},
       {"tables", "ratchet list --system", kRows, "Tables with their states.", true, true,
        [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
-         return cli::ListTables(session, true);
+         return cli::Finish(session, cli::ListTables(session, true));
        }},
       {"table/", "ratchet describe TABLE", "", "The attributes of one table.", true, true,
        [](cli::Session& session, const HttpRequest&, const std::string& part) -> Result<int> {
-         return cli::DescribeTable(session, part);
+         return cli::Finish(session, cli::DescribeTable(session, part));
        }},
       {"regions", "ratchet regions [TABLE]", "table, server, moving=1, limit, offset",
        "Regions by table and start key.", true, true, Regions},
@@ -114,15 +114,12 @@ std::vector<View> MakeViews() {
        Plain<cli::ListNamespaces>},
       {"quotas", "ratchet sql 'select * from quotas'", kRows, "Limits of requests.", true, true,
        Sql("select * from quotas")},
-      {"switches", "ratchet switch", kRows, "Switches of the cluster.", true, true,
-       [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
-         return cli::Switch(session, {}, {}, false);
-       }},
+      {"switches", "ratchet switch", kRows, "Switches of the cluster.", true, true, Plain<cli::ShowSwitches>},
       {"drains", "ratchet drained", kRows, "Servers that are drained, until they are taken back.", true, true,
        Plain<cli::ShowDrained>},
       {"findings", "ratchet reconcile --no-look", kRows, "What the reconciler has found and done.", true, true,
        [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
-         return cli::ShowFindings(session, false);
+         return cli::Finish(session, cli::ShowFindings(session, false));
        }},
       {"events", "ratchet events -n N", "newest, pid, limit, offset", "The newest events; events/stream follows them.",
        false, true, Events},

@@ -8,7 +8,7 @@
 
 #include "common/base/result.h"
 #include "common/http/http_request.h"
-#include "common/tools/cli/commands.h"
+#include "common/tools/cli/views.h"
 
 namespace ratchet::api {
 

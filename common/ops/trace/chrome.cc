@@ -121,7 +121,7 @@ std::string ToChrome(const Source& source, const std::vector<pb::EndedProcedure>
     events.push_back(Metadata("thread_sort_index", row, "sort_index", std::to_string(row)));
     Args args;
     args.Whole("pid", info.pid()).Text("text", info.text()).Text("state", info.state()).Text("owner", info.owner());
-    args.Text("server", ServerInText(info.text())).Text("error", info.error());
+    args.Text("server", ServerOf(info)).Text("error", info.error());
     events.push_back(Complete(fmt::format("{} {}", info.type(), info.pid()), "procedure", row, whole, args.json()));
     for (int i = 0; i < info.history_size(); ++i) {
       const auto& step = info.history(i);

@@ -77,7 +77,7 @@ void AddSpans(const Source& source, const pb::EndedProcedure& ended, std::vector
   const std::uint64_t root = ended.has_root() ? ended.root() : info.pid();
   const std::string trace = TraceId(source.cluster_id, root);
   const std::string own = SpanId(source.cluster_id, info.pid(), 0);
-  const std::string server(ServerInText(info.text()));
+  const std::string server(ServerOf(info));
   const bool failed = info.finished() && info.state() != "SUCCESS";
   Attributes attributes;
   attributes.Whole("ratchet.pid", info.pid())
@@ -119,14 +119,11 @@ void AddSpans(const Source& source, const pb::EndedProcedure& ended, std::vector
 
 }  // namespace
 
-std::string_view ServerInText(std::string_view text) {
-  constexpr std::string_view kKey = "server=";
-  const auto at = text.find(kKey);
-  if (at == std::string_view::npos) return {};
-  const std::string_view rest = text.substr(at + kKey.size());
-  std::string_view name = rest.substr(0, std::min(rest.find_first_of(" ;]"), rest.size()));
-  if (name.ends_with(',')) name.remove_suffix(1);
-  return name;
+std::string_view ServerOf(const pb::ProcedureInfo& info) {
+  for (const pb::ProcedureField& field : info.field()) {
+    if (field.key() == "server") return field.value();
+  }
+  return {};
 }
 
 std::string TraceId(std::string_view cluster_id, std::uint64_t root) {

@@ -20,9 +20,8 @@ struct Source {
   std::map<std::uint64_t, std::string> masters{};  // by epoch, if known
 };
 
-// "rs1,16020,17" from "table=t, server=rs1,16020,17; ...", a procedure's text: a server's name contains two commas.
-// Empty: the text names no server.
-[[nodiscard]] std::string_view ServerInText(std::string_view text);
+// The server that a procedure's description names; empty: none.
+[[nodiscard]] std::string_view ServerOf(const pb::ProcedureInfo& info);
 // 32 hex digits, never all zero.
 [[nodiscard]] std::string TraceId(std::string_view cluster_id, std::uint64_t root);
 // 16 hex digits, never all zero. `step` 0: the procedure itself; from 1: its steps.

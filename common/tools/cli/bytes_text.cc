@@ -2,23 +2,15 @@
 
 #include <cctype>
 
+#include "common/base/json_quote.h"
+
 namespace ratchet::cli {
 namespace {
 
-// Length of the UTF-8 sequence that starts here; 0: there is none.
-std::size_t Utf8Length(std::string_view bytes) {
-  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const unsigned char first = at(0);
-  const std::size_t length = first >= 0xF0 && first < 0xF5 ? 4 : first >= 0xE0 ? 3 : first >= 0xC2 ? 2 : 0;
-  if (length == 0 || first >= 0xF5 || bytes.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xC0U) != 0x80U) return 0;
-  }
-  if (first == 0xC2 && at(1) < 0xA0) return 0;  // control characters
-  const bool overlong = (first == 0xE0 && at(1) < 0xA0) || (first == 0xF0 && at(1) < 0x90);
-  const bool no_character = (first == 0xED && at(1) >= 0xA0) || (first == 0xF4 && at(1) >= 0x90);
-  if (overlong || no_character) return 0;
-  return length;
+// Length of the multi-byte UTF-8 character that starts here; 0: there is none, or it is a control character.
+std::size_t PrintableLength(std::string_view bytes) {
+  const std::size_t length = Utf8Length(bytes);
+  return length == 2 && bytes[0] == '\xC2' && static_cast<unsigned char>(bytes[1]) < 0xA0 ? 0 : length;
 }
 
 int HexDigit(char c) {
@@ -34,7 +26,7 @@ std::string ToText(std::string_view bytes, bool keep_utf8) {
   std::string text;
   while (!bytes.empty()) {
     const char c = bytes.front();
-    const std::size_t sequence = keep_utf8 ? Utf8Length(bytes) : 0;
+    const std::size_t sequence = keep_utf8 ? PrintableLength(bytes) : 0;
     if (c == '\\')
       text += "\\\\";
     else if (c >= 0x20 && c < 0x7f)
@@ -52,7 +44,7 @@ std::string TerminalText(std::string_view text, bool keep_lines) {
   std::string shown;
   while (!text.empty()) {
     const char c = text.front();
-    const std::size_t sequence = Utf8Length(text);
+    const std::size_t sequence = PrintableLength(text);
     if ((c >= 0x20 && c < 0x7f) || (c == '\n' && keep_lines))
       shown += c;
     else if (sequence > 0)
@@ -68,8 +60,7 @@ std::string Utf8Text(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
     const auto first = static_cast<unsigned char>(text.front());
-    const bool control = first == 0xC2 && text.size() > 1 && (static_cast<unsigned char>(text[1]) & 0xC0U) == 0x80U;
-    const std::size_t length = first < 0x80 ? 1 : control ? 2 : Utf8Length(text);
+    const std::size_t length = first < 0x80 ? 1 : Utf8Length(text);
     valid += length > 0 ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
     text.remove_prefix(length > 0 ? length : 1);
   }

@@ -15,4 +15,8 @@ inline constexpr std::uint64_t kLargest = INT64_MAX;
 // Digits only: no sign, no blank, no fraction, no suffix. kInvalidArgument names the range and the text.
 [[nodiscard]] Result<std::uint64_t> ParseWhole(std::string_view text, std::uint64_t low, std::uint64_t high);
 
+// "90s", "5m", "2h", "1d" before `now_ms`, or a time in UTC: "2026-01-31T12:30:00", "2026-01-31 12:30", with or without
+// a Z at the end. Returns ms since 1970. kInvalidArgument names the expected form.
+[[nodiscard]] Result<std::int64_t> ParseSince(std::string_view text, std::int64_t now_ms);
+
 }  // namespace ratchet::cli

@@ -9,11 +9,32 @@
 
 #include "common/client/table.h"
 #include "common/tools/cli/bytes_text.h"
-#include "common/tools/cli/commands.h"
 #include "common/tools/cli/progress_text.h"
+#include "common/tools/cli/verbs.h"
 
 namespace ratchet::cli {
 namespace {
+
+struct ImportFlags {
+  std::string table;
+  std::string file;  // "-": standard input
+  std::vector<std::string>
+      columns;  // "family:qualifier" of each field; "row" for the row key, "-" to leave a field out
+  std::string separator = "\t";
+  std::uint64_t batch_rows = 500;
+  bool quiet = false;  // no progress bar
+
+  void Bind(CLI::App& verb) {
+    AddTable(verb, table);
+    Need(verb, "file", file, kind::kFile, "A file, a pipe, or - for standard input");
+    Need(verb, "--columns", columns, kind::kColumn,
+         "Meaning of each field: row, family:qualifier, or - to leave it out")
+        ->delimiter(',');
+    Take(verb, "--separator", separator, kind::kText, "Between fields (default: a tab)");
+    TakeWhole(verb, "--batch", batch_rows, kind::kNumber, 1, 100'000, "Rows sent together");
+    verb.add_flag("--quiet", quiet, "No progress bar");
+  }
+};
 
 struct Target {
   bool row_key = false;
@@ -147,34 +168,38 @@ Status Import(client::Table& table, const ImportFlags& flags, const std::vector<
   return Ok();
 }
 
-}  // namespace
-
-int ImportRows(Session& session, const ImportFlags& flags) {
-  auto name = TableName::Parse(flags.table);
-  if (!name.ok()) return Report(session, name.error());
-  auto targets = ParseTargets(flags.columns);
-  if (!targets.ok()) return Report(session, targets.error());
+Result<int> ImportRows(Session& session, const ImportFlags& flags) {
+  RATCHET_ASSIGN(auto name, TableName::Parse(flags.table));
+  RATCHET_ASSIGN(auto targets, ParseTargets(flags.columns));
   std::ifstream file;
   std::int64_t size = 0;
   if (flags.file != "-") {
     file.open(flags.file, std::ios::binary);
-    if (!file)
-      return Report(session, Error(Code::kInvalidArgument, fmt::format("cannot read the file '{}'", flags.file)));
+    if (!file) return Error(Code::kInvalidArgument, fmt::format("cannot read the file '{}'", flags.file));
     std::error_code unsized;  // a pipe or a terminal has no size; it is read anyway
     if (std::filesystem::is_regular_file(flags.file, unsized)) {
       size = static_cast<std::int64_t>(std::filesystem::file_size(flags.file, unsized));
     }
   }
-  client::Table table(session.connection, *name);
+  client::Table table(session.connection, name);
   ProgressBar progress(!flags.quiet && !session.quiet && isatty(STDERR_FILENO) != 0, size);
   std::int64_t rows = 0;
-  const Status status = Import(table, flags, *targets, flags.file == "-" ? std::cin : file, progress, rows);
+  const Status status = Import(table, flags, targets, flags.file == "-" ? std::cin : file, progress, rows);
   if (!status.ok()) {
     const auto so_far = fmt::format("{} rows are stored; the import stopped (a new run stores them again)", rows);
-    return ReportOnTable(session, status.error().Annotate(so_far), *name);
+    return ReportOnTable(session, status.error().Annotate(so_far), name);
   }
   session.printer.Object({{"rows", rows}, {"ms", progress.ElapsedMs()}, {"rows per second", progress.Rate(rows)}});
   return kExitOk;
+}
+
+}  // namespace
+
+Verbs ImportVerbs() {
+  return {Verb<ImportFlags>(
+      "import", "Store the lines of a separated text file as rows",
+      {"import t data.tsv --columns row,f:name,f:kind", "import t - --columns row,f:v --separator , < data.csv"},
+      ImportRows)};
 }
 
 }  // namespace ratchet::cli

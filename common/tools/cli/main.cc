@@ -1,5 +1,5 @@
-// ratchet: the command line of a cluster. Reads the flags of all verbs; verbs.h declares the verbs, commands.h
-// implements them.
+// ratchet: the command line of a cluster. Reads the flags of all verbs; the file of each topic
+// (verbs.h) declares and implements its verbs.
 #include <pwd.h>
 #include <unistd.h>
 

@@ -1,16 +1,33 @@
 // Prints results: aligned tables for people, or JSON for programs. One command prints one table or one object.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "common/tools/cli/field.h"
-
 namespace ratchet::cli {
+
+// A length of time: "1.5 s" for people; in JSON a number, and its name ends in "_ms".
+struct Span {
+  std::int64_t ms = 0;
+};
+// A number stays a number in JSON; null is printed as "-" for people. A list is an array in JSON; people get its
+// members in one line, "none" when there are none.
+using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>, double>;
+[[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+// A terminal's style: colours, and its width. Empty if the output is written elsewhere.
+struct Look {
+  bool colour = false;
+  std::size_t width = 0;  // columns; 0: lines are not cut
+  // The style of standard output. Colours only on a terminal that has them, and not with NO_COLOR.
+  [[nodiscard]] static Look OfStandardOutput();
+};
 
 // Part of a document: for people a title and a table, in JSON an array under `name`.
 struct Section {
@@ -83,6 +100,16 @@ class RowStream {
   bool any_ = false;
   std::uint64_t count_ = 0;
 };
+
+// The format of one field and of one line.
+[[nodiscard]] std::string FieldText(const Field& field);
+// Columns that a terminal needs for UTF-8 text, one a code point.
+[[nodiscard]] std::size_t TextWidth(const std::string& text);
+// One line of a table, without its end; `header`: bold, with colours.
+[[nodiscard]] std::string TableLine(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                                    const Look& look, bool header);
+// One row as a JSON object.
+[[nodiscard]] std::string JsonText(const std::vector<std::string>& headers, const std::vector<Field>& row);
 
 // At most `columns` columns, the last of them "…" where text is left out; 0: the whole text.
 [[nodiscard]] std::string Shortened(const std::string& text, std::size_t columns);

@@ -51,7 +51,7 @@ ScanProgress::ScanProgress(Session& session, const TableName& table, const clien
   shown_ =
       !session.quiet && session.printer.into() == nullptr && isatty(STDERR_FILENO) != 0 && (count_only || GoesToFile());
   if (!shown_ || limit_ > 0) return;
-  const auto regions = client::Admin(session.connection, session.timeout).Regions(table);
+  const auto regions = session.admin.Regions(table);
   if (!regions.ok()) return;  // only rows are shown then
   std::vector<std::string> starts;
   for (const auto& region : *regions) starts.push_back(region.region.start_key);

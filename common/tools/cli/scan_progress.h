@@ -9,8 +9,8 @@
 
 #include "common/base/clock.h"
 #include "common/client/operations.h"
-#include "common/tools/cli/commands.h"
 #include "common/tools/cli/progress_text.h"
+#include "common/tools/cli/session.h"
 
 namespace ratchet::cli {
 

@@ -17,7 +17,6 @@
 #include "common/model/replication_peer.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "common/tools/cli/sql_values.h"
 
 namespace ratchet::cli {
 namespace settings {
@@ -33,9 +32,8 @@ constexpr auto kText = sql::SqlType::kText;
 SqlValue LimitOf(const std::optional<std::uint64_t>& limit) { return limit ? WholeOf(*limit) : SqlValue(); }
 
 Status Peers(Session& session, const SqlSink& sink) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto peers, client::ListPeers(admin));
-  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(admin, ""));
+  RATCHET_ASSIGN(const auto peers, client::ListPeers(session.admin));
+  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(session.admin, ""));
   for (const auto& peer : peers) {
     std::uint64_t lag = 0;
     std::uint64_t logs = 0;
@@ -53,8 +51,7 @@ Status Peers(Session& session, const SqlSink& sink) {
 }
 
 Status Replication(Session& session, const SqlSink& sink) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(admin, ""));
+  RATCHET_ASSIGN(const auto progress, client::ReplicationProgress(session.admin, ""));
   for (const auto& source : progress.source()) {
     const auto teller = FromProto(source.teller());
     const auto& each = source.progress();
@@ -76,8 +73,7 @@ Status SnapshotRows(Session& session, const SqlSink& sink) {
 }
 
 Status Namespaces(Session& session, const SqlSink& sink) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto all, client::ListNamespaces(admin));
+  RATCHET_ASSIGN(const auto all, client::ListNamespaces(session.admin));
   for (const auto& each : all) sink({each.name, LimitOf(each.max_tables()), LimitOf(each.max_regions())});
   return Ok();
 }
@@ -140,16 +136,14 @@ Status Quotas(Session& session, const SqlSink& sink) {
 }
 
 Status Switches(Session& session, const SqlSink& sink) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto switches, ReadSwitches(admin));
+  RATCHET_ASSIGN(const auto switches, ReadSwitches(session.admin));
   for (const auto& [name, on] : switches) sink({name, Flag(on)});
   return Ok();
 }
 
 Status Drains(Session& session, const SqlSink& sink) {
-  client::Admin admin(session.connection, session.timeout);
-  RATCHET_ASSIGN(const auto marked, client::Drained(admin));
-  RATCHET_ASSIGN(const auto all, admin.Call(methods::kListServers, pb::ListServersRequest()));
+  RATCHET_ASSIGN(const auto marked, client::Drained(session.admin));
+  RATCHET_ASSIGN(const auto all, session.admin.Call(methods::kListServers, pb::ListServersRequest()));
   for (const ServerName& server : marked) {
     SqlValue state;
     SqlValue regions;
@@ -165,10 +159,9 @@ Status Drains(Session& session, const SqlSink& sink) {
 }
 
 Status Findings(Session& session, const SqlSink& sink) {
-  client::Admin admin(session.connection, session.timeout);
   pb::ReconcileRequest request;
   request.set_look_now(false);
-  RATCHET_ASSIGN(const auto answer, admin.Call(methods::kReconcile, request));
+  RATCHET_ASSIGN(const auto answer, session.admin.Call(methods::kReconcile, request));
   const auto add = [&sink](const pb::ReconcilerFinding& finding, bool doubt) {
     const auto server = finding.has_server() ? FromProto(finding.server()) : Result<ServerName>(ServerName{});
     sink({finding.has_at_wall_ms() ? WholeOf(finding.at_wall_ms()) : SqlValue(),

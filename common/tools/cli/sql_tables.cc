@@ -12,7 +12,6 @@
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/tools/cli/bytes_text.h"
 #include "common/tools/cli/sql_settings.h"
-#include "common/tools/cli/sql_values.h"
 #include "common/tools/cli/targets.h"
 
 namespace ratchet::cli {
@@ -94,8 +93,8 @@ class SqlSource::Answers {
   Status Recoveries(const SqlSink& sink) {
     RATCHET_TRY(AskForRecoveries());
     for (const auto& info : recoveries_) {
-      sink({WholeOf(info.pid()), std::string(trace::ServerInText(info.text())), info.state(), TextOf(info.step()),
-            AgeOf(info), Flag(info.finished())});
+      sink({WholeOf(info.pid()), std::string(trace::ServerOf(info)), info.state(), TextOf(info.step()), AgeOf(info),
+            Flag(info.finished())});
     }
     return Ok();
   }
@@ -168,11 +167,10 @@ class SqlSource::Answers {
   }
 
   Status Tables(const SqlSink& sink) {
-    client::Admin admin(session_.connection, session_.timeout);
-    RATCHET_ASSIGN(const auto tables, admin.ListTables(true));
+    RATCHET_ASSIGN(const auto tables, session_.admin.ListTables(true));
     for (const TableName& name : tables) {
-      const auto state = admin.State(name);
-      const auto table = admin.Describe(name);
+      const auto state = session_.admin.State(name);
+      const auto table = session_.admin.Describe(name);
       std::vector<std::string> families;
       if (table.ok()) {
         for (const auto& family : table->families) families.push_back(family.name);
@@ -253,7 +251,7 @@ class SqlSource::Answers {
  private:
   template <class Request, class Response>
   Result<Response> Ask(const rpc::Method<Request, Response>& method, const Request& request) {
-    return client::Admin(session_.connection, session_.timeout).Call(method, request);
+    return session_.admin.Call(method, request);
   }
   Status AskForProcedures() {
     if (procedures_.has_value()) return Ok();

@@ -10,7 +10,7 @@
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/ops/sql/sql_table.h"
-#include "common/tools/cli/commands.h"
+#include "common/tools/cli/session.h"
 
 namespace ratchet::cli {
 

@@ -7,20 +7,15 @@
 #include <cstdio>
 #include <iostream>
 
-#include "common/client/namespaces.h"
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/tools/cli/bytes_text.h"
-#include "common/tools/cli/commands.h"
-#include "common/tools/cli/suggest.h"
 
 namespace ratchet::cli {
 namespace {
 
 constexpr std::size_t kEncodedLength = 32;
-constexpr Millis kAsideTimeout{2000};  // time limit of a request that only makes a message better
 
 bool IsHex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
@@ -97,6 +92,10 @@ Result<ServerName> FindServer(client::Admin& admin, const std::string& text) {
   return Error(Code::kNotFound, fmt::format("no live server at '{}' (see: ratchet servers)", text));
 }
 
+std::string NameText(const hbase::pb::ServerName& name) {
+  return fmt::format("{},{},{}", name.host_name(), name.port(), name.start_code());
+}
+
 bool Confirmed(const std::string& question, bool yes) {
   if (yes || isatty(STDIN_FILENO) == 0) return true;
   std::fprintf(stderr, "%s [y/N] ", question.c_str());
@@ -106,32 +105,6 @@ bool Confirmed(const std::string& question, bool yes) {
   if (answer == "y" || answer == "Y" || answer == "yes") return true;
   std::fprintf(stderr, "ratchet: nothing was done (--yes skips the question)\n");
   return false;
-}
-
-int ReportOnTable(Session& session, const Error& error, const TableName& table) {
-  if (!rpc::IsClass(error, rpc::exception::kTableNotFound)) return Report(session, error);
-  client::Admin admin(session.connection, std::min(session.timeout, kAsideTimeout));
-  const auto tables = admin.ListTables();
-  std::vector<std::string> names;
-  if (tables.ok()) {
-    for (const TableName& other : *tables) names.push_back(other.ToString());
-  }
-  const std::string hint = DidYouMean(table.ToString(), names);
-  return Report(session, Error(error.code(), error.message() + hint, error.remote_class()));
-}
-
-Status RequireTable(Session& session, const TableName& table) {
-  client::Admin admin(session.connection, std::min(session.timeout, kAsideTimeout));
-  const auto state = admin.State(table);
-  if (!state.ok() && rpc::IsClass(state.error(), rpc::exception::kTableNotFound)) return state.error();
-  return Ok();
-}
-
-Status RequireNamespace(Session& session, const std::string& name) {
-  client::Admin admin(session.connection, std::min(session.timeout, kAsideTimeout));
-  const auto found = client::DescribeNamespace(admin, name);
-  if (!found.ok() && rpc::IsClass(found.error(), rpc::exception::kNamespaceNotFound)) return found.error();
-  return Ok();
 }
 
 }  // namespace ratchet::cli

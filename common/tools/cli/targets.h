@@ -7,6 +7,7 @@
 
 #include "common/base/result.h"
 #include "common/client/admin.h"
+#include "common/model/proto/common.pb.h"
 
 namespace ratchet::cli {
 
@@ -24,6 +25,9 @@ struct NamedRegion {
 [[nodiscard]] Result<ServerName> FindServer(client::Admin& admin, const std::string& text);
 // "table/encoded", as pauses and locks name it.
 [[nodiscard]] Result<std::string> FindRegionResource(client::Admin& admin, const std::string& text);
+
+// "host,port,startcode".
+[[nodiscard]] std::string NameText(const hbase::pb::ServerName& name);
 
 // On a terminal: asks on standard error, and returns true when the answer is yes. Elsewhere, or with `yes`: true.
 [[nodiscard]] bool Confirmed(const std::string& question, bool yes);

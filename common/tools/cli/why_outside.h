@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/model/proto/why.pb.h"
-#include "common/tools/cli/commands.h"
+#include "common/tools/cli/session.h"
 
 namespace ratchet::cli {
 

@@ -8,9 +8,12 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/address_key.h"
+#include "master/cluster/decommissions.h"
 #include "master/cluster/errors.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/policy/server_choice.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/master_options.h"
 #include "procedure/api/executor.h"
@@ -22,9 +25,7 @@ std::string DecommissionRecord(const ServerName& server) {
 }
 
 void ShowDecommissionRecord(MasterEnv& env, const ServerName& server) {
-  const auto records = env.executor->SystemRecords();
-  const auto record = records.find(DecommissionRecord(server));
-  env.servers.ShowDecommission(server, record == records.end() ? std::string() : record->second);
+  env.decommissions.Show(server, env.executor->SystemRecord(DecommissionRecord(server)).value_or(""));
 }
 
 ProcedurePtr DrainServer::Make(const ServerName& server, const Options& options) {
@@ -44,19 +45,20 @@ std::optional<procedure::PartsLeft> DrainServer::Parts() const {
   return procedure::PartsLeft{data_.left(), data_.total()};
 }
 
-std::string DrainServer::Describe() const {
-  std::string text = "server=" + data_.server();
-  if (!data_.offload()) text += ", only marked";
-  if (data_.and_stop()) text += ", then stopped";
-  text += RegionsLeftText(Parts());
-  if (data_.moving_size() > 0) text += fmt::format(", {} in progress", data_.moving_size());
-  return text;
+procedure::Description DrainServer::Describe() const {
+  procedure::Description about;
+  about.Add("server", data_.server());
+  if (!data_.offload()) about.Note("only marked");
+  if (data_.and_stop()) about.Note("then stopped");
+  AddRegionsLeft(about, Parts());
+  if (data_.moving_size() > 0) about.Note(fmt::format("{} in progress", data_.moving_size()));
+  return about;
 }
 
 namespace {
 
 Status RequireAnotherTaker(const MasterEnv& env, const ServerName& server) {
-  const std::vector<ServerName> eligible = env.servers.EligibleServers();
+  const std::vector<ServerName> eligible = EligibleServers(env.servers, env.decommissions);
   const bool another =
       std::any_of(eligible.begin(), eligible.end(), [&server](const ServerName& each) { return each != server; });
   if (another || RATCHET_MUTANT("master.drain_the_last")) return Ok();
@@ -73,7 +75,7 @@ Status DrainServer::Check(const MasterEnv& env, const ServerName& server) {
         fmt::format("server {} is not online ('ratchet servers' lists online servers)", server.ToString()));
   }
   if (Status another = RequireAnotherTaker(env, server); !another.ok()) return another;
-  const Decommissions& marks = env.servers.decommissions();
+  const Decommissions& marks = env.decommissions;
   if (!marks.Has(server) && marks.size() >= Decommissions::kMarksAtMost) {
     return IllegalRequest(
         fmt::format("{} servers are already decommissioned; undrain some (ratchet undrain)", marks.size()));
@@ -85,13 +87,13 @@ StepOutcome DrainServer::Mark(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (Status may = Check(env, Server()); !may.ok()) return EndFailed{may.error()};  // nothing was changed yet
   // Reserves first and checks again: if two workers drain the last two servers at once, at least one drain is refused.
-  env.servers.decommissions().Reserve(Server());
+  env.decommissions.Reserve(Server());
   if (Status another = RequireAnotherTaker(env, Server()); !another.ok()) {
     ShowDecommissionRecord(env, Server());  // restores the previous value
     return EndFailed{another.error()};
   }
   ctx.PutSystemRecord(DecommissionRecord(Server()), data_.server());
-  return GoTo(State::kShowMark);
+  return GoTo<&DrainServer::ShowMark>();
 }
 
 StepOutcome DrainServer::ShowMark(StepContext& ctx) {
@@ -100,11 +102,11 @@ StepOutcome DrainServer::ShowMark(StepContext& ctx) {
   RATCHET_LOG(kInfo, "pid={} server {} is decommissioned{}", ctx.pid(), data_.server(),
               data_.offload() ? "; moving its regions to other servers" : "");
   if (!data_.offload()) return Done{"decommissioned; its regions stay"};
-  return GoTo(State::kMoveRegions);
+  return GoTo<&DrainServer::MoveRegions>();
 }
 
 std::optional<StepOutcome> DrainServer::EndedEarly(const MasterEnv& env) const {
-  if (!env.servers.decommissions().IsMarked(Server())) {
+  if (!env.decommissions.IsMarked(Server())) {
     return Done{fmt::format("ended early: {} was undrained", data_.server())};
   }
   if (env.servers.IsOnline(Server())) return std::nullopt;
@@ -112,10 +114,9 @@ std::optional<StepOutcome> DrainServer::EndedEarly(const MasterEnv& env) const {
 }
 
 StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = Server();
-  if (auto ended = EndedEarly(env)) return std::move(*ended);
+  RATCHET_STEP(EndedEarly(env));
   std::uint32_t left = 0;
   std::string waits_for;
   std::vector<RegionInfo> meta;
@@ -136,10 +137,10 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
   data_.set_left(left);
   data_.set_total(std::max(data_.total(), left));
   if (left == 0) {
-    if (data_.and_stop()) return GoTo(State::kStopServer);
+    if (data_.and_stop()) return GoTo<&DrainServer::StopServer>();
     return Done{fmt::format("drained: {} regions moved off", data_.total())};
   }
-  if (env.servers.EligibleServers().empty()) {
+  if (EligibleServers(env.servers, env.decommissions).empty()) {
     return Retry{Error(Code::kUnavailable,
                        fmt::format("{} of {} regions left, and no other server can have them", left, data_.total())),
                  BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
@@ -156,25 +157,25 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
     *data_.add_moving() = ToData(region);
     moves.push_back(TransitRegionState::Move(region, std::nullopt));
   }
-  return SpawnThen(State::kConfirmMoved, std::move(moves));
+  return SpawnThen<&DrainServer::ConfirmMoved>(std::move(moves));
 }
 
 StepOutcome DrainServer::ConfirmMoved(StepContext& /*ctx*/) {
   data_.clear_moving();
-  return GoTo(State::kMoveRegions);
+  return GoTo<&DrainServer::MoveRegions>();
 }
 
 // Each answer to a heartbeat carries the request to stop, also from a later master, so no order has to be settled.
 StepOutcome DrainServer::StopServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = Server();
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));
   const bool online = env.servers.IsOnline(server);
-  if (online && env.servers.decommissions().IsMarked(server)) {
-    env.servers.decommissions().SetToStop(server, true);
+  if (online && env.decommissions.IsMarked(server)) {
+    env.decommissions.SetToStop(server, true);
     return Await{std::move(ticket), env.options.order_resend};
   }
-  env.servers.decommissions().SetToStop(server, false);
+  env.decommissions.SetToStop(server, false);
   if (online)
     return Done{fmt::format("drained: {} regions moved off; not stopped: the server was undrained", data_.total())};
   return Done{fmt::format("drained: {} regions moved off; the server has ended", data_.total())};

@@ -1,5 +1,5 @@
-// DrainServer: marks a server as decommissioned (cluster/decommissions.h), moves its regions off it, and stops it if
-// requested.
+// DrainServer: marks a server as decommissioned (master/cluster/decommissions.h), moves its regions off it, and stops
+// it if requested.
 //
 //   MARK           writes the system record; fails for the last server that could have the regions
 //   SHOW_MARK      copies the record to memory: from here on placement excludes the server
@@ -22,27 +22,20 @@
 
 namespace ratchet::master {
 
-class DrainServer final : public procedure::StateMachineProcedure<DrainServer, pb::DrainServerData> {
+class DrainServer final : public MasterProcedure<DrainServer, pb::DrainServerData> {
  public:
   static constexpr std::string_view kTypeName = "DrainServer";
-  enum class State : StepNo {
-    kMark = 1,
-    kShowMark = 2,
-    kMoveRegions = 3,
-    kConfirmMoved = 4,
-    kStopServer = 5,
-  };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kMark, "MARK", &DrainServer::Mark, kNoReturn),
-        On(State::kShowMark, "SHOW_MARK", &DrainServer::ShowMark, kNoReturn),
-        On(State::kMoveRegions, "MOVE_REGIONS", &DrainServer::MoveRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
-        On(State::kConfirmMoved, "CONFIRM_MOVED", &DrainServer::ConfirmMoved, kNoReturn),
-        On(State::kStopServer, "STOP_SERVER", &DrainServer::StopServer, kNoReturn),
+        On<&DrainServer::Mark>(1, "MARK", kNoReturn),
+        On<&DrainServer::ShowMark>(2, "SHOW_MARK", kNoReturn),
+        On<&DrainServer::MoveRegions>(3, "MOVE_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState")),
+        On<&DrainServer::ConfirmMoved>(4, "CONFIRM_MOVED", kNoReturn),
+        On<&DrainServer::StopServer>(5, "STOP_SERVER", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   struct Options {
     bool offload = true;
     bool and_stop = false;
@@ -52,7 +45,7 @@ class DrainServer final : public procedure::StateMachineProcedure<DrainServer, p
   [[nodiscard]] static Status Check(const MasterEnv& env, const ServerName& server);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
   static constexpr int kMovesAtOnce = 64;

@@ -16,16 +16,16 @@ StepOutcome InitMeta::WriteFsLayout(StepContext& ctx) {
   const auto make = [meta](ClusterFiles& files) {
     return files.CreateTableLayout(meta.directory, ProcId(1), *meta.schema, {std::string(kMetaEncodedName)});
   };
-  if (auto outcome = ActUntilDone(ctx, "making data/" + meta.directory, make)) return std::move(*outcome);
+  RATCHET_STEP(ActUntilDone(ctx, "making data/" + meta.directory, make));
   const auto keep = [meta](ClusterFiles& files) {
     return files.MarkKept(meta.directory, ProcId(1));
   };  // S115 (missing row is not evidence)
-  if (auto outcome = ActUntilDone(ctx, "marking that hbase:meta stays", keep)) return std::move(*outcome);
-  return GoTo(State::kAssignMeta);
+  RATCHET_STEP(ActUntilDone(ctx, "marking that hbase:meta stays", keep));
+  return GoTo<&InitMeta::AssignMeta>();
 }
 
 StepOutcome InitMeta::AssignMeta(StepContext&) {
-  return SpawnThen(State::kFinish, TransitRegionState::Assign(MetaRegionInfo(), {}));
+  return SpawnThen<&InitMeta::Finish>(TransitRegionState::Assign(MetaRegionInfo(), {}));
 }
 
 StepOutcome InitMeta::Finish(StepContext&) { return Done{}; }

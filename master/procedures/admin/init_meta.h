@@ -7,23 +7,24 @@
 
 namespace ratchet::master {
 
-class InitMeta final : public procedure::StateMachineProcedure<InitMeta, pb::InitMetaData> {
+class InitMeta final : public MasterProcedure<InitMeta, pb::InitMetaData> {
  public:
   static constexpr std::string_view kTypeName = "InitMeta";
-  enum class State : StepNo { kWriteFsLayout = 1, kAssignMeta = 2, kFinish = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &InitMeta::WriteFsLayout, kNoReturn),
-        On(State::kAssignMeta, "ASSIGN_META", &InitMeta::AssignMeta, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
-        On(State::kFinish, "FINISH", &InitMeta::Finish, kNoReturn),
+        On<&InitMeta::WriteFsLayout>(1, "WRITE_FS_LAYOUT", kNoReturn),
+        On<&InitMeta::AssignMeta>(2, "ASSIGN_META", kNoReturn, Spawns("TransitRegionState")),
+        On<&InitMeta::Finish>(3, "FINISH", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make() { return std::make_unique<InitMeta>(pb::InitMetaData()); }
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override { return "table=hbase:meta"; }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("table", "hbase:meta");
+  }
 
  private:
   StepOutcome WriteFsLayout(StepContext& ctx);

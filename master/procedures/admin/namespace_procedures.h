@@ -11,6 +11,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 #include "common/model/namespace_descriptor.h"
 #include "master/procedures/admin/namespace_data.pb.h"
@@ -18,80 +19,83 @@
 
 namespace ratchet::master {
 
-class CreateNamespace final : public procedure::StateMachineProcedure<CreateNamespace, pb::NamespaceData> {
+enum class NamespaceChange : std::uint8_t { kCreate, kModify, kDelete };
+
+[[nodiscard]] pb::NamespaceData NamespaceDataOf(const NamespaceDescriptor& descriptor);
+[[nodiscard]] Status CheckNamespaceData(NamespaceChange change, const pb::NamespaceData& data);
+// Returns why the namespace cannot be changed so now.
+[[nodiscard]] Status CheckNamespaceChange(const MasterEnv& env, NamespaceChange change, const std::string& name);
+[[nodiscard]] procedure::LockSet NamespaceLock(NamespaceChange change, const std::string& name);
+[[nodiscard]] procedure::Description DescribeNamespace(NamespaceChange change, const pb::NamespaceData& data);
+void WriteNamespaceRecord(StepContext& ctx, NamespaceChange change, const pb::NamespaceData& data);
+void ShowNamespace(StepContext& ctx, NamespaceChange change, const pb::NamespaceData& data);
+
+// P declares the numbers and names of its last two states.
+template <class P, NamespaceChange kChange>
+class NamespaceProcedure : public MasterProcedure<P, pb::NamespaceData> {
+  using Base = MasterProcedure<P, pb::NamespaceData>;
+
  public:
-  static constexpr std::string_view kTypeName = "CreateNamespace";
-  enum class State : StepNo { kPrepare = 1, kInsert = 3, kSetQuota = 5 };
+  using Base::Base;
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &CreateNamespace::Prepare, kNothingToUndo),
-        On(State::kInsert, "INSERT_INTO_NS_TABLE", &CreateNamespace::Insert, kNoReturn),
-        On(State::kSetQuota, "SET_NAMESPACE_QUOTA", &CreateNamespace::SetQuota, kNoReturn),
+        Base::template On<&NamespaceProcedure::Prepare>(1, "PREPARE", Base::kNothingToUndo, kNeedsMeta),
+        Base::template On<&NamespaceProcedure::Write>(P::kWriteNumber, P::kWriteName, Base::kNoReturn),
+        Base::template On<&NamespaceProcedure::Show>(P::kShowNumber, P::kShowName, Base::kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
-  static ProcedurePtr Make(const NamespaceDescriptor& descriptor);
-
-  [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::LockSet Locks() const override { return NamespaceLock(kChange, this->data_.name()); }
+  [[nodiscard]] Status CheckInitial() const override { return CheckNamespaceData(kChange, this->data_); }
+  [[nodiscard]] procedure::Description Describe() const override { return DescribeNamespace(kChange, this->data_); }
 
  private:
-  StepOutcome Prepare(StepContext& ctx);
-  StepOutcome Insert(StepContext& ctx);
-  StepOutcome SetQuota(StepContext& ctx);
+  StepOutcome Prepare(StepContext& ctx) {
+    if (Status may = CheckNamespaceChange(EnvOf(ctx), kChange, this->data_.name()); !may.ok()) return Fail{may.error()};
+    return Base::template GoTo<&NamespaceProcedure::Write>();
+  }
+  StepOutcome Write(StepContext& ctx) {
+    WriteNamespaceRecord(ctx, kChange, this->data_);
+    return Base::template GoTo<&NamespaceProcedure::Show>();
+  }
+  StepOutcome Show(StepContext& ctx) {
+    ShowNamespace(ctx, kChange, this->data_);
+    return Done{};
+  }
 };
 
-class ModifyNamespace final : public procedure::StateMachineProcedure<ModifyNamespace, pb::NamespaceData> {
+class CreateNamespace final : public NamespaceProcedure<CreateNamespace, NamespaceChange::kCreate> {
+ public:
+  static constexpr std::string_view kTypeName = "CreateNamespace";
+  static constexpr StepNo kWriteNumber = 3;
+  static constexpr StepNo kShowNumber = 5;
+  static constexpr std::string_view kWriteName = "INSERT_INTO_NS_TABLE";
+  static constexpr std::string_view kShowName = "SET_NAMESPACE_QUOTA";
+  using NamespaceProcedure::NamespaceProcedure;
+  static ProcedurePtr Make(const NamespaceDescriptor& descriptor);
+};
+
+class ModifyNamespace final : public NamespaceProcedure<ModifyNamespace, NamespaceChange::kModify> {
  public:
   static constexpr std::string_view kTypeName = "ModifyNamespace";
-  enum class State : StepNo { kPrepare = 1, kUpdate = 2, kSetQuota = 4 };
-  static constexpr auto Steps() {
-    return std::array{
-        On(State::kPrepare, "PREPARE", &ModifyNamespace::Prepare, kNothingToUndo),
-        On(State::kUpdate, "UPDATE_NS_TABLE", &ModifyNamespace::Update, kNoReturn),
-        On(State::kSetQuota, "SET_NAMESPACE_QUOTA", &ModifyNamespace::SetQuota, kNoReturn),
-    };
-  }
-  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr StepNo kWriteNumber = 2;
+  static constexpr StepNo kShowNumber = 4;
+  static constexpr std::string_view kWriteName = "UPDATE_NS_TABLE";
+  static constexpr std::string_view kShowName = "SET_NAMESPACE_QUOTA";
+  using NamespaceProcedure::NamespaceProcedure;
   static ProcedurePtr Make(const NamespaceDescriptor& descriptor);
-
-  [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Prepare(StepContext& ctx);
-  StepOutcome Update(StepContext& ctx);
-  StepOutcome SetQuota(StepContext& ctx);
 };
 
 // Deletes an empty namespace.
-class DeleteNamespace final : public procedure::StateMachineProcedure<DeleteNamespace, pb::NamespaceData> {
+class DeleteNamespace final : public NamespaceProcedure<DeleteNamespace, NamespaceChange::kDelete> {
  public:
   static constexpr std::string_view kTypeName = "DeleteNamespace";
-  enum class State : StepNo { kPrepare = 1, kDelete = 2, kRemoveQuota = 5 };
-  static constexpr auto Steps() {
-    return std::array{
-        On(State::kPrepare, "PREPARE", &DeleteNamespace::Prepare, kNothingToUndo),
-        On(State::kDelete, "DELETE_FROM_NS_TABLE", &DeleteNamespace::Delete, kNoReturn),
-        On(State::kRemoveQuota, "REMOVE_NAMESPACE_QUOTA", &DeleteNamespace::RemoveQuota, kNoReturn),
-    };
-  }
-  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr StepNo kWriteNumber = 2;
+  static constexpr StepNo kShowNumber = 5;
+  static constexpr std::string_view kWriteName = "DELETE_FROM_NS_TABLE";
+  static constexpr std::string_view kShowName = "REMOVE_NAMESPACE_QUOTA";
+  using NamespaceProcedure::NamespaceProcedure;
   static ProcedurePtr Make(const std::string& name);
-
-  [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
-
-  // Returns why the namespace cannot be deleted now. The function is called before the submission too.
-  [[nodiscard]] static Status Check(const MasterEnv& env, const std::string& name);
-
- private:
-  StepOutcome Prepare(StepContext& ctx);
-  StepOutcome Delete(StepContext& ctx);
-  StepOutcome RemoveQuota(StepContext& ctx);
 };
 
 }  // namespace ratchet::master

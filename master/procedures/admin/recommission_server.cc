@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "master/cluster/address_key.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/policy/server_choice.h"
 #include "master/procedures/admin/drain_server.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "procedure/api/executor.h"
@@ -27,11 +29,12 @@ procedure::LockSet RecommissionServer::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Server(AddressKey(Server())))};
 }
 
-std::string RecommissionServer::Describe() const {
-  std::string text = "server=" + AddressKey(Server());
-  if (data_.total() > 0) text += fmt::format(", {} of {} regions to check", data_.left_size(), data_.total());
-  if (data_.moving_size() > 0) text += fmt::format(", {} in progress", data_.moving_size());
-  return text;
+procedure::Description RecommissionServer::Describe() const {
+  procedure::Description about;
+  about.Add("server", AddressKey(Server()));
+  if (data_.total() > 0) about.Note(fmt::format("{} of {} regions to check", data_.left_size(), data_.total()));
+  if (data_.moving_size() > 0) about.Note(fmt::format("{} in progress", data_.moving_size()));
+  return about;
 }
 
 std::string RecommissionServer::WhatWasDone() const {
@@ -41,7 +44,7 @@ std::string RecommissionServer::WhatWasDone() const {
 
 StepOutcome RecommissionServer::Unmark(StepContext& ctx) {
   ctx.DeleteSystemRecord(DecommissionRecord(Server()));
-  return GoTo(State::kShowMark);
+  return GoTo<&RecommissionServer::ShowMark>();
 }
 
 StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
@@ -50,16 +53,15 @@ StepOutcome RecommissionServer::ShowMark(StepContext& ctx) {
   RATCHET_LOG(kInfo, "pid={} server {} is no longer decommissioned", ctx.pid(), AddressKey(Server()));
   // Notifies a drain that waits for the end of a server at this address.
   for (const ServerName& server : env.servers.Online()) {
-    if (server.SameAddress(Server())) env.executor->Wake(ServerDirectory::SettlementEvent(server));
+    if (server.SameAddress(Server())) env.executor->Wake(Membership::SettlementEvent(server));
   }
   if (data_.total() == 0) return Done{WhatWasDone()};
-  return GoTo(State::kMoveRegions);
+  return GoTo<&RecommissionServer::MoveRegions>();
 }
 
 StepOutcome RecommissionServer::MoveRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
-  const std::vector<ServerName> eligible = env.servers.EligibleServers();
+  const std::vector<ServerName> eligible = EligibleServers(env.servers, env.decommissions);
   const auto target = std::find_if(eligible.begin(), eligible.end(),
                                    [this](const ServerName& server) { return server.SameAddress(Server()); });
   if (target == eligible.end()) {
@@ -77,17 +79,16 @@ StepOutcome RecommissionServer::MoveRegions(StepContext& ctx) {
   }
   data_.mutable_left()->DeleteSubrange(0, looked_at);
   if (moves.empty()) return Done{WhatWasDone()};
-  return SpawnThen(State::kConfirmMoved, std::move(moves));
+  return SpawnThen<&RecommissionServer::ConfirmMoved>(std::move(moves));
 }
 
 StepOutcome RecommissionServer::ConfirmMoved(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   for (const std::string& region : data_.moving()) {
     const auto node = EnvOf(ctx).regions.Get(region);
     if (node && node->location && node->location->SameAddress(Server())) data_.set_moved(data_.moved() + 1);
   }
   data_.clear_moving();
-  return GoTo(State::kMoveRegions);
+  return GoTo<&RecommissionServer::MoveRegions>();
 }
 
 }  // namespace ratchet::master

@@ -13,26 +13,24 @@
 
 namespace ratchet::master {
 
-class RecommissionServer final
-    : public procedure::StateMachineProcedure<RecommissionServer, pb::RecommissionServerData> {
+class RecommissionServer final : public MasterProcedure<RecommissionServer, pb::RecommissionServerData> {
  public:
   static constexpr std::string_view kTypeName = "RecommissionServer";
-  enum class State : StepNo { kUnmark = 1, kShowMark = 2, kMoveRegions = 3, kConfirmMoved = 4 };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kUnmark, "UNMARK", &RecommissionServer::Unmark, kNoReturn),
-        On(State::kShowMark, "SHOW_MARK", &RecommissionServer::ShowMark, kNoReturn),
-        On(State::kMoveRegions, "MOVE_REGIONS", &RecommissionServer::MoveRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
-        On(State::kConfirmMoved, "CONFIRM_MOVED", &RecommissionServer::ConfirmMoved, kNoReturn),
+        On<&RecommissionServer::Unmark>(1, "UNMARK", kNoReturn),
+        On<&RecommissionServer::ShowMark>(2, "SHOW_MARK", kNoReturn),
+        On<&RecommissionServer::MoveRegions>(3, "MOVE_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState")),
+        On<&RecommissionServer::ConfirmMoved>(4, "CONFIRM_MOVED", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // `server`: only its address is used. `regions`: encoded names.
   static ProcedurePtr Make(const ServerName& server, const std::vector<std::string>& regions);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
   static constexpr int kMovesAtOnce = 64;
   // limit of one request, because each record has all their names

@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/address_key.h"
+#include "master/cluster/membership.h"
+#include "master/cluster/registrations.h"
 
 namespace ratchet::master {
 
@@ -23,18 +25,18 @@ procedure::LockSet RegisterServer::Locks() const {
 }
 
 void RegisterServer::OnRecovered(const procedure::EnvRef& env) {
-  env.As<MasterEnv>().servers.AddRegistering(ServerFromData(data_.server()), pid());
+  env.As<MasterEnv>().registrations.AddRegistering(ServerFromData(data_.server()), pid());
 }
 
 StepOutcome RegisterServer::Record(StepContext& ctx) {
   const ServerName server = ServerFromData(data_.server());
-  if (std::string late = EnvOf(ctx).servers.ClaimStartCode(server); !late.empty()) {
+  if (std::string late = EnvOf(ctx).registrations.ClaimStartCode(server); !late.empty()) {
     RATCHET_LOG(kWarn, "pid={} cannot register {}: {}", ctx.pid(), data_.server(), late);
     return Done{std::move(late)};
   }
   ctx.PutSystemRecord(std::string(kServerRecordPrefix) + data_.server(), data_.version());
   ctx.PutSystemRecord(std::string(kStartCodeRecordPrefix) + AddressKey(server), std::to_string(server.start_code));
-  const auto forgotten = EnvOf(ctx).servers.ForgetStartCodes(server);
+  const auto forgotten = EnvOf(ctx).registrations.ForgetStartCodes(server);
   for (const std::string& address : forgotten.addresses) {
     ctx.DeleteSystemRecord(std::string(kStartCodeRecordPrefix) + address);
   }

@@ -13,17 +13,19 @@ namespace ratchet::master {
 // Result after the server was recorded; any other result is the reason why it was not.
 inline constexpr std::string_view kRegistered = "registered";
 
-class RegisterServer final : public procedure::StateMachineProcedure<RegisterServer, pb::RegisterServerData> {
+class RegisterServer final : public MasterProcedure<RegisterServer, pb::RegisterServerData> {
  public:
   static constexpr std::string_view kTypeName = "RegisterServer";
-  enum class State : StepNo { kRecord = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kRecord, "RECORD", &RegisterServer::Record, kNoReturn)}; }
-  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
+  static constexpr auto Steps() { return std::array{On<&RegisterServer::Record>(1, "RECORD", kNoReturn)}; }
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const ServerName& server, const std::string& version);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
-  [[nodiscard]] std::string Describe() const override { return "server=" + data_.server(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("server", data_.server());
+  }
 
  private:
   StepOutcome Record(StepContext& ctx);

@@ -31,8 +31,8 @@ Status SetSwitches::CheckInitial() const {
   return Ok();
 }
 
-std::string SetSwitches::Describe() const {
-  return fmt::format("{}={}", fmt::join(data_.name(), ","), OnOrOff(data_.on()));
+procedure::Description SetSwitches::Describe() const {
+  return procedure::Description().Add(fmt::format("{}", fmt::join(data_.name(), ",")), OnOrOff(data_.on()));
 }
 
 StepOutcome SetSwitches::WriteRecords(StepContext& ctx) {
@@ -42,7 +42,7 @@ StepOutcome SetSwitches::WriteRecords(StepContext& ctx) {
     data_.add_was_on(which && EnvOf(ctx).switches.IsOn(*which));
     ctx.PutSystemRecord(SwitchRecord(name), std::string(OnOrOff(data_.on())));
   }
-  return GoTo(State::kShowSwitches);
+  return GoTo<&SetSwitches::ShowSwitches>();
 }
 
 StepOutcome SetSwitches::ShowSwitches(StepContext& ctx) {

@@ -14,22 +14,22 @@
 
 namespace ratchet::master {
 
-class SetSwitches final : public procedure::StateMachineProcedure<SetSwitches, pb::SetSwitchesData> {
+class SetSwitches final : public MasterProcedure<SetSwitches, pb::SetSwitchesData> {
  public:
   static constexpr std::string_view kTypeName = "SetSwitches";
-  enum class State : StepNo { kWriteRecords = 1, kShowSwitches = 2 };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kWriteRecords, "WRITE_RECORDS", &SetSwitches::WriteRecords, kNoReturn),
-        On(State::kShowSwitches, "SHOW_SWITCHES", &SetSwitches::ShowSwitches, kNoReturn),
+        On<&SetSwitches::WriteRecords>(1, "WRITE_RECORDS", kNoReturn),
+        On<&SetSwitches::ShowSwitches>(2, "SHOW_SWITCHES", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const std::vector<Switch>& switches, bool on);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome WriteRecords(StepContext& ctx);

@@ -5,8 +5,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/region_plan.h"
 
@@ -138,8 +138,7 @@ std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::s
   row.flushed = data_.flushed();
   EnvOf(ctx).regions.Reserve(Encoded(), row.transition);
   bool absent = false;
-  bool* const looks = RATCHET_MUTANT("master.wait_for_the_row") ? nullptr : &absent;
-  auto outcome = WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))}, looks);
+  auto outcome = WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))}, &absent);
   if (absent) return WithoutRow(ctx, state);
   return outcome;
 }
@@ -148,7 +147,7 @@ std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::s
 // ended them here.
 StepOutcome TransitRegionState::FinishClosed(StepContext& ctx) {
   const RegionState closed = data_.ends_when_lost() ? RegionState::kOffline : RegionState::kClosed;
-  if (auto outcome = WriteRow(ctx, "closed", closed)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "closed", closed));
   data_.set_region_state(static_cast<std::uint32_t>(closed));
   data_.set_transition(data_.transition() + 1);
   data_.clear_location();
@@ -161,7 +160,7 @@ StepOutcome TransitRegionState::FinishClosed(StepContext& ctx) {
 // ends, because other procedures need the locks.
 std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, RegionState state) {
   if (state == RegionState::kClosing) return std::nullopt;  // the close order follows
-  if (state == RegionState::kOpen) return GoTo(State::kClose);
+  if (state == RegionState::kOpen) return GoTo<&TransitRegionState::Close>();
   RATCHET_LOG(kWarn, "pid={} ends: region {} no longer has a row in hbase:meta", ctx.pid(), Encoded());
   EnvOf(ctx).regions.Disown(Encoded(), pid());
   EnvOf(ctx).regions.Remove(Encoded());

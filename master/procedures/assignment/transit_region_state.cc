@@ -7,17 +7,17 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/base/went_back.h"
+#include "master/cluster/decommissions.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/cluster/transition_counts.h"
 #include "master/policy/placement.h"
-#include "master/procedures/assignment/close_region.h"
-#include "master/procedures/assignment/open_region.h"
+#include "master/policy/server_choice.h"
+#include "master/procedures/assignment/region_orders.h"
 #include "master/procedures/core/act_on_files.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/core/region_plan.h"
-#include "master/procedures/core/server_order.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
@@ -79,16 +79,16 @@ procedure::LockSet TransitRegionState::Locks() const {
 }
 
 // HBase's "Start" line: always with the region's state and location, which are in the data from the first step on only.
-std::string TransitRegionState::DescribeStart(const procedure::EnvRef& env) const {
+procedure::Description TransitRegionState::DescribeStart(const procedure::EnvRef& env) const {
   const RegionInfo region = FromData(data_.region());
   const auto node = env.As<MasterEnv>().regions.Get(region.encoded_name());
-  std::string text = fmt::format("table={}, region={}, {};", region.table.ToString(), region.encoded_name(),
-                                 pb::TransitType_Name(data_.type()));
-  if (data_.has_target()) text += fmt::format(" target={},", data_.target());
-  return text + fmt::format(" rit={}, location={}; forceNewPlan={}, retain={}",
-                            RegionStateText(node ? node->state : RegionState::kOffline),
-                            node && node->location ? node->location->ToString() : "null", data_.force_new_plan(),
-                            data_.retain());
+  procedure::Description about;
+  about.Add("table", region.table.ToString()).Add("region", region.encoded_name());
+  about.Note(pb::TransitType_Name(data_.type())).Section();
+  if (data_.has_target()) about.Add("target", data_.target());
+  about.Add("rit", RegionStateText(node ? node->state : RegionState::kOffline));
+  about.Add("location", node && node->location ? node->location->ToString() : "null").Section();
+  return about.Add("forceNewPlan", data_.force_new_plan()).Add("retain", data_.retain());
 }
 
 void TransitRegionState::OnSubmitted() const { TransitionCounts::OfProcess().Submitted(KindOf(data_.type())); }
@@ -97,24 +97,25 @@ void TransitRegionState::OnFinished(const procedure::FinishInfo& info) const {
   TransitionCounts::OfProcess().Finished(KindOf(data_.type()), info.success, info.duration);
 }
 
-std::string TransitRegionState::Describe() const {
+procedure::Description TransitRegionState::Describe() const {
   const RegionInfo region = FromData(data_.region());
-  std::string text = fmt::format("table={}, region={}, {}", region.table.ToString(), region.encoded_name(),
-                                 pb::TransitType_Name(data_.type()));
-  if (data_.has_target()) text += "; target=" + data_.target();
+  procedure::Description about;
+  about.Add("table", region.table.ToString()).Add("region", region.encoded_name());
+  about.Note(pb::TransitType_Name(data_.type())).Section();
+  if (data_.has_target()) about.Add("target", data_.target());
   if (data_.begun()) {
-    text += fmt::format("{} rit={}, location={}", data_.has_target() ? "," : ";", RegionStateText(RegionStateOf(data_)),
-                        data_.location().empty() ? "null" : data_.location());
+    about.Add("rit", RegionStateText(RegionStateOf(data_)));
+    about.Add("location", data_.location().empty() ? "null" : data_.location());
   }
-  if (data_.force_new_plan()) text += "; forceNewPlan=true";
-  if (data_.retain()) text += "; retain=true";
-  return text;
+  if (data_.force_new_plan()) about.Section().Add("forceNewPlan", true);
+  if (data_.retain()) about.Section().Add("retain", true);
+  return about;
 }
 
 std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (!IsMetaRegion()) {
-    if (auto wait = RequireMetaLoaded(ctx)) return wait;
+    RATCHET_STEP(RequireMetaLoaded(ctx));
   } else if (!env.regions.Get(kMetaEncodedName)) {
     env.regions.Add({MetaRegionInfo(), RegionState::kOffline, {}, {}, 0, 0});
   }
@@ -179,11 +180,11 @@ StepOutcome TransitRegionState::LostServer(StepContext& ctx) {
   if (data_.ends_when_lost()) {
     data_.set_reopens(true);
     Show(EnvOf(ctx));
-    return GoTo(State::kGetAssignCandidate);
+    return GoTo<&TransitRegionState::GetAssignCandidate>();
   }
   if (data_.type() == pb::UNASSIGN) data_.set_then_close(true);
   Show(EnvOf(ctx));
-  return GoTo(State::kGetAssignCandidate);
+  return GoTo<&TransitRegionState::GetAssignCandidate>();
 }
 
 // A part of a split or merge: returns the region to the parent procedure, which opens it.
@@ -200,8 +201,8 @@ StepOutcome TransitRegionState::EndLost(StepContext& ctx) {
 // false, a crash procedure that runs later finds the region without an owner.
 bool TransitRegionState::LetGo(MasterEnv& env, const ServerName& server) {
   env.regions.Disown(Encoded(), pid());
-  if (RATCHET_MUTANT("master.no_second_look")) return false;
-  return env.servers.SettlementOf(server, IsMetaRegion()) == SettlementState::kSettled;
+  const bool settled = env.servers.SettlementOf(server, IsMetaRegion()) == SettlementState::kSettled;
+  return settled && !RATCHET_MUTANT("master.no_second_look");
 }
 
 // Releases the region after memory shows it as open.
@@ -216,12 +217,12 @@ std::optional<StepOutcome> TransitRegionState::LetGoOpen(StepContext& ctx, const
 // closing settles the region's state.
 StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
   RATCHET_LOG(kWarn, "pid={} does not know the outcome of its order; closing region {} first", ctx.pid(), Encoded());
-  return GoTo(State::kClose);
+  return GoTo<&TransitRegionState::Close>();
 }
 
 // Returns nullopt if the server serves; waits while its standing is unknown.
 std::optional<StepOutcome> TransitRegionState::RequireServing(StepContext& ctx, const ServerName& server) {
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));  // before the check
+  auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));  // before the check
   switch (EnvOf(ctx).servers.SettlementOf(server, IsMetaRegion())) {
     case SettlementState::kAwait: return Await{std::move(ticket), std::nullopt};
     case SettlementState::kSettled: return LostServer(ctx);
@@ -236,12 +237,12 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
   ShowIfBehind(env);
-  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(RequireServing(ctx, server));
   if (data_.type() == pb::ASSIGN && RegionStateOf(data_) == RegionState::kOpen && !TableIsGoing(env)) {
-    if (auto outcome = LetGoOpen(ctx, server)) return outcome;
+    RATCHET_STEP(LetGoOpen(ctx, server));
     return Done{"open already"};
   }
-  return GoTo(State::kClose);
+  return GoTo<&TransitRegionState::Close>();
 }
 
 // Handles a region that need not be open and that no server has.
@@ -258,16 +259,16 @@ std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
     data_.set_then_close(true);
     return std::nullopt;
   }
-  return GoTo(State::kClose);
+  return GoTo<&TransitRegionState::Close>();
 }
 
 StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
-  if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
+  RATCHET_STEP(LeaveServer(ctx));
   if (const auto by = LetGoOfGivenUp(EnvOf(ctx), data_, pid())) return Done{*by};
   if (!HasTable(EnvOf(ctx), FromData(data_.region()))) return EndWithoutTable(ctx);
-  if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
-  if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
+  RATCHET_STEP(GiveUp(ctx));
+  RATCHET_STEP(RequireSchema(ctx));
   if (data_.backing_off() && ctx.attempt() == 1) {
     const auto& options = EnvOf(ctx).options;
     const std::uint32_t most = options.immediate_open_attempts;
@@ -284,7 +285,7 @@ std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
   if (HasSchema(EnvOf(ctx), data_)) return std::nullopt;
   if (data_.reopens()) return EndLost(ctx);
   auto schema = ReadMissingSchema(ctx, FromData(data_.region()).table);
-  if (schema.wait) return std::move(schema.wait);
+  RATCHET_STEP(schema.wait);
   const Status& read = *schema.result;
   if (read.ok()) return std::nullopt;
   if (data_.backing_off() && data_.failed_opens() > 0) {
@@ -295,12 +296,12 @@ std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
   data_.set_failed_opens(data_.failed_opens() + 1);
   data_.set_last_refusal(read.error().message());
   Show(EnvOf(ctx));
-  return GoTo(State::kGetAssignCandidate);
+  return GoTo<&TransitRegionState::GetAssignCandidate>();
 }
 
 StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   const PlacementRequest request = WhereTo(data_);
   const auto chosen = env.placement.Choose(request, ServersFor(env, data_, request), env.regions.CountByServer());
   if (!chosen && data_.reopens()) return EndLost(ctx);
@@ -308,11 +309,11 @@ StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   SetState(data_, RegionState::kOpening);
   data_.set_location(chosen->ToString());
   data_.set_backing_off(false);
-  return GoTo(State::kOpen);
+  return GoTo<&TransitRegionState::Open>();
 }
 
 StepOutcome TransitRegionState::Open(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   MasterEnv& env = EnvOf(ctx);
   // Updates memory first and checks the server second. A crash procedure and a drain mark the server first and look at
   // the regions second, so one of the two sees the other.
@@ -322,17 +323,17 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   // Without a schema there is no descriptor to pin (S48: schema pinned in the order; S68).
   const bool there = HasTable(env, FromData(data_.region()));
   auto schema = ReadMissingSchema(ctx, FromData(data_.region()).table);
-  if (schema.wait) return *std::move(schema.wait);
+  RATCHET_STEP(schema.wait);
   const bool ready = there && schema.result->ok();
-  const bool drained = env.servers.IsDecommissioned(server) && !env.servers.EligibleServers().empty() &&
+  const bool drained = env.decommissions.Has(server) && !EligibleServers(env.servers, env.decommissions).empty() &&
                        !RATCHET_MUTANT("master.open_on_the_drained");
   if (!env.servers.IsOnline(server) || drained || !ready) {
     // No order was sent, so nothing is unsettled.
     data_.clear_location();
     Show(env);
-    return GoTo(State::kGetAssignCandidate);
+    return GoTo<&TransitRegionState::GetAssignCandidate>();
   }
-  if (auto outcome = WriteRow(ctx, "opening", RegionState::kOpening)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "opening", RegionState::kOpening));
   data_.set_transition(data_.transition() + 1);
   RegionPast past{data_.open_sequence() > 0 || data_.served() > 0, data_.build_number(), data_.issued(), data_.served(),
                   data_.flushed()};
@@ -340,12 +341,12 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   data_.set_issued_before(data_.issued());
   data_.clear_issued();
   PutMetaLocation(ctx);  // S12 (system record with its lock)
-  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition(), past,
-                                                           DescriptorOf(env, data_)));
+  return SpawnThen<&TransitRegionState::ConfirmOpened>(
+      OpenRegion::Make(data_.region(), data_.location(), data_.transition(), past, DescriptorOf(env, data_)));
 }
 
 StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   NoteIssued(ctx);
   const pb::OrderResult result = ResultOfOrder(ctx);
   if (!result.has_outcome()) return AskWhatItIs(ctx);
@@ -359,19 +360,20 @@ StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
 StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& result) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(RequireServing(ctx, server));
   if (result.open_sequence() < data_.open_sequence()) {
     RATCHET_LOG(kWarn, "pid={} region {} opened at sequence {}, below its earlier sequence {}", ctx.pid(), Encoded(),
                 result.open_sequence(), data_.open_sequence());
   }
   data_.set_open_sequence(std::max(result.open_sequence(), data_.open_sequence()));
   data_.set_open_number(result.open_order());
-  data_.set_schema_number(RATCHET_MUTANT("master.unpinned_schema") ? DescriptorOf(env, data_) : result.schema_number());
+  const bool pinned = !result.has_schema_number() || !RATCHET_MUTANT("master.unpinned_schema");
+  data_.set_schema_number(pinned ? result.schema_number() : DescriptorOf(env, data_));
   // S118 (older copy stays closed): this opening had the highest number when it began to serve (S21: numbered
   // openings), and no higher one was issued since.
   data_.set_issued(result.open_order());
   if (result.has_open_number()) data_.set_served(std::max(result.open_number(), data_.served()));
-  if (auto outcome = WriteRow(ctx, "open", RegionState::kOpen)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "open", RegionState::kOpen));
   SetState(data_, RegionState::kOpen);
   data_.set_transition(data_.transition() + 1);
   PutMetaLocation(ctx);
@@ -380,12 +382,12 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   data_.clear_avoid();
   Show(env);
   if (IsMetaRegion()) env.executor->Wake(MetaOpenedEvent());  // many procedures may wait to write to meta
-  if (data_.then_close()) return GoTo(State::kClose);
+  if (data_.then_close()) return GoTo<&TransitRegionState::Close>();
   if (data_.reopens()) {  // the split or merge rolls back, and checks the region's server again
     Disown(env);
     return Done{ReshapeResult(pb::SERVER_CRASHED)};
   }
-  if (auto outcome = LetGoOpen(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(LetGoOpen(ctx, server));
   return Done{OpenedBecause(data_)};
 }
 
@@ -394,7 +396,7 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
   const std::uint32_t failures = data_.failed_opens() + 1;
   const bool shown = failures >= env.options.failed_open_shown_after;
   if (shown) {
-    if (auto outcome = WriteRow(ctx, "failed-open", RegionState::kFailedOpen)) return std::move(*outcome);
+    RATCHET_STEP(WriteRow(ctx, "failed-open", RegionState::kFailedOpen));
     SetState(data_, RegionState::kFailedOpen);
     data_.set_transition(data_.transition() + 1);
   }
@@ -411,25 +413,26 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
   data_.clear_location();  // the answer settles the order: the server does not have the region
   if (data_.reopens()) return EndLost(ctx);
   Show(env);
-  return GoTo(State::kGetAssignCandidate);
+  return GoTo<&TransitRegionState::GetAssignCandidate>();
 }
 
 StepOutcome TransitRegionState::Close(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   if (data_.location().empty()) return FinishClosed(ctx);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
+  RATCHET_STEP(RequireServing(ctx, server));
   PlanMove(env, data_);
-  if (auto outcome = WriteRow(ctx, "closing", RegionState::kClosing)) return std::move(*outcome);
+  RATCHET_STEP(WriteRow(ctx, "closing", RegionState::kClosing));
   SetState(data_, RegionState::kClosing);
   data_.set_transition(data_.transition() + 1);
   Show(env);
-  return SpawnThen(State::kConfirmClosed, CloseRegion::Make(data_.region(), data_.location(), data_.target()));
+  return SpawnThen<&TransitRegionState::ConfirmClosed>(
+      CloseRegion::Make(data_.region(), data_.location(), data_.target()));
 }
 
 StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
-  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  RATCHET_STEP(Begin(ctx));
   const pb::OrderResult result = ResultOfOrder(ctx);
   if (!result.has_outcome()) return AskWhatItIs(ctx);
   if (result.outcome() != pb::CLOSED) return LostServer(ctx);
@@ -442,7 +445,8 @@ StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
   SetState(data_, RegionState::kOffline);
   data_.clear_location();
   Show(EnvOf(ctx));
-  if (!HasSchema(EnvOf(ctx), data_)) return GoTo(State::kGetAssignCandidate);  // that step can wait without locks
+  if (!HasSchema(EnvOf(ctx), data_))
+    return GoTo<&TransitRegionState::GetAssignCandidate>();  // that step can wait without locks
   return ChooseServer(ctx);  // in the same step, because a candidate needs no separate commit
 }
 

@@ -23,24 +23,22 @@ namespace ratchet::master {
 
 struct RegionNode;
 
-class TransitRegionState final
-    : public procedure::StateMachineProcedure<TransitRegionState, pb::TransitRegionStateData>,
-      public procedure::FromTheBeginning {
+class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::TransitRegionStateData>,
+                                 public procedure::FromTheBeginning {
  public:
   static constexpr std::string_view kTypeName = "TransitRegionState";
-  enum class State : StepNo { kGetAssignCandidate = 1, kOpen = 2, kConfirmOpened = 3, kClose = 4, kConfirmClosed = 5 };
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kGetAssignCandidate, "GET_ASSIGN_CANDIDATE", &TransitRegionState::GetAssignCandidate, kNoReturn,
-           procedure::ChildTypes(), kReleasesBetweenTries),
-        On(State::kOpen, "OPEN", &TransitRegionState::Open, kNoReturn, procedure::Spawns("OpenRegion")),
-        On(State::kConfirmOpened, "CONFIRM_OPENED", &TransitRegionState::ConfirmOpened, kNoReturn),
-        On(State::kClose, "CLOSE", &TransitRegionState::Close, kNoReturn, procedure::Spawns("CloseRegion")),
-        On(State::kConfirmClosed, "CONFIRM_CLOSED", &TransitRegionState::ConfirmClosed, kNoReturn),
+        On<&TransitRegionState::GetAssignCandidate>(1, "GET_ASSIGN_CANDIDATE", kNoReturn, kReleasesBetweenTries),
+        On<&TransitRegionState::Open>(2, "OPEN", kNoReturn, Spawns("OpenRegion")),
+        On<&TransitRegionState::ConfirmOpened>(3, "CONFIRM_OPENED", kNoReturn),
+        On<&TransitRegionState::Close>(4, "CLOSE", kNoReturn, Spawns("CloseRegion")),
+        On<&TransitRegionState::ConfirmClosed>(5, "CONFIRM_CLOSED", kNoReturn),
     };
   }
 
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   struct Options {
     std::optional<ServerName> target = std::nullopt;
     bool retain = false;          // prefer the server that had it last
@@ -67,8 +65,9 @@ class TransitRegionState final
   // is unsettled, so the procedure releases the lock and its table can be disabled. A procedure that finds the region
   // owned by another one also releases its lock, so that the owner can continue.
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
-  [[nodiscard]] std::string DescribeStart(const procedure::EnvRef& env) const override;
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_opens(), data_.last_refusal()); }
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] procedure::Description DescribeStart(const procedure::EnvRef& env) const override;
   // HBase's metrics of assignment: TransitionCounts::OfProcess.
   void OnSubmitted() const override;
   void OnFinished(const procedure::FinishInfo& info) const override;

@@ -21,7 +21,7 @@ Status QueueFileAction(StepContext& ctx, std::function<void()> action) {
 std::optional<StepOutcome> ReadNewestSchema(StepContext& ctx, const TableName& table) {
   auto read = ActOnFiles(ctx, fmt::format("reading the descriptor of {}", table.ToString()),
                          [&env = EnvOf(ctx), table](ClusterFiles&) { return RefreshSchema(env, table); });
-  if (read.wait) return std::move(read.wait);
+  RATCHET_STEP(read.wait);
   if (read.result->ok()) return std::nullopt;
   return AgainUnlessFinal(read.result->error());
 }

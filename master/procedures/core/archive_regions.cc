@@ -16,7 +16,7 @@ std::optional<StepOutcome> ArchiveRegions(StepContext& ctx, const TableName& tab
       return files.ArchiveRegion(directory, region, epoch);
     };
     const std::string what = fmt::format("moving data/{}/{} to the archive", known->directory, region);
-    if (auto outcome = ActUntilDone(ctx, what, archive)) return outcome;
+    RATCHET_STEP(ActUntilDone(ctx, what, archive));
   }
   return std::nullopt;
 }

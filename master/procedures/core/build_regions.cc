@@ -4,11 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/table_directory.h"
-#include "master/env/region_servers.h"
-#include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
 
 namespace ratchet::master {
 
@@ -23,19 +20,18 @@ ProcedurePtr BuildRegions::Make(const std::vector<RegionInfo>& parents, const st
   return std::make_unique<BuildRegions>(std::move(data));
 }
 
-std::string BuildRegions::Describe() const {
+procedure::Description BuildRegions::Describe() const {
   const RegionInfo parent = FromData(data_.parents(0));
-  return fmt::format("table={}, parents={}, first={}, children={}, server={}", parent.table.ToString(),
-                     data_.parents_size(), parent.encoded_name(), data_.children_size(), data_.server());
-}
-
-procedure::Absorbed BuildRegions::Absorb(std::string_view message) {
-  return AbsorbInto(data_, message, data_.server());
+  return procedure::Description()
+      .Add("table", parent.table.ToString())
+      .Add("parents", data_.parents_size())
+      .Add("first", parent.encoded_name())
+      .Add("children", data_.children_size())
+      .Add("server", data_.server());
 }
 
 Acted<Result<BuildOrder>> BuildRegions::MakeOrder(StepContext& ctx) const {
   BuildOrder order;
-  order.id = {ctx.pid(), data_.attempt()};
   for (const pb::Region& parent : data_.parents()) order.parents.push_back(FromData(parent));
   for (const pb::Region& child : data_.children()) order.children.push_back(FromData(child));
   auto read = ReadPinnedSchema(ctx, order.parents.front().table, data_.schema_number());
@@ -43,22 +39,7 @@ Acted<Result<BuildOrder>> BuildRegions::MakeOrder(StepContext& ctx) const {
   if (!read.result->ok()) return {std::nullopt, read.result->error()};
   order.table_directory = (*read.result)->directory;
   order.schema = (*read.result)->schema;
-  return {std::nullopt, std::move(order)};
-}
-
-StepOutcome BuildRegions::Dispatch(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  MasterEnv& env = EnvOf(ctx);
-  const ServerName server = ServerFromData(data_.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
-  if (data_.has_answer()) return Done{ServerOrderResult(data_.answer())};
-  if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data_.server())};
-  auto order = MakeOrder(ctx);
-  if (order.wait) return *std::move(order.wait);
-  if (!order.result->ok()) return Retry{order.result->error(), std::nullopt};
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  env.region_servers.Dispatch(server, **std::move(order.result));
-  return Await{std::move(ticket), env.options.order_resend};
+  return Ready(std::move(order));
 }
 
 }  // namespace ratchet::master

@@ -4,35 +4,23 @@
 // is abandoned: the files that the server makes carry a number that the caller then does not use.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
-#include "master/env/orders.h"
-#include "master/procedures/core/act_on_files.h"
-#include "master/procedures/core/common.h"
-#include "procedure/api/rerun_policy.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 
-class BuildRegions final : public procedure::StateMachineProcedure<BuildRegions, pb::BuildRegionsData>,
-                           public procedure::FromTheBeginning {
+class BuildRegions final : public RemoteOrder<BuildRegions, pb::BuildRegionsData> {
  public:
   static constexpr std::string_view kTypeName = "BuildRegions";
-  enum class State : StepNo { kDispatch = 1 };
-  static constexpr auto Steps() {
-    return std::array{On(State::kDispatch, "DISPATCH", &BuildRegions::Dispatch, kNoReturn)};
-  }
-  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr bool kPointOfNoReturn = true;
+  using RemoteOrder::RemoteOrder;
   // `schema_number`: number of the table's descriptor, which every send of the order carries.
   static ProcedurePtr Make(const std::vector<RegionInfo>& parents, const std::vector<RegionInfo>& children,
                            const std::string& server, std::uint64_t schema_number);
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] bool NeedsMeta() const { return true; }
   [[nodiscard]] Acted<Result<BuildOrder>> MakeOrder(StepContext& ctx) const;
 };
 

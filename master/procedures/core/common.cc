@@ -44,9 +44,21 @@ std::optional<ServerName> MaybeServerFromData(const std::string& text) {
 }
 
 std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx) {
+  if (EnvOf(ctx).meta_loaded.load()) return std::nullopt;
   auto ticket = ctx.TakeTicket(MetaLoadedEvent());
   if (EnvOf(ctx).meta_loaded.load()) return std::nullopt;
   return Await{std::move(ticket), std::nullopt};
+}
+
+std::optional<StepOutcome> RequireOwner(StepContext& ctx) {
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  return std::nullopt;
+}
+
+std::optional<StepOutcome> RequireAll(StepNeeds needs, StepContext& ctx) {
+  if (Includes(needs, kNeedsMeta)) RATCHET_STEP(RequireMetaLoaded(ctx));
+  if (Includes(needs, kActsOnStorage)) RATCHET_STEP(RequireOwner(ctx));
+  return std::nullopt;
 }
 
 bool HasTable(const MasterEnv& env, const RegionInfo& region) {
@@ -89,7 +101,8 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
   });
   if (!written) return ctx.AwaitAsync();
   if (written->ok()) return std::nullopt;
-  if (absent != nullptr && written->error().code() == Code::kNotFound) {
+  const bool no_row = written->error().code() == Code::kNotFound && !RATCHET_MUTANT("master.wait_for_the_row");
+  if (absent != nullptr && no_row) {
     *absent = true;
     return std::nullopt;
   }
@@ -116,8 +129,8 @@ StepOutcome AgainUnlessFinal(const Error& error) {
   return Fail{error};
 }
 
-std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts) {
-  return parts ? fmt::format(", {} of {} regions left", parts->left, parts->total) : std::string();
+void AddRegionsLeft(procedure::Description& about, const std::optional<procedure::PartsLeft>& parts) {
+  if (parts) about.Note(fmt::format("{} of {} regions left", parts->left, parts->total));
 }
 
 std::string_view OutcomeText(pb::OrderOutcome outcome) {

@@ -1,4 +1,4 @@
-// Helpers of the master's procedures: conversions of their data, writes to hbase:meta, waiting for meta.
+// Helpers of the master's procedures: conversions of their data, writes to hbase:meta.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,9 @@
 #include "master/env/meta_table.h"
 #include "master/procedures/core/data.pb.h"
 #include "master/procedures/core/master_env.h"
-#include "procedure/api/event.h"
-#include "procedure/api/state_machine_procedure.h"
+#include "master/procedures/core/master_procedure.h"
 
 namespace ratchet::master {
-
-using procedure::Await;
-using procedure::Done;
-using procedure::EndFailed;
-using procedure::Fail;
-using procedure::ProcedurePtr;
-using procedure::Retry;
-using procedure::StepContext;
-using procedure::StepNo;
-using procedure::StepOutcome;
 
 [[nodiscard]] inline MasterEnv& EnvOf(StepContext& ctx) { return ctx.env<MasterEnv>(); }
 
@@ -37,14 +26,9 @@ using procedure::StepOutcome;
 [[nodiscard]] ServerName ServerFromData(const std::string& text);
 [[nodiscard]] std::optional<ServerName> MaybeServerFromData(const std::string& text);
 
-// Woken when hbase:meta has been read into memory.
-[[nodiscard]] inline procedure::EventKey MetaLoadedEvent() { return {"meta-loaded"}; }
-
 // Woken when hbase:meta has been opened.
 [[nodiscard]] inline procedure::EventKey MetaOpenedEvent() { return {"meta-opened"}; }
 
-// Returns nullopt when meta is loaded; otherwise the outcome with which the step waits for it.
-[[nodiscard]] std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx);
 // S93 (transition without a row ends): returns true if the master knows the region's table, and for hbase:meta itself.
 // Call only after meta is loaded.
 [[nodiscard]] bool HasTable(const MasterEnv& env, const RegionInfo& region);
@@ -64,8 +48,8 @@ using procedure::StepOutcome;
 // otherwise a failure that the client sees.
 [[nodiscard]] StepOutcome AgainUnlessFinal(const Error& error);
 
-// Text for Describe(), such as ", 3 of 40 regions left"; empty if the number is unknown.
-[[nodiscard]] std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts);
+// Adds "3 of 40 regions left", if the number is known.
+void AddRegionsLeft(procedure::Description& about, const std::optional<procedure::PartsLeft>& parts);
 
 // For log lines, such as "OPENED".
 [[nodiscard]] std::string_view OutcomeText(pb::OrderOutcome outcome);

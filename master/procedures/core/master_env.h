@@ -26,11 +26,13 @@ class MetaTable;
 class SystemTable;
 class RegionServers;
 
+class Decommissions;
+class Membership;
 class NamespaceDirectory;
 class PeerDirectory;
 class Placement;
 class RegionDirectory;
-class ServerDirectory;
+class Registrations;
 class SnapshotBook;
 class SplitWorkers;
 class Switches;
@@ -47,7 +49,9 @@ struct MasterEnv {
   const Clock& clock;
   // In-memory state.
   RegionDirectory& regions;
-  ServerDirectory& servers;
+  Membership& servers;
+  Registrations& registrations;
+  Decommissions& decommissions;
   TableDirectory& tables;
   Placement& placement;
   SplitWorkers& split_workers;
@@ -63,13 +67,13 @@ struct MasterEnv {
   // Set by the shell before the activation. Runs work that may wait long for the storage on a thread that no order,
   // report or answer needs (S88: slow storage work on its own thread). Returns false if too much work waits for that
   // thread, or it has ended. If empty, the work runs at once on the calling thread.
-  std::function<bool(std::function<void()> work)> slow_work;
+  std::function<bool(std::function<void()> work)> slow_work{};
   // Set by the shell before requests are admitted: runs the cleaner once, soon, and calls `done` on its thread when
   // that run has ended, with false if the master stops before. Returns false if too many callers wait for the cleaner.
-  std::function<bool(std::function<void(bool ran)> done)> run_cleaner;
+  std::function<bool(std::function<void(bool ran)> done)> run_cleaner{};
   // Set by the shell before the activation: ends this process, because the procedure store or hbase:meta is an older
   // copy (S118: older copy stays closed). May be empty.
-  std::function<void(const Error&)> went_back;
+  std::function<void(const Error&)> went_back{};
   // Set by the shell before the activation; null: the master has no quotas.
   SystemTable* quota_table = nullptr;
   // Set in the same way, for hbase:namespace; null: the master does not maintain the table.

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/table_directory.h"
+#include "master/policy/server_choice.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
@@ -30,11 +31,11 @@ PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
 
 std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
                                    const PlacementRequest& request) {
-  std::vector<ServerName> assignable = env.servers.Assignable();
+  std::vector<ServerName> assignable = AssignableServers(env.servers, env.decommissions);
   if (!FromData(data.region()).table.IsSystem()) return assignable;
   const bool named =
       request.target && std::find(assignable.begin(), assignable.end(), *request.target) != assignable.end();
-  return named ? assignable : env.servers.NewestAssignable(request.avoid);
+  return named ? assignable : NewestAssignableServers(env.servers, env.decommissions, request.avoid);
 }
 
 void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {

@@ -17,12 +17,12 @@
 
 #include "common/base/mutant.h"
 #include "master/cluster/errors.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/common.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 

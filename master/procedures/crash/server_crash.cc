@@ -6,9 +6,10 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/peer_directory.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/registrations.h"
 #include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/assignment/transit_region_state.h"
@@ -36,13 +37,16 @@ procedure::LockSet ServerCrash::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Server(data_.server()))};
 }
 
-std::string ServerCrash::Describe() const {
-  return fmt::format("server={}, meta={}, logs={}{}", data_.server(), data_.carried_meta(), data_.logs_size(),
-                     data_.was_leaving() ? ", it was asked to stop" : "");
+procedure::Description ServerCrash::Describe() const {
+  procedure::Description about;
+  about.Add("server", data_.server()).Add("meta", data_.carried_meta()).Add("logs", data_.logs_size());
+  if (data_.was_leaving()) about.Note("it was asked to stop");
+  return about;
 }
 
 void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
-  ServerDirectory& servers = env.As<MasterEnv>().servers;
+  Membership& servers = env.As<MasterEnv>().servers;
+  env.As<MasterEnv>().registrations.RaiseStartCode(Server());
   servers.AddCrashed(Server(), pid());
   if (data_.meta_log_split()) servers.SetMetaLogSplit(Server());
   if (data_.logs_split()) servers.SetLogsSplit(Server());
@@ -50,18 +54,19 @@ void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
 
 StepOutcome ServerCrash::Start(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
+  env.registrations.RaiseStartCode(Server());
   env.servers.AddCrashed(Server(), pid());
   const auto meta = env.regions.Get(kMetaEncodedName);
   data_.set_carried_meta(meta && meta->location == Server());
   data_.set_was_leaving(env.servers.WasLeaving(Server()));
-  return GoTo(State::kFence);
+  return GoTo<&ServerCrash::Fence>();
 }
 
 // A server is recorded only after its log directory was seen alive (S58: server name proven by storage), and the last
 // step of this procedure removes the record.
 bool ServerCrash::IsRegistered(StepContext& ctx) const {
-  if (RATCHET_MUTANT("log.missing_is_none")) return false;
-  return EnvOf(ctx).executor->SystemRecords().contains(std::string(kServerRecordPrefix) + data_.server());
+  const auto record = EnvOf(ctx).executor->SystemRecord(std::string(kServerRecordPrefix) + data_.server());
+  return record.has_value() && !RATCHET_MUTANT("log.missing_is_none");
 }
 
 Error ServerCrash::LogsMissing(const Error& error) const {
@@ -75,7 +80,6 @@ Error ServerCrash::LogsMissing(const Error& error) const {
 
 StepOutcome ServerCrash::Fence(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   const auto fenced = ctx.AsyncCall<Status>(kFenceWork, [&](std::function<void(Status)> done) {
     env.files.FenceLogs(Server(), data_.carried_meta(), std::move(done));
   });
@@ -88,12 +92,11 @@ StepOutcome ServerCrash::Fence(StepContext& ctx) {
   }
   env.region_servers.Forget(Server());
   RATCHET_LOG(kInfo, "pid={} fenced {}", ctx.pid(), data_.server());
-  return GoTo(State::kSeal);
+  return GoTo<&ServerCrash::Seal>();
 }
 
 StepOutcome ServerCrash::Seal(StepContext& ctx) {
   using Sealed = Result<std::vector<SealedLog>>;
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   const auto sealed = ctx.AsyncCall<Sealed>("seal", [&](std::function<void(Sealed)> done) {
     EnvOf(ctx).files.SealLogs(Server(), {IsRegistered(ctx), data_.carried_meta()}, std::move(done));
   });
@@ -102,25 +105,28 @@ StepOutcome ServerCrash::Seal(StepContext& ctx) {
   if (missing && IsRegistered(ctx)) return Retry{LogsMissing(sealed->error()), std::nullopt};
   if (!sealed->ok() && !missing) return Retry{sealed->error(), std::nullopt};
   data_.clear_logs();
-  if (missing) return GoTo(data_.carried_meta() ? State::kSplitMetaLog : State::kAssignMeta);
+  if (missing) return data_.carried_meta() ? GoTo<&ServerCrash::SplitMetaLog>() : GoTo<&ServerCrash::AssignMeta>();
   for (const SealedLog& log : **sealed) *data_.add_logs() = ToData(log);
   RATCHET_LOG(kInfo, "pid={} sealed {} logs of {}", ctx.pid(), data_.logs_size(), data_.server());
   // If the server ever carried meta, its meta log is split first: every step after GET_REGIONS waits for meta, and meta
   // may wait for this log even if its location is another server.
   const bool any =
       std::any_of(sealed->value().begin(), sealed->value().end(), [](const SealedLog& log) { return log.meta; });
-  return GoTo(data_.carried_meta() || any ? State::kSplitMetaLog : State::kAssignMeta);
+  return data_.carried_meta() || any ? GoTo<&ServerCrash::SplitMetaLog>() : GoTo<&ServerCrash::AssignMeta>();
 }
 
 std::vector<ProcedurePtr> ServerCrash::Splits(bool meta) const {
   std::vector<ProcedurePtr> splits;
   for (const pb::SealedLogData& log : data_.logs()) {
-    if (log.meta() == meta) splits.push_back(SplitWal::Make(Server(), log));
+    const bool wanted = meta || !RATCHET_MUTANT("master.assign_before_split");
+    if (log.meta() == meta && wanted) splits.push_back(SplitWal::Make(Server(), log));
   }
   return splits;
 }
 
-StepOutcome ServerCrash::SplitMetaLog(StepContext&) { return SpawnThen(State::kAssignMeta, Splits(/*meta=*/true)); }
+StepOutcome ServerCrash::SplitMetaLog(StepContext&) {
+  return SpawnThen<&ServerCrash::AssignMeta>(Splits(/*meta=*/true));
+}
 
 StepOutcome ServerCrash::AssignMeta(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
@@ -132,33 +138,30 @@ StepOutcome ServerCrash::AssignMeta(StepContext& ctx) {
     assign.push_back(TransitRegionState::Assign(MetaRegionInfo(), {}));
     data_.set_assigned(data_.assigned() + 1);
   }
-  return SpawnThen(State::kGetRegions, std::move(assign));
+  return SpawnThen<&ServerCrash::GetRegions>(std::move(assign));
 }
 
 StepOutcome ServerCrash::GetRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   data_.set_regions(static_cast<std::uint32_t>(EnvOf(ctx).regions.OnServer(Server()).size()));
   RATCHET_LOG(kInfo, "pid={} {} had {} regions", ctx.pid(), data_.server(), data_.regions());
-  return GoTo(State::kSplitLog);
+  return GoTo<&ServerCrash::SplitLog>();
 }
 
 StepOutcome ServerCrash::SplitLog(StepContext&) {
-  if (RATCHET_MUTANT("master.assign_before_split")) return GoTo(State::kAssignRegions);
   std::vector<ProcedurePtr> splits = Splits(/*meta=*/false);
   if (!data_.meta_log_split()) {  // in a record of an earlier version
     for (ProcedurePtr& split : Splits(/*meta=*/true)) splits.push_back(std::move(split));
   }
-  return SpawnThen(State::kAssignRegions, std::move(splits));
+  return SpawnThen<&ServerCrash::AssignRegions>(std::move(splits));
 }
 
 StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   // A new master that resumes at this step needs meta too, because without meta it knows no regions.
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   // After a restart of the whole cluster the regions return to the server at the same address, which may be about to
   // register.
   const bool retain = env.servers.FoundNoneOnline();
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   if (env.servers.MayComeBack(Server())) {
     constexpr Millis kLook{200};
     return Retry{Error(Code::kUnavailable, "the cluster was restarted, and the server at this address may return"),
@@ -177,7 +180,7 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
     assigns.push_back(TransitRegionState::Assign(node.info, options));
   }
   data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
-  return SpawnThen(State::kClaimReplicationQueues, std::move(assigns));
+  return SpawnThen<&ServerCrash::ClaimQueues>(std::move(assigns));
 }
 
 StepOutcome ServerCrash::ClaimQueues(StepContext& ctx) {
@@ -186,7 +189,7 @@ StepOutcome ServerCrash::ClaimQueues(StepContext& ctx) {
   std::vector<ProcedurePtr> claim;
   if (env.peers.ShipsAnything() && !RATCHET_MUTANT("master.claim_nothing"))
     claim.push_back(ClaimReplicationQueues::Make(data_.server(), /*first=*/true));
-  return SpawnThen(State::kRetireLogs, std::move(claim));
+  return SpawnThen<&ServerCrash::RetireLogs>(std::move(claim));
 }
 
 StepOutcome ServerCrash::RetireLogs(StepContext& ctx) {
@@ -198,8 +201,8 @@ StepOutcome ServerCrash::RetireLogs(StepContext& ctx) {
   };
   const std::string what =
       fmt::format("moving wals/{}-splitting to {}", data_.server(), keep ? "oldWALs" : "the archive");
-  if (auto outcome = ActUntilDone(ctx, what, retire)) return std::move(*outcome);
-  return GoTo(State::kFinish);
+  RATCHET_STEP(ActUntilDone(ctx, what, retire));
+  return GoTo<&ServerCrash::Finish>();
 }
 
 // Describes the result of a requested stop (S73: orderly stop) or of a crash.

@@ -26,47 +26,32 @@
 
 namespace ratchet::master {
 
-class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, pb::ServerCrashData> {
+class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashData> {
  public:
   static constexpr std::string_view kTypeName = "ServerCrash";
-  enum class State : StepNo {
-    kStart = 1,
-    kFence = 2,
-    kSeal = 3,
-    kSplitMetaLog = 4,
-    kAssignMeta = 5,
-    kGetRegions = 6,
-    kSplitLog = 7,
-    kAssignRegions = 8,
-    kRetireLogs = 9,
-    kFinish = 10,
-    kClaimReplicationQueues = 11,
-  };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
-    using procedure::Spawns;
     return std::array{
-        On(State::kStart, "START", &ServerCrash::Start, kNoReturn),
-        On(State::kFence, "FENCE", &ServerCrash::Fence, kNoReturn),
-        On(State::kSeal, "SEAL", &ServerCrash::Seal, kNoReturn),
-        On(State::kSplitMetaLog, "SPLIT_META_LOG", &ServerCrash::SplitMetaLog, kNoReturn, Spawns("SplitWal")),
-        On(State::kAssignMeta, "ASSIGN_META", &ServerCrash::AssignMeta, kNoReturn, Spawns("TransitRegionState")),
-        On(State::kGetRegions, "GET_REGIONS", &ServerCrash::GetRegions, kNoReturn),
-        On(State::kSplitLog, "SPLIT_LOG", &ServerCrash::SplitLog, kNoReturn, Spawns("SplitWal")),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &ServerCrash::AssignRegions, kNoReturn,
-           Spawns("TransitRegionState")),
-        On(State::kClaimReplicationQueues, "CLAIM_REPLICATION_QUEUES", &ServerCrash::ClaimQueues, kNoReturn,
-           Spawns("ClaimReplicationQueues")),
-        On(State::kRetireLogs, "RETIRE_LOGS", &ServerCrash::RetireLogs, kNoReturn),
-        On(State::kFinish, "FINISH", &ServerCrash::Finish, kNoReturn),
+        On<&ServerCrash::Start>(1, "START", kNoReturn),
+        On<&ServerCrash::Fence>(2, "FENCE", kNoReturn, kActsOnStorage),
+        On<&ServerCrash::Seal>(3, "SEAL", kNoReturn, kActsOnStorage),
+        On<&ServerCrash::SplitMetaLog>(4, "SPLIT_META_LOG", kNoReturn, Spawns("SplitWal")),
+        On<&ServerCrash::AssignMeta>(5, "ASSIGN_META", kNoReturn, Spawns("TransitRegionState")),
+        On<&ServerCrash::GetRegions>(6, "GET_REGIONS", kNoReturn, kNeedsMeta),
+        On<&ServerCrash::SplitLog>(7, "SPLIT_LOG", kNoReturn, Spawns("SplitWal")),
+        On<&ServerCrash::AssignRegions>(8, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState")),
+        On<&ServerCrash::ClaimQueues>(11, "CLAIM_REPLICATION_QUEUES", kNoReturn, Spawns("ClaimReplicationQueues")),
+        On<&ServerCrash::RetireLogs>(9, "RETIRE_LOGS", kNoReturn),
+        On<&ServerCrash::Finish>(10, "FINISH", kNoReturn),
     };
   }
 
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const ServerName& server);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -8,19 +8,16 @@
 #include "common/base/accepted_mark.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/split_workers.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/env/region_servers.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
-using procedure::Absorbed;
 using procedure::Priority;
 
 pb::SealedLogData ToData(const SealedLog& log) {
@@ -49,10 +46,12 @@ ProcedurePtr SplitWal::Make(const ServerName& dead_server, const pb::SealedLogDa
 
 Priority SplitWal::priority() const { return data_.log().meta() ? Priority::kMeta : Priority::kServer; }
 
-std::string SplitWal::Describe() const {
-  return fmt::format("log={}/{}, worker={}{}", data_.server(), data_.log().name(),
-                     data_.worker().empty() ? "null" : data_.worker(),
-                     data_.failures() == 0 ? "" : fmt::format(", failures={}", data_.failures()));
+procedure::Description SplitWal::Describe() const {
+  procedure::Description about;
+  about.Add("log", fmt::format("{}/{}", data_.server(), data_.log().name()));
+  about.Add("worker", data_.worker().empty() ? "null" : data_.worker());
+  if (data_.failures() != 0) about.Add("failures", data_.failures());
+  return about;
 }
 
 void SplitWal::OnRecovered(const procedure::EnvRef& env) {
@@ -64,7 +63,7 @@ void SplitWal::OnRecovered(const procedure::EnvRef& env) {
 // entries.
 std::optional<StepOutcome> SplitWal::AwaitMissingLog(StepContext& ctx) {
   using Sealed = Result<std::vector<SealedLog>>;
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  RATCHET_STEP(RequireOwner(ctx));
   const auto sealed = ctx.AsyncCall<Sealed>("a check for the missing log", [&](std::function<void(Sealed)> done) {
     EnvOf(ctx).files.SealLogs(ServerFromData(data_.server()), {true, data_.log().meta()}, std::move(done));
   });
@@ -91,7 +90,7 @@ std::optional<StepOutcome> SplitWal::AwaitMissingLog(StepContext& ctx) {
 StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (data_.log().missing()) {
-    if (auto wait = AwaitMissingLog(ctx)) return std::move(*wait);
+    RATCHET_STEP(AwaitMissingLog(ctx));
   }
   auto free = ctx.TakeTicket(SplitWorkers::FreeEvent());
   std::vector<ServerName> avoid;
@@ -100,11 +99,11 @@ StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {
   // The event fires when a server has finished a split, and when a server comes online.
   if (!worker) return Await{std::move(free), Millis(500)};
   data_.set_worker(worker->ToString());
-  return GoTo(State::kDispatchToWorker);
+  return GoTo<&SplitWal::DispatchToWorker>();
 }
 
 StepOutcome SplitWal::DispatchToWorker(StepContext&) {
-  return SpawnThen(State::kReleaseWorker, SplitWalRemote::Make(data_));
+  return SpawnThen<&SplitWal::ReleaseWorker>(SplitWalRemote::Make(data_));
 }
 
 StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
@@ -126,7 +125,7 @@ StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
   constexpr int kRemembered = 4;
   if (data_.avoid_size() > kRemembered) data_.mutable_avoid()->DeleteSubrange(0, data_.avoid_size() - kRemembered);
   data_.clear_worker();
-  return GoTo(State::kAcquireWorker);
+  return GoTo<&SplitWal::AcquireWorker>();
 }
 
 // ---- SplitWalRemote -------------------------------------------------------------------------------------------------
@@ -140,25 +139,17 @@ ProcedurePtr SplitWalRemote::Make(const pb::SplitWalData& split) {
   return std::make_unique<SplitWalRemote>(std::move(data));
 }
 
-Priority SplitWalRemote::priority() const { return data_.log().meta() ? Priority::kMeta : Priority::kServer; }
-
-std::string SplitWalRemote::Describe() const {
-  return fmt::format("log={}/{}, worker={}", data_.server(), data_.log().name(), data_.worker());
-}
-
-Absorbed SplitWalRemote::Absorb(std::string_view message) {
-  std::optional<pb::OrderAnswer> answer;
-  auto absorbed = AbsorbServerAnswer(message, data_.worker(), data_.attempt(), answer);
-  if (answer && !data_.settled() && !data_.has_answer()) *data_.mutable_answer() = std::move(*answer);
-  return absorbed;
+procedure::Description SplitWalRemote::Describe() const {
+  return procedure::Description()
+      .Add("log", fmt::format("{}/{}", data_.server(), data_.log().name()))
+      .Add("worker", data_.worker());
 }
 
 // Sends the known regions of the dead server: edits of other regions are already in store files (S22: close drains,
 // flushes, checks).
-SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
+Acted<Result<SplitLogOrder>> SplitWalRemote::MakeOrder(StepContext& ctx) const {
   MasterEnv& env = EnvOf(ctx);
   SplitLogOrder order;
-  order.id = {ctx.pid(), data_.attempt()};
   order.dead_server = ServerFromData(data_.server());
   order.log = FromData(data_.log());
   order.path = fmt::format("wals/{}-splitting/{}", data_.server(), data_.log().name());
@@ -175,51 +166,13 @@ SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
       if (!node.info.IsMeta()) add(node.info);
     }
   }
-  return order;
+  return Ready(std::move(order));
 }
 
-StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
-  MasterEnv& env = EnvOf(ctx);
-  const ServerName worker = ServerFromData(data_.worker());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(worker));
-  if (data_.has_answer()) {
-    RATCHET_LOG(kInfo, "Received report {} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}",
-                OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe());
-    data_.set_settled(true);
-    return data_.answer().outcome() == pb::DONE ? ReportSucceed(ctx) : DispatchFail(ctx);
-  }
-  if (!env.servers.IsOnline(worker)) {
-    data_.set_settled(true);
-    return ServerCrashed(ctx);
-  }
-  if (!data_.log().meta()) {
-    if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  }
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  RATCHET_LOG(kInfo, "Dispatch pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", ctx.pid(), ctx.parent(), kTypeName,
-              Describe());
-  env.region_servers.Dispatch(worker, MakeOrder(ctx));
-  return Await{std::move(ticket), env.options.order_resend};
-}
-
-StepOutcome SplitWalRemote::ReportSucceed(StepContext&) {
-  pb::OrderResult result;
-  result.set_outcome(pb::DONE);
-  return Done{result.SerializeAsString()};
-}
-
-StepOutcome SplitWalRemote::DispatchFail(StepContext&) {
-  pb::OrderResult result;
-  result.set_outcome(pb::FAILED);
-  result.set_error_class(data_.answer().error_class());
-  result.set_error_message(data_.answer().error_message());
-  return Done{result.SerializeAsString()};
-}
-
-StepOutcome SplitWalRemote::ServerCrashed(StepContext&) {
-  pb::OrderResult result;
-  result.set_outcome(pb::SERVER_CRASHED);
-  return Done{result.SerializeAsString()};
+void SplitWalRemote::Log(StepContext& ctx, std::string_view event) const {
+  RATCHET_LOG(kInfo, "{}{} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", event,
+              data_.has_answer() ? fmt::format(" {}", OutcomeText(data_.answer().outcome())) : "", ctx.pid(),
+              ctx.parent(), kTypeName, Describe().text());
 }
 
 }  // namespace ratchet::master

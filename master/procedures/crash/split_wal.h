@@ -7,33 +7,32 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
-#include "procedure/api/rerun_policy.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 
 [[nodiscard]] pb::SealedLogData ToData(const SealedLog& log);
 [[nodiscard]] SealedLog FromData(const pb::SealedLogData& data);
 
-class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::SplitWalData> {
+class SplitWal final : public MasterProcedure<SplitWal, pb::SplitWalData> {
  public:
   static constexpr std::string_view kTypeName = "SplitWal";
-  enum class State : StepNo { kAcquireWorker = 1, kDispatchToWorker = 2, kReleaseWorker = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kAcquireWorker, "ACQUIRE_SPLIT_WAL_WORKER", &SplitWal::AcquireWorker, kNoReturn),
-        On(State::kDispatchToWorker, "DISPATCH_WAL_TO_WORKER", &SplitWal::DispatchToWorker, kNoReturn,
-           procedure::Spawns("SplitWalRemote")),
-        On(State::kReleaseWorker, "RELEASE_SPLIT_WORKER", &SplitWal::ReleaseWorker, kNoReturn),
+        On<&SplitWal::AcquireWorker>(1, "ACQUIRE_SPLIT_WAL_WORKER", kNoReturn),
+        On<&SplitWal::DispatchToWorker>(2, "DISPATCH_WAL_TO_WORKER", kNoReturn, Spawns("SplitWalRemote")),
+        On<&SplitWal::ReleaseWorker>(3, "RELEASE_SPLIT_WORKER", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const ServerName& dead_server, const pb::SealedLogData& log);
 
   [[nodiscard]] procedure::Priority priority() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failures(), data_.last_refusal()); }
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
@@ -43,34 +42,21 @@ class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::Spl
   StepOutcome ReleaseWorker(StepContext& ctx);
 };
 
-// DISPATCH ends the order. Only records of earlier versions are stored in the other states (region_order.h).
-class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRemote, pb::SplitWalRemoteData>,
-                             public procedure::FromTheBeginning {
+class SplitWalRemote final : public RemoteOrder<SplitWalRemote, pb::SplitWalRemoteData> {
  public:
   static constexpr std::string_view kTypeName = "SplitWalRemote";
-  enum class State : StepNo { kDispatch = 1, kReportSucceed = 2, kDispatchFail = 3, kServerCrash = 4 };
-  static constexpr auto Steps() {
-    return std::array{
-        On(State::kDispatch, "DISPATCH", &SplitWalRemote::Dispatch, kNoReturn),
-        On(State::kReportSucceed, "REPORT_SUCCEED", &SplitWalRemote::ReportSucceed, kNoReturn),
-        On(State::kDispatchFail, "DISPATCH_FAIL", &SplitWalRemote::DispatchFail, kNoReturn),
-        On(State::kServerCrash, "SERVER_CRASH", &SplitWalRemote::ServerCrashed, kNoReturn),
-    };
-  }
-  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr bool kPointOfNoReturn = true;
+  static constexpr bool kHasOldStates = true;
+  static constexpr auto kLane = procedure::Priority::kServer;
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const pb::SplitWalData& split);
 
-  [[nodiscard]] procedure::Priority priority() const override;
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
-  StepOutcome ReportSucceed(StepContext& ctx);
-  StepOutcome DispatchFail(StepContext& ctx);
-  StepOutcome ServerCrashed(StepContext& ctx);
-  [[nodiscard]] SplitLogOrder MakeOrder(StepContext& ctx) const;
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] const std::string& Target() const { return data_.worker(); }
+  [[nodiscard]] bool AboutMeta() const { return data_.log().meta(); }
+  [[nodiscard]] bool NeedsMeta() const { return !AboutMeta(); }
+  [[nodiscard]] Acted<Result<SplitLogOrder>> MakeOrder(StepContext& ctx) const;
+  void Log(StepContext& ctx, std::string_view event) const;
 };
 
 }  // namespace ratchet::master

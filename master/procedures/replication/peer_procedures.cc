@@ -7,8 +7,8 @@
 #include "common/base/log.h"
 #include "common/model/replication_peer.h"
 #include "master/cluster/errors.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/peer_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/procedures/replication/refresh_peer.h"
 #include "procedure/api/executor.h"
 

@@ -37,18 +37,18 @@ void LogPeerChange(StepContext& ctx, std::string_view type, const pb::PeerData& 
 [[nodiscard]] std::vector<ProcedurePtr> RefreshEverywhere(StepContext& ctx, pb::PeerData& data);
 
 template <class P, PeerChange kChange>
-class PeerProcedure : public procedure::StateMachineProcedure<P, pb::PeerData> {
-  using Base = procedure::StateMachineProcedure<P, pb::PeerData>;
+class PeerProcedure : public MasterProcedure<P, pb::PeerData> {
+  using Base = MasterProcedure<P, pb::PeerData>;
 
  public:
   using Base::Base;
-  enum class State : StepNo { kPre = 1, kUpdateStorage = 2, kRefresh = 3, kPost = 4 };
+  static constexpr ClaimKinds kClaims = kClaimsPeers;
   static constexpr auto Steps() {
     return std::array{
-        Base::On(State::kPre, "PRE_PEER_MODIFICATION", &P::Pre, Base::kNothingToUndo),
-        Base::On(State::kUpdateStorage, "UPDATE_PEER_STORAGE", &P::UpdateStorage, Base::kNoReturn),
-        Base::On(State::kRefresh, "REFRESH_PEER_ON_RS", &P::Refresh, Base::kNoReturn, procedure::Spawns("RefreshPeer")),
-        Base::On(State::kPost, "POST_PEER_MODIFICATION", &P::Post, Base::kNoReturn),
+        Base::template On<&P::Pre>(1, "PRE_PEER_MODIFICATION", Base::kNothingToUndo),
+        Base::template On<&P::UpdateStorage>(2, "UPDATE_PEER_STORAGE", Base::kNoReturn),
+        Base::template On<&P::Refresh>(3, "REFRESH_PEER_ON_RS", Base::kNoReturn, Spawns("RefreshPeer")),
+        Base::template On<&P::Post>(4, "POST_PEER_MODIFICATION", Base::kNoReturn),
     };
   }
   static ProcedurePtr Make(pb::PeerData data) { return std::make_unique<P>(std::move(data)); }
@@ -58,13 +58,15 @@ class PeerProcedure : public procedure::StateMachineProcedure<P, pb::PeerData> {
   }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override { return CheckPeerData(kChange, this->data_); }
-  [[nodiscard]] std::string Describe() const override { return "peer=" + this->data_.peer(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("peer", this->data_.peer());
+  }
 
  protected:
   StepOutcome Pre(StepContext& ctx) {
     if (Status fine = CheckPeerSettings(kChange, this->data_); !fine.ok()) return Fail{fine.error()};
     if (Status may = CheckPeerChange(EnvOf(ctx), kChange, this->data_); !may.ok()) return Fail{may.error()};
-    return Base::GoTo(State::kUpdateStorage);
+    return Base::template GoTo<&P::UpdateStorage>();
   }
   StepOutcome UpdateStorage(StepContext& ctx) {
     const std::string key = PeerRecordKey(this->data_);
@@ -74,11 +76,11 @@ class PeerProcedure : public procedure::StateMachineProcedure<P, pb::PeerData> {
     } else {
       ctx.DeleteSystemRecord(key);
     }
-    return Base::GoTo(State::kRefresh);
+    return Base::template GoTo<&P::Refresh>();
   }
   StepOutcome Refresh(StepContext& ctx) {
     ShowPeer(ctx, this->data_);
-    return Base::SpawnThen(State::kPost, RefreshEverywhere(ctx, this->data_));
+    return Base::template SpawnThen<&P::Post>(RefreshEverywhere(ctx, this->data_));
   }
   StepOutcome Post(StepContext& ctx) {
     LogPeerChange(ctx, P::kTypeName, this->data_);

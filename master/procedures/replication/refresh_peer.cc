@@ -4,10 +4,6 @@
 
 #include "common/base/log.h"
 #include "master/cluster/peer_directory.h"
-#include "master/cluster/server_directory.h"
-#include "master/env/region_servers.h"
-#include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
 
 namespace ratchet::master {
 
@@ -19,29 +15,21 @@ ProcedurePtr RefreshPeer::Make(const std::string& peer, const std::string& serve
   return std::make_unique<RefreshPeer>(std::move(data));
 }
 
-std::string RefreshPeer::Describe() const { return fmt::format("peer={}, server={}", data_.peer(), data_.server()); }
+procedure::Description RefreshPeer::Describe() const {
+  return procedure::Description().Add("peer", data_.peer()).Add("server", data_.server());
+}
 
-procedure::Absorbed RefreshPeer::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
-
-StepOutcome RefreshPeer::Dispatch(StepContext& ctx) {
-  MasterEnv& env = EnvOf(ctx);
-  const ServerName server = ServerFromData(data_.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
-  if (data_.has_answer()) {
-    // A server of an earlier version does not replicate, and does not know the order.
-    if (data_.answer().outcome() != pb::DONE) {
-      RATCHET_LOG(kWarn, "pid={} {} does not accept replication peers: {}", ctx.pid(), data_.server(),
-                  data_.answer().error_message());
-    }
-    return Done{ServerOrderResult(data_.answer())};
-  }
-  if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data_.server())};
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+Acted<Result<RefreshPeersOrder>> RefreshPeer::MakeOrder(StepContext& ctx) const {
   RefreshPeersOrder order;
-  order.id = {ctx.pid(), data_.attempt()};
-  order.list = env.peers.ListFor(server, ctx.epoch()).SerializeAsString();
-  env.region_servers.Dispatch(server, std::move(order));
-  return Await{std::move(ticket), env.options.order_resend};
+  order.list = EnvOf(ctx).peers.ListFor(ServerFromData(data_.server()), ctx.epoch()).SerializeAsString();
+  return Ready(std::move(order));
+}
+
+// A server of an earlier version does not replicate, and does not know the order.
+void RefreshPeer::Log(StepContext& ctx, std::string_view /*event*/) const {
+  if (!data_.has_answer() || data_.answer().outcome() == pb::DONE) return;
+  RATCHET_LOG(kWarn, "pid={} {} does not accept replication peers: {}", ctx.pid(), data_.server(),
+              data_.answer().error_message());
 }
 
 }  // namespace ratchet::master

@@ -3,30 +3,22 @@
 // number decides, see PeerDirectory).
 #pragma once
 
-#include <array>
 #include <string>
+#include <string_view>
 
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/replication/peer_data.pb.h"
 
 namespace ratchet::master {
 
-class RefreshPeer final : public procedure::StateMachineProcedure<RefreshPeer, pb::RefreshPeerData> {
+class RefreshPeer final : public RemoteOrder<RefreshPeer, pb::RefreshPeerData> {
  public:
   static constexpr std::string_view kTypeName = "RefreshPeer";
-  enum class State : StepNo { kDispatch = 1 };
-  static constexpr auto Steps() {
-    return std::array{On(State::kDispatch, "DISPATCH", &RefreshPeer::Dispatch, kNothingToUndo)};
-  }
-  using StateMachineProcedure::StateMachineProcedure;
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const std::string& peer, const std::string& server);
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] Acted<Result<RefreshPeersOrder>> MakeOrder(StepContext& ctx) const;
+  void Log(StepContext& ctx, std::string_view event) const;
 };
 
 }  // namespace ratchet::master

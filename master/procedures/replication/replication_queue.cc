@@ -7,8 +7,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/peer_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/procedures/core/act_on_files.h"
 #include "procedure/api/executor.h"
 
@@ -49,14 +49,16 @@ ProcedurePtr ClaimReplicationQueues::Make(const std::string& dead, bool first) {
 
 procedure::LockSet ClaimReplicationQueues::Locks() const { return LockOfDead(data_.server()); }
 
-std::string ClaimReplicationQueues::Describe() const {
-  return fmt::format("server={}, claimer={}", data_.server(), data_.claimer().empty() ? "none yet" : data_.claimer());
+procedure::Description ClaimReplicationQueues::Describe() const {
+  return procedure::Description()
+      .Add("server", data_.server())
+      .Add("claimer", data_.claimer().empty() ? "none yet" : data_.claimer());
 }
 
 StepOutcome ClaimReplicationQueues::Claim(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (!data_.first() && !HasQueue(env, data_.server())) return Done{};
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   const auto claimer = ChooseClaimer(env);
   if (!claimer) return Await{std::move(ticket), std::nullopt};
   data_.set_claimer(claimer->ToString());
@@ -65,14 +67,14 @@ StepOutcome ClaimReplicationQueues::Claim(StepContext& ctx) {
   queue.set_server(data_.server());
   queue.set_claimer(data_.claimer());
   ctx.PutSystemRecord(QueueRecordKey(data_.server()), queue.SerializeAsString());
-  return GoTo(State::kShow);
+  return GoTo<&ClaimReplicationQueues::Show>();
 }
 
 StepOutcome ClaimReplicationQueues::Show(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   env.peers.ShowQueue(data_.server(), env.executor->SystemRecord(QueueRecordKey(data_.server())));
   const auto claimer = MaybeServerFromData(data_.claimer());
-  if (claimer && !env.servers.IsOnline(*claimer)) return GoTo(State::kClaim);
+  if (claimer && !env.servers.IsOnline(*claimer)) return GoTo<&ClaimReplicationQueues::Claim>();
   RATCHET_LOG(kInfo, "pid={} {} ships the rest of the logs of {}", ctx.pid(), data_.claimer(), data_.server());
   return Done{};
 }
@@ -90,13 +92,13 @@ StepOutcome RetireReplicationQueue::ArchiveLogs(StepContext& ctx) {
     return files.ArchiveKeptLogs(server, epoch);
   };
   const std::string what = fmt::format("moving oldWALs/{} to the archive", data_.server());
-  if (auto outcome = ActUntilDone(ctx, what, archive)) return std::move(*outcome);
-  return GoTo(State::kRemoveQueue);
+  RATCHET_STEP(ActUntilDone(ctx, what, archive));
+  return GoTo<&RetireReplicationQueue::RemoveQueue>();
 }
 
 StepOutcome RetireReplicationQueue::RemoveQueue(StepContext& ctx) {
   ctx.DeleteSystemRecord(QueueRecordKey(data_.server()));
-  return GoTo(State::kShow);
+  return GoTo<&RetireReplicationQueue::Show>();
 }
 
 StepOutcome RetireReplicationQueue::Show(StepContext& ctx) {

@@ -23,48 +23,48 @@ namespace ratchet::master {
 // Returns true if the queue's record exists, so the dead server's logs are not completely shipped.
 [[nodiscard]] bool HasQueue(const MasterEnv& env, const std::string& dead);
 
-class ClaimReplicationQueues final
-    : public procedure::StateMachineProcedure<ClaimReplicationQueues, pb::ClaimReplicationQueuesData> {
+class ClaimReplicationQueues final : public MasterProcedure<ClaimReplicationQueues, pb::ClaimReplicationQueuesData> {
  public:
   static constexpr std::string_view kTypeName = "ClaimReplicationQueues";
-  enum class State : StepNo { kClaim = 1, kShow = 2 };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kClaim, "CLAIM", &ClaimReplicationQueues::Claim, kNoReturn),
-        On(State::kShow, "SHOW", &ClaimReplicationQueues::Show, kNoReturn),
+        On<&ClaimReplicationQueues::Claim>(1, "CLAIM", kNoReturn),
+        On<&ClaimReplicationQueues::Show>(2, "SHOW", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // `first`: the first claim of the logs, made by the crash procedure.
   static ProcedurePtr Make(const std::string& dead, bool first);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Claim(StepContext& ctx);
   StepOutcome Show(StepContext& ctx);
 };
 
-class RetireReplicationQueue final
-    : public procedure::StateMachineProcedure<RetireReplicationQueue, pb::RetireReplicationQueueData> {
+class RetireReplicationQueue final : public MasterProcedure<RetireReplicationQueue, pb::RetireReplicationQueueData> {
  public:
   static constexpr std::string_view kTypeName = "RetireReplicationQueue";
-  enum class State : StepNo { kArchiveLogs = 1, kRemoveQueue = 2, kShow = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kArchiveLogs, "ARCHIVE_LOGS", &RetireReplicationQueue::ArchiveLogs, kNoReturn),
-        On(State::kRemoveQueue, "REMOVE_QUEUE", &RetireReplicationQueue::RemoveQueue, kNoReturn),
-        On(State::kShow, "SHOW", &RetireReplicationQueue::Show, kNoReturn),
+        On<&RetireReplicationQueue::ArchiveLogs>(1, "ARCHIVE_LOGS", kNoReturn),
+        On<&RetireReplicationQueue::RemoveQueue>(2, "REMOVE_QUEUE", kNoReturn),
+        On<&RetireReplicationQueue::Show>(3, "SHOW", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const std::string& dead);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override { return "server=" + data_.server(); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("server", data_.server());
+  }
 
  private:
   StepOutcome ArchiveLogs(StepContext& ctx);

@@ -29,14 +29,13 @@ ProcedurePtr GCRegion::Make(const RegionInfo& parent) {
 
 procedure::LockSet GCRegion::Locks() const { return {LockOf(Region())}; }
 
-std::string GCRegion::Describe() const {
-  return fmt::format("table={}, region={}", Region().table.ToString(), Region().encoded_name());
+procedure::Description GCRegion::Describe() const {
+  return procedure::Description().Add("table", Region().table.ToString()).Add("region", Region().encoded_name());
 }
 
 // S42 (look again after locking): owns the parent, because otherwise the comparison with hbase:meta would write the row
 // again if the answer to its removal is lost. Each state does this, because the ownership is only in memory.
 std::optional<StepOutcome> GCRegion::OwnParent(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   RegionDirectory& regions = EnvOf(ctx).regions;
   const auto node = regions.Get(Region().encoded_name());
   if (!node || node->state != RegionState::kSplit) return Done{"nothing to do: the region is not a parent of a split"};
@@ -49,25 +48,24 @@ std::optional<StepOutcome> GCRegion::OwnParent(StepContext& ctx) {
 }
 
 StepOutcome GCRegion::Prepare(StepContext& ctx) {
-  if (auto outcome = OwnParent(ctx)) return std::move(*outcome);
-  return GoTo(State::kArchive);
+  RATCHET_STEP(OwnParent(ctx));
+  return GoTo<&GCRegion::Archive>();
 }
 
 StepOutcome GCRegion::Archive(StepContext& ctx) {
-  if (auto outcome = OwnParent(ctx)) return std::move(*outcome);
-  if (auto outcome = ArchiveRegions(ctx, Region().table, {Region().encoded_name()})) return std::move(*outcome);
-  return GoTo(State::kPurgeMetadata);
+  RATCHET_STEP(OwnParent(ctx));
+  RATCHET_STEP(ArchiveRegions(ctx, Region().table, {Region().encoded_name()}));
+  return GoTo<&GCRegion::PurgeMetadata>();
 }
 
 StepOutcome GCRegion::PurgeMetadata(StepContext& ctx) {
-  if (auto outcome = OwnParent(ctx)) return std::move(*outcome);
+  RATCHET_STEP(OwnParent(ctx));
   MasterEnv& env = EnvOf(ctx);
   const std::string encoded = Region().encoded_name();
   RegionRow row;
   row.region = Region();
   row.transition = env.regions.Get(encoded)->reserved + 1;
-  if (auto outcome = WriteMeta(ctx, "purge", {EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(row))}))
-    return std::move(*outcome);
+  RATCHET_STEP(WriteMeta(ctx, "purge", {EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(row))}));
   env.regions.Remove(encoded);
   RATCHET_LOG(kInfo, "pid={} removed region {}, which was split", ctx.pid(), encoded);
   return Done{};
@@ -88,28 +86,27 @@ procedure::LockSet GCMultipleMergedRegions::Locks() const {
   return locks;
 }
 
-std::string GCMultipleMergedRegions::Describe() const {
-  return fmt::format("table={}, merged={}, parents={}", Merged().table.ToString(), Merged().encoded_name(),
-                     data_.parents_size());
+procedure::Description GCMultipleMergedRegions::Describe() const {
+  return procedure::Description()
+      .Add("table", Merged().table.ToString())
+      .Add("merged", Merged().encoded_name())
+      .Add("parents", data_.parents_size());
 }
 
 StepOutcome GCMultipleMergedRegions::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const auto node = EnvOf(ctx).regions.Get(Merged().encoded_name());
   if (!node || node->merged_from.empty()) return Done{"nothing to do: the region names no parents"};
-  return GoTo(State::kArchive);
+  return GoTo<&GCMultipleMergedRegions::Archive>();
 }
 
 StepOutcome GCMultipleMergedRegions::Archive(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<std::string> parents;
   for (const pb::Region& parent : data_.parents()) parents.push_back(FromData(parent).encoded_name());
-  if (auto outcome = ArchiveRegions(ctx, Merged().table, parents)) return std::move(*outcome);
-  return GoTo(State::kEditMetadata);
+  RATCHET_STEP(ArchiveRegions(ctx, Merged().table, parents));
+  return GoTo<&GCMultipleMergedRegions::EditMetadata>();
 }
 
 StepOutcome GCMultipleMergedRegions::EditMetadata(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const std::string encoded = Merged().encoded_name();
   const auto node = env.regions.Get(encoded);
@@ -118,8 +115,7 @@ StepOutcome GCMultipleMergedRegions::EditMetadata(StepContext& ctx) {
   row.region = Merged();
   row.merged_from = node->merged_from;
   row.transition = node->reserved;
-  if (auto outcome = WriteMeta(ctx, "edit", {EditRegion(MetaEdit::Kind::kForgetMerged, std::move(row))}))
-    return std::move(*outcome);
+  RATCHET_STEP(WriteMeta(ctx, "edit", {EditRegion(MetaEdit::Kind::kForgetMerged, std::move(row))}));
   (void)env.regions.Update(encoded, [](RegionNode& shown) { shown.merged_from.clear(); });
   return Done{};
 }

@@ -17,22 +17,22 @@ namespace ratchet::master {
 
 struct RegionNode;
 
-class GCRegion final : public procedure::StateMachineProcedure<GCRegion, pb::GCRegionData> {
+class GCRegion final : public MasterProcedure<GCRegion, pb::GCRegionData> {
  public:
   static constexpr std::string_view kTypeName = "GCRegion";
-  enum class State : StepNo { kPrepare = 1, kArchive = 2, kPurgeMetadata = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "GC_REGION_PREPARE", &GCRegion::Prepare, kNothingToUndo),
-        On(State::kArchive, "GC_REGION_ARCHIVE", &GCRegion::Archive, kNothingToUndo),
-        On(State::kPurgeMetadata, "GC_REGION_PURGE_METADATA", &GCRegion::PurgeMetadata, kNothingToUndo),
+        On<&GCRegion::Prepare>(1, "GC_REGION_PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&GCRegion::Archive>(2, "GC_REGION_ARCHIVE", kNothingToUndo, kNeedsMeta),
+        On<&GCRegion::PurgeMetadata>(3, "GC_REGION_PURGE_METADATA", kNothingToUndo, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const RegionInfo& parent);
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);
@@ -42,23 +42,22 @@ class GCRegion final : public procedure::StateMachineProcedure<GCRegion, pb::GCR
   std::optional<StepOutcome> OwnParent(StepContext& ctx);
 };
 
-class GCMultipleMergedRegions final
-    : public procedure::StateMachineProcedure<GCMultipleMergedRegions, pb::GCMergedRegionsData> {
+class GCMultipleMergedRegions final : public MasterProcedure<GCMultipleMergedRegions, pb::GCMergedRegionsData> {
  public:
   static constexpr std::string_view kTypeName = "GCMultipleMergedRegions";
-  enum class State : StepNo { kPrepare = 1, kArchive = 2, kEditMetadata = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "GC_MERGED_REGIONS_PREPARE", &GCMultipleMergedRegions::Prepare, kNothingToUndo),
-        On(State::kArchive, "GC_MERGED_REGIONS_PURGE", &GCMultipleMergedRegions::Archive, kNothingToUndo),
-        On(State::kEditMetadata, "GC_REGION_EDIT_METADATA", &GCMultipleMergedRegions::EditMetadata, kNothingToUndo),
+        On<&GCMultipleMergedRegions::Prepare>(1, "GC_MERGED_REGIONS_PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&GCMultipleMergedRegions::Archive>(2, "GC_MERGED_REGIONS_PURGE", kNothingToUndo, kNeedsMeta),
+        On<&GCMultipleMergedRegions::EditMetadata>(3, "GC_REGION_EDIT_METADATA", kNothingToUndo, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const RegionInfo& merged, const std::vector<RegionInfo>& parents);
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);

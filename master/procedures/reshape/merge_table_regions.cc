@@ -62,72 +62,22 @@ RegionInfo MergeTableRegions::Merged() const {
   return merged;
 }
 
-std::string MergeTableRegions::Describe() const {
+procedure::Description MergeTableRegions::Describe() const {
   const std::vector<RegionInfo> parents = ParentsOf(data_);
-  std::string text = fmt::format("table={}, regions=[{}", parents[0].table.ToString(), parents[0].encoded_name());
+  std::string names = "[" + parents[0].encoded_name();
   constexpr std::size_t kShown = 4;
-  for (std::size_t i = 1; i < std::min(parents.size(), kShown); ++i) text += ", " + parents[i].encoded_name();
-  if (parents.size() > kShown) text += fmt::format(" and {} more", parents.size() - kShown);
-  text += "]";
-  if (data_.children_size() == 1) text += ", merged=" + FromData(data_.children(0)).encoded_name();
-  if (!data_.why().empty()) text += fmt::format("; given up: {}", PrintableText(data_.why()));
-  return text;
+  for (std::size_t i = 1; i < std::min(parents.size(), kShown); ++i) names += ", " + parents[i].encoded_name();
+  if (parents.size() > kShown) names += fmt::format(" and {} more", parents.size() - kShown);
+  procedure::Description about;
+  about.Add("table", parents[0].table.ToString()).Add("regions", names + "]");
+  if (data_.children_size() == 1) about.Add("merged", FromData(data_.children(0)).encoded_name());
+  if (!data_.why().empty()) about.Section().Note("given up: " + PrintableText(data_.why()));
+  return about;
 }
 
-StepOutcome MergeTableRegions::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  const TableName name = Merged().table;
-  const auto table = EnvOf(ctx).tables.Get(name);
-  if (!table) return Fail{TableNotFound(name)};
-  if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
-  if (Status allowed = AllowsMerges(EnvOf(ctx).switches, *table); !allowed.ok()) return Fail{allowed.error()};
-  if (Status free = NotHeld(EnvOf(ctx), name); !free.ok()) return Fail{free.error()};
-  data_.clear_children();
-  *data_.add_children() = ToData(Merged());
-  const Status owned = OwnRegions(EnvOf(ctx), data_, pid(), RegionState::kMerging, RegionState::kMergingNew);
-  if (!owned.ok()) return Fail{owned.error()};
-  return GoTo(State::kPreOperation);
-}
-
-Status MergeTableRegions::GiveBack(StepContext& ctx) {
-  data_.clear_children();
-  *data_.add_children() = ToData(Merged());
-  GiveBackRegions(EnvOf(ctx), data_, pid());
-  data_.set_begun(false);  // a restart from here on restores nothing
-  return Ok();
-}
-
-StepOutcome MergeTableRegions::PreOperation(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCloseRegions, FlushParents(data_));
-}
-
-StepOutcome MergeTableRegions::CloseRegions(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCheckClosed, CloseParents(data_));
-}
-
-// If one parent is lost, the whole merge is rolled back.
-StepOutcome MergeTableRegions::CheckClosed(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateMerged : State::kGiveUp);
-}
-
-StepOutcome MergeTableRegions::CreateMerged(StepContext& ctx) {
-  if (auto outcome = MakeChildDirectories(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kWriteManifest);
-}
-
-StepOutcome MergeTableRegions::WriteManifest(StepContext& ctx) {
-  if (auto outcome = ChooseBuilder(ctx, data_)) return std::move(*outcome);
-  return SpawnThen(State::kConfirmManifest, BuildChildren(ctx, data_));
-}
-
-StepOutcome MergeTableRegions::ConfirmManifest(StepContext& ctx) {
-  switch (ReadBuildResult(ctx, data_)) {
-    case BuildVerdict::kBuilt: return GoTo(State::kUpdateMeta);
-    case BuildVerdict::kAgain: return GoTo(State::kWriteManifest);
-    case BuildVerdict::kNotClean: break;
-  }
-  return GoTo(State::kGiveUp);
+std::string MergeTableRegions::Subject() const { return fmt::format("the merge of {} regions", data_.parents_size()); }
+Status MergeTableRegions::Allows(const MasterEnv& env, const TableNode& table) const {
+  return AllowsMerges(env.switches, table);
 }
 
 MetaCommit MergeTableRegions::CommitOf(const std::vector<RegionNode>& parents) const {
@@ -139,38 +89,11 @@ MetaCommit MergeTableRegions::CommitOf(const std::vector<RegionNode>& parents) c
 StepOutcome MergeTableRegions::UpdateMeta(StepContext& ctx) {
   auto outcome =
       CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents); });
-  if (outcome) return std::move(*outcome);
+  RATCHET_STEP(outcome);
   ShowReplaced(EnvOf(ctx), data_, ParentsOf(data_));
   RATCHET_LOG(kInfo, "pid={} merged {} regions into {}", ctx.pid(), data_.parents_size(), Merged().encoded_name());
   data_.set_committed(true);
-  return GoTo(State::kOpenMerged);
-}
-
-StepOutcome MergeTableRegions::OpenMerged(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  data_.set_released(true);
-  return SpawnThen(State::kPostOperation, AssignChildren(data_));
-}
-
-StepOutcome MergeTableRegions::PostOperation(StepContext& /*ctx*/) { return Done{}; }
-
-// HBASE-30334: opens all parents again before the failure is reported.
-StepOutcome MergeTableRegions::GiveUp(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  RATCHET_LOG(kWarn, "pid={} rolls back the merge into {}: {}", ctx.pid(), Merged().encoded_name(), data_.why());
-  data_.set_released(true);
-  return SpawnThen(State::kRemoveMerged, ReopenParents(EnvOf(ctx), data_, pid()));
-}
-
-StepOutcome MergeTableRegions::RemoveMerged(StepContext& ctx) {
-  if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
-  return EndFailed{
-      Error(Code::kAborted, fmt::format("the merge of {} regions was rolled back, and they are open again: {}",
-                                        data_.parents_size(), data_.why()))};
-}
-
-void MergeTableRegions::OnRecovered(const procedure::EnvRef& env) {
-  RestoreReshape(env.As<MasterEnv>(), data_, pid(), RegionState::kMergingNew);
+  return GoTo<&MergeTableRegions::OpenChildren>();
 }
 
 }  // namespace ratchet::master

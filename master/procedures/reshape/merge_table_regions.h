@@ -7,77 +7,46 @@
 #include <vector>
 
 #include "master/procedures/reshape/reshape.h"
-#include "procedure/api/rerun_policy.h"
-#include "procedure/api/state_machine_procedure.h"
 
 namespace ratchet::master {
 
-class MergeTableRegions final : public procedure::StateMachineProcedure<MergeTableRegions, pb::ReshapeData>,
-                                public procedure::PresentStateOnly {
+class MergeTableRegions final : public ReshapeProcedure<MergeTableRegions> {
  public:
   static constexpr std::string_view kTypeName = "MergeTableRegions";
-  enum class State : StepNo {
-    kPrepare = 1,
-    kPreOperation = 2,
-    kCloseRegions = 3,
-    kCheckClosed = 4,
-    kCreateMerged = 5,
-    kWriteManifest = 6,
-    kConfirmManifest = 7,
-    kUpdateMeta = 8,
-    kOpenMerged = 9,
-    kPostOperation = 10,
-    kGiveUp = 11,
-    kRemoveMerged = 12,
-  };
+  static constexpr std::string_view kOpenAgain = "they are open again";
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &MergeTableRegions::Prepare, UndoBy(&MergeTableRegions::GiveBack)),
-        On(State::kPreOperation, "PRE_MERGE_OPERATION", &MergeTableRegions::PreOperation, kNothingToUndo,
-           procedure::Spawns("FlushRegion")),
-        On(State::kCloseRegions, "CLOSE_REGIONS", &MergeTableRegions::CloseRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
-        On(State::kCheckClosed, "CHECK_CLOSED_REGIONS", &MergeTableRegions::CheckClosed, kNoReturn),
-        On(State::kCreateMerged, "CREATE_MERGED_REGION", &MergeTableRegions::CreateMerged, kNoReturn),
-        On(State::kWriteManifest, "WRITE_MERGED_MANIFEST", &MergeTableRegions::WriteManifest, kNoReturn,
-           procedure::Spawns("BuildRegions")),
-        On(State::kConfirmManifest, "CONFIRM_MERGED_MANIFEST", &MergeTableRegions::ConfirmManifest, kNoReturn),
-        On(State::kUpdateMeta, "UPDATE_META", &MergeTableRegions::UpdateMeta, kNoReturn),
-        On(State::kOpenMerged, "OPEN_MERGED_REGION", &MergeTableRegions::OpenMerged, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kPostOperation, "POST_OPERATION", &MergeTableRegions::PostOperation, kNoReturn),
-        On(State::kGiveUp, "GIVE_UP", &MergeTableRegions::GiveUp, kNoReturn, procedure::Spawns("TransitRegionState"),
-           kReleasesWhileChildrenRun),
-        On(State::kRemoveMerged, "REMOVE_MERGED_REGION", &MergeTableRegions::RemoveMerged, kNoReturn),
+        On<&MergeTableRegions::Prepare>(1, "PREPARE", UndoBy<&MergeTableRegions::GiveBack>(), kNeedsMeta),
+        On<&MergeTableRegions::Flush>(2, "PRE_MERGE_OPERATION", kNothingToUndo, Spawns("FlushRegion")),
+        On<&MergeTableRegions::Close>(3, "CLOSE_REGIONS", kNoReturn, Spawns("TransitRegionState")),
+        On<&MergeTableRegions::CheckClosed>(4, "CHECK_CLOSED_REGIONS", kNoReturn, kNeedsMeta),
+        On<&MergeTableRegions::MakeDirectories>(5, "CREATE_MERGED_REGION", kNoReturn, kNeedsMeta),
+        On<&MergeTableRegions::Build>(6, "WRITE_MERGED_MANIFEST", kNoReturn, kNeedsMeta, Spawns("BuildRegions")),
+        On<&MergeTableRegions::ConfirmBuild>(7, "CONFIRM_MERGED_MANIFEST", kNoReturn),
+        On<&MergeTableRegions::UpdateMeta>(8, "UPDATE_META", kNoReturn, kNeedsMeta),
+        On<&MergeTableRegions::OpenChildren>(9, "OPEN_MERGED_REGION", kNoReturn, kNeedsMeta,
+                                             Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
+        On<&MergeTableRegions::Finish>(10, "POST_OPERATION", kNoReturn),
+        On<&MergeTableRegions::GiveUp>(11, "GIVE_UP", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
+                                       kReleasesWhileChildrenRun),
+        On<&MergeTableRegions::RemoveNew>(12, "REMOVE_MERGED_REGION", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using ReshapeProcedure::ReshapeProcedure;
   // `parents`: adjacent regions, in any order.
   static ProcedurePtr Make(std::vector<RegionInfo> parents);
   // Returns Ok if the regions are adjacent; otherwise why they cannot be merged.
   [[nodiscard]] static Status CheckNeighbours(std::vector<RegionInfo> parents);
 
-  [[nodiscard]] procedure::LockSet Locks() const override { return ReshapeLocks(data_, {Merged()}); }
-  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override { return CheckNeighbours(ParentsOf(data_)); }
-  [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
-  [[nodiscard]] std::string Describe() const override;
-  void OnRecovered(const procedure::EnvRef& env) override;
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] std::vector<RegionInfo> NewRegions() const { return {Merged()}; }
+  [[nodiscard]] std::string Subject() const;
+  [[nodiscard]] Status Allows(const MasterEnv& env, const TableNode& table) const;
 
  private:
-  StepOutcome Prepare(StepContext& ctx);
-  StepOutcome PreOperation(StepContext& ctx);
-  StepOutcome CloseRegions(StepContext& ctx);
-  StepOutcome CheckClosed(StepContext& ctx);
-  StepOutcome CreateMerged(StepContext& ctx);
-  StepOutcome WriteManifest(StepContext& ctx);
-  StepOutcome ConfirmManifest(StepContext& ctx);
+  friend class ReshapeProcedure<MergeTableRegions>;
   StepOutcome UpdateMeta(StepContext& ctx);
-  StepOutcome OpenMerged(StepContext& ctx);
-  StepOutcome PostOperation(StepContext& ctx);
-  StepOutcome GiveUp(StepContext& ctx);
-  StepOutcome RemoveMerged(StepContext& ctx);
-  Status GiveBack(StepContext& ctx);
 
   [[nodiscard]] RegionInfo Merged() const;
   [[nodiscard]] MetaCommit CommitOf(const std::vector<RegionNode>& parents) const;

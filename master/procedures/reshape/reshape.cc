@@ -10,7 +10,7 @@
 #include "common/base/mutant.h"
 #include "common/model/proto/admin.pb.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/meta_table.h"
 #include "master/policy/placement.h"
@@ -19,7 +19,7 @@
 #include "master/procedures/core/archive_regions.h"
 #include "master/procedures/core/build_regions.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/table/flush_table.h"
 #include "procedure/api/executor.h"
 
@@ -57,7 +57,7 @@ std::optional<ServerName> FormerServer(const pb::ReshapeData& data) {
   return MaybeServerFromData(data.parents(0).last_host());
 }
 
-Result<TableNode> TableOf(MasterEnv& env, const pb::ReshapeData& data) {
+Result<TableNode> TableOfParents(MasterEnv& env, const pb::ReshapeData& data) {
   const RegionInfo parent = FromData(data.parents(0).region());
   const auto table = env.tables.Get(parent.table);
   if (!table) return TableNotFound(parent.table);
@@ -111,6 +111,13 @@ std::vector<RegionInfo> ChildrenOf(const pb::ReshapeData& data) {
   std::vector<RegionInfo> children;
   for (const pb::Region& child : data.children()) children.push_back(FromData(child));
   return children;
+}
+
+Claims ReshapeClaims(const pb::ReshapeData& data) {
+  Claims claims;
+  claims.regions = ParentsOf(data);
+  for (const pb::Region& child : data.children()) claims.regions.push_back(FromData(child));
+  return claims;
 }
 
 procedure::LockSet ReshapeLocks(const pb::ReshapeData& data, const std::vector<RegionInfo>& children) {
@@ -245,9 +252,8 @@ bool ReadCloseResults(StepContext& ctx, pb::ReshapeData& data) {
 }
 
 std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::ReshapeData& data) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
-  const auto table = TableOf(env, data);
+  const auto table = TableOfParents(env, data);
   if (!table.ok()) return Retry{table.error(), std::nullopt};
   return ActUntilDone(ctx, fmt::format("making directories of new regions in data/{}", table->directory),
                       [directory = table->directory, encoded = EncodedChildren(data)](ClusterFiles& files) {
@@ -256,9 +262,8 @@ std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::Resh
 }
 
 std::optional<StepOutcome> ChooseBuilder(StepContext& ctx, pb::ReshapeData& data) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   PlacementRequest request;
   request.encoded = EncodedChildren(data).front();
   request.target = FormerServer(data);
@@ -322,10 +327,17 @@ std::vector<ProcedurePtr> ReopenParents(MasterEnv& env, const pb::ReshapeData& d
   return assigns;
 }
 
+void LogGivenUp(StepContext& ctx, const std::string& subject, const pb::ReshapeData& data) {
+  RATCHET_LOG(kWarn, "pid={} rolls back {}: {}", ctx.pid(), subject, data.why());
+}
+
+Error RolledBack(const std::string& subject, std::string_view open_again, const pb::ReshapeData& data) {
+  return Error(Code::kAborted, fmt::format("{} was rolled back, and {}: {}", subject, open_again, data.why()));
+}
+
 std::optional<StepOutcome> RemoveChildren(StepContext& ctx, const pb::ReshapeData& data) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   const std::vector<std::string> children = EncodedChildren(data);
-  if (auto outcome = ArchiveRegions(ctx, ParentsOf(data).front().table, children)) return outcome;
+  RATCHET_STEP(ArchiveRegions(ctx, ParentsOf(data).front().table, children));
   MasterEnv& env = EnvOf(ctx);
   for (const std::string& child : children) {
     const auto node = env.regions.Get(child);

@@ -12,7 +12,7 @@
 #include "master/cluster/reshape_switches.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/meta_table.h"
-#include "master/procedures/core/server_order.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/snapshot/snapshot.h"
 #include "master/procedures/table/flush_table.h"
 #include "master/procedures/table/new_table.h"
@@ -28,7 +28,7 @@ ProcedurePtr SplitTableRegion::Make(const RegionInfo& parent, const std::string&
 
 Status SplitTableRegion::CheckInitial() const {
   if (data_.parents_size() != 1) return IllegalRequest("a split must have exactly one parent");
-  const RegionInfo parent = Parent();
+  const RegionInfo parent = FirstParent();
   const std::string& key = data_.split_key();
   if (parent.IsMeta()) return IllegalRequest("hbase:meta cannot be split");
   if (!data_.has_split_key() || (parent.Contains(key) && key != parent.start_key)) return Ok();
@@ -39,8 +39,8 @@ Status SplitTableRegion::CheckInitial() const {
                              : fmt::format(" and below its end key '{}'", PrintableText(parent.end_key, "\\'"))));
 }
 
-std::vector<RegionInfo> SplitTableRegion::Daughters() const {
-  const RegionInfo parent = Parent();
+std::vector<RegionInfo> SplitTableRegion::NewRegions() const {
+  const RegionInfo parent = FirstParent();
   std::vector<RegionInfo> daughters(2, parent);
   for (RegionInfo& daughter : daughters) daughter.region_id = RegionIdFor(pid());
   daughters[0].end_key = data_.split_key();
@@ -48,19 +48,20 @@ std::vector<RegionInfo> SplitTableRegion::Daughters() const {
   return daughters;
 }
 
-std::string SplitTableRegion::Describe() const {
-  const RegionInfo parent = Parent();
-  std::string text = fmt::format("table={}, parent={}", parent.table.ToString(), parent.encoded_name());
+procedure::Description SplitTableRegion::Describe() const {
+  const RegionInfo parent = FirstParent();
+  procedure::Description about;
+  about.Add("table", parent.table.ToString()).Add("parent", parent.encoded_name());
   if (data_.children_size() == 2) {
-    text += fmt::format(", daughterA={}, daughterB={}", FromData(data_.children(0)).encoded_name(),
-                        FromData(data_.children(1)).encoded_name());
+    about.Add("daughterA", FromData(data_.children(0)).encoded_name());
+    about.Add("daughterB", FromData(data_.children(1)).encoded_name());
   }
-  if (!data_.why().empty()) text += fmt::format("; given up: {}", PrintableText(data_.why(), ""));
-  return text;
+  if (!data_.why().empty()) about.Section().Note("given up: " + PrintableText(data_.why(), ""));
+  return about;
 }
 
 procedure::LockSet SplitTableRegion::Locks() const {
-  return data_.has_split_key() ? ReshapeLocks(data_, Daughters()) : procedure::LockSet();
+  return data_.has_split_key() ? ReshapeProcedure::Locks() : procedure::LockSet();
 }
 
 // The server flushes the region first, so that its answer considers all data. Runs without locks; the split key is
@@ -68,10 +69,10 @@ procedure::LockSet SplitTableRegion::Locks() const {
 StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
   if (data_.has_split_key()) {
     data_.set_located(true);
-    return GoTo(State::kPrepare);
+    return GoTo<&SplitTableRegion::Prepare>();
   }
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  const RegionInfo parent = Parent();
+  RATCHET_STEP(RequireMetaLoaded(ctx));
+  const RegionInfo parent = FirstParent();
   const std::string encoded = parent.encoded_name();
   if (!ctx.children().empty()) {
     const pb::OrderResult result = ResultOfOrder(ctx);
@@ -91,8 +92,8 @@ StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
   if (!node) return Fail{UnknownRegion(encoded)};
   if (node->state != RegionState::kOpen || !node->location)
     return Fail{IllegalRequest(fmt::format("region {} is {}, not OPEN", encoded, RegionStateText(node->state)))};
-  return SpawnThen(State::kFindSplitPoint,
-                   FlushRegion::Make(data_.parents(0).region(), node->location->ToString(), {}));
+  return SpawnThen<&SplitTableRegion::FindSplitPoint>(
+      FlushRegion::Make(data_.parents(0).region(), node->location->ToString(), {}));
 }
 
 namespace {
@@ -101,74 +102,24 @@ NamespaceDirectory::Claim ClaimOf(const TableName& table) { return {table, /*mak
 
 }  // namespace
 
-StepOutcome SplitTableRegion::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  MasterEnv& env = EnvOf(ctx);
-  const TableName name = Parent().table;
-  const auto table = env.tables.Get(name);
-  if (!table) return Fail{TableNotFound(name)};
-  if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
-  if (Status allowed = AllowsSplits(env.switches, *table); !allowed.ok()) return Fail{allowed.error()};
-  if (Status free = NotHeld(env, name); !free.ok()) return Fail{free.error()};
-  if (Status room = env.namespaces.Take(*env.executor, pid(), ClaimOf(name)); !room.ok()) return Fail{room.error()};
-  data_.clear_children();
-  for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
-  const Status owned = OwnRegions(env, data_, pid(), RegionState::kSplitting, RegionState::kSplittingNew);
-  if (!owned.ok()) return Fail{owned.error()};
-  return GoTo(State::kPreOperation);
+std::string SplitTableRegion::Subject() const { return "the split of region " + FirstParent().encoded_name(); }
+Status SplitTableRegion::Allows(const MasterEnv& env, const TableNode& table) const {
+  return AllowsSplits(env.switches, table);
 }
-
-Status SplitTableRegion::GiveBack(StepContext& ctx) {
-  data_.clear_children();
-  for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
-  GiveBackRegions(EnvOf(ctx), data_, pid());
-  data_.set_begun(false);  // a restart from here on restores nothing
-  return Ok();
-}
-
-// Flushes, so that the close is short; the result does not matter.
-StepOutcome SplitTableRegion::PreOperation(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCloseParent, FlushParents(data_));
-}
-
-StepOutcome SplitTableRegion::CloseParent(StepContext& /*ctx*/) {
-  return SpawnThen(State::kCheckClosed, CloseParents(data_));
-}
-
-StepOutcome SplitTableRegion::CheckClosed(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return GoTo(ReadCloseResults(ctx, data_) ? State::kCreateDaughters : State::kGiveUp);
-}
-
-StepOutcome SplitTableRegion::CreateDaughters(StepContext& ctx) {
-  if (auto outcome = MakeChildDirectories(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kWriteManifests);
-}
-
-StepOutcome SplitTableRegion::WriteManifests(StepContext& ctx) {
-  if (auto outcome = ChooseBuilder(ctx, data_)) return std::move(*outcome);
-  return SpawnThen(State::kConfirmManifests, BuildChildren(ctx, data_));
-}
-
-StepOutcome SplitTableRegion::ConfirmManifests(StepContext& ctx) {
-  switch (ReadBuildResult(ctx, data_)) {
-    case BuildVerdict::kBuilt: return GoTo(State::kUpdateMeta);
-    case BuildVerdict::kAgain: return GoTo(State::kWriteManifests);
-    case BuildVerdict::kNotClean: break;
-  }
-  return GoTo(State::kGiveUp);
+Status SplitTableRegion::Reserve(MasterEnv& env) const {
+  return env.namespaces.Take(*env.executor, pid(), ClaimOf(FirstParent().table));
 }
 
 MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {
   MetaCommit commit;
   RegionRow before;
-  before.region = Parent();
+  before.region = FirstParent();
   before.transition = parent.transition;
   RegionRow after = before;
   after.region.split = after.region.offline = true;  // clients skip rows with these flags
   after.state = RegionState::kSplit;
   after.transition = parent.transition + 1;
-  after.daughters = Daughters();
+  after.daughters = NewRegions();
   commit.expected.push_back({EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(before)), false});
   commit.edits.push_back(EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(after)));
   for (const RegionRow& row : ChildRows(data_)) {
@@ -181,9 +132,9 @@ MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {
 StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
   auto outcome =
       CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents.front()); });
-  if (outcome) return std::move(*outcome);
+  RATCHET_STEP(outcome);
   MasterEnv& env = EnvOf(ctx);
-  const std::string parent = Parent().encoded_name();
+  const std::string parent = FirstParent().encoded_name();
   (void)env.regions.Update(parent, [](RegionNode& node) {
     if (node.state != RegionState::kSplit) node.transition += 1;
     node.state = RegionState::kSplit;
@@ -193,36 +144,15 @@ StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
   env.namespaces.Release(pid());  // from here on the daughters themselves are counted
   env.regions.Disown(parent, pid());
   RATCHET_LOG(kInfo, "pid={} split region {} at '{}' into {} and {}", ctx.pid(), parent,
-              PrintableText(data_.split_key(), "\\'"), Daughters()[0].encoded_name(), Daughters()[1].encoded_name());
+              PrintableText(data_.split_key(), "\\'"), NewRegions()[0].encoded_name(), NewRegions()[1].encoded_name());
   data_.set_committed(true);
-  return GoTo(State::kOpenChildren);
-}
-
-StepOutcome SplitTableRegion::OpenChildren(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  data_.set_released(true);
-  return SpawnThen(State::kPostOperation, AssignChildren(data_));
-}
-
-StepOutcome SplitTableRegion::PostOperation(StepContext& /*ctx*/) { return Done{}; }
-
-StepOutcome SplitTableRegion::GiveUp(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  RATCHET_LOG(kWarn, "pid={} rolls back the split of {}: {}", ctx.pid(), Parent().encoded_name(), data_.why());
-  data_.set_released(true);
-  return SpawnThen(State::kRemoveDaughters, ReopenParents(EnvOf(ctx), data_, pid()));
-}
-
-StepOutcome SplitTableRegion::RemoveDaughters(StepContext& ctx) {
-  if (auto outcome = RemoveChildren(ctx, data_)) return std::move(*outcome);
-  return EndFailed{Error(Code::kAborted, fmt::format("the split of region {} was rolled back, and it is open again: {}",
-                                                     Parent().encoded_name(), data_.why()))};
+  return GoTo<&SplitTableRegion::OpenChildren>();
 }
 
 void SplitTableRegion::OnRecovered(const procedure::EnvRef& env) {
-  MasterEnv& master = env.As<MasterEnv>();
-  RestoreReshape(master, data_, pid(), RegionState::kSplittingNew);
-  if (data_.children_size() > 0 && !data_.committed()) master.namespaces.Restore(pid(), ClaimOf(Parent().table));
+  ReshapeProcedure::OnRecovered(env);
+  if (data_.children_size() > 0 && !data_.committed())
+    env.As<MasterEnv>().namespaces.Restore(pid(), ClaimOf(FirstParent().table));
 }
 
 }  // namespace ratchet::master

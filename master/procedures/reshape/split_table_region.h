@@ -11,54 +11,34 @@
 #include <vector>
 
 #include "master/procedures/reshape/reshape.h"
-#include "procedure/api/rerun_policy.h"
-#include "procedure/api/state_machine_procedure.h"
 
 namespace ratchet::master {
 
-class SplitTableRegion final : public procedure::StateMachineProcedure<SplitTableRegion, pb::ReshapeData>,
-                               public procedure::PresentStateOnly {
+class SplitTableRegion final : public ReshapeProcedure<SplitTableRegion> {
  public:
   static constexpr std::string_view kTypeName = "SplitTableRegion";
-  enum class State : StepNo {
-    kPrepare = 1,
-    kPreOperation = 2,
-    kCloseParent = 3,
-    kCheckClosed = 4,
-    kCreateDaughters = 5,
-    kWriteManifests = 6,
-    kConfirmManifests = 7,
-    kUpdateMeta = 8,
-    kOpenChildren = 9,
-    kPostOperation = 10,
-    kGiveUp = 11,
-    kRemoveDaughters = 12,
-    kFindSplitPoint = 13,
-  };
+  static constexpr RegionState kParents = RegionState::kSplitting;
+  static constexpr RegionState kChildren = RegionState::kSplittingNew;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kFindSplitPoint, "FIND_SPLIT_POINT", &SplitTableRegion::FindSplitPoint, kNothingToUndo,
-           procedure::Spawns("FlushRegion")),
-        On(State::kPrepare, "PREPARE", &SplitTableRegion::Prepare, UndoBy(&SplitTableRegion::GiveBack)),
-        On(State::kPreOperation, "PRE_OPERATION", &SplitTableRegion::PreOperation, kNothingToUndo,
-           procedure::Spawns("FlushRegion")),
-        On(State::kCloseParent, "CLOSE_PARENT_REGION", &SplitTableRegion::CloseParent, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
-        On(State::kCheckClosed, "CHECK_CLOSED_REGIONS", &SplitTableRegion::CheckClosed, kNoReturn),
-        On(State::kCreateDaughters, "CREATE_DAUGHTER_REGIONS", &SplitTableRegion::CreateDaughters, kNoReturn),
-        On(State::kWriteManifests, "WRITE_DAUGHTER_MANIFESTS", &SplitTableRegion::WriteManifests, kNoReturn,
-           procedure::Spawns("BuildRegions")),
-        On(State::kConfirmManifests, "CONFIRM_DAUGHTER_MANIFESTS", &SplitTableRegion::ConfirmManifests, kNoReturn),
-        On(State::kUpdateMeta, "UPDATE_META", &SplitTableRegion::UpdateMeta, kNoReturn),
-        On(State::kOpenChildren, "OPEN_CHILD_REGIONS", &SplitTableRegion::OpenChildren, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kPostOperation, "POST_OPERATION", &SplitTableRegion::PostOperation, kNoReturn),
-        On(State::kGiveUp, "GIVE_UP", &SplitTableRegion::GiveUp, kNoReturn, procedure::Spawns("TransitRegionState"),
-           kReleasesWhileChildrenRun),
-        On(State::kRemoveDaughters, "REMOVE_DAUGHTER_REGIONS", &SplitTableRegion::RemoveDaughters, kNoReturn),
+        On<&SplitTableRegion::FindSplitPoint>(13, "FIND_SPLIT_POINT", kNothingToUndo, Spawns("FlushRegion")),
+        On<&SplitTableRegion::Prepare>(1, "PREPARE", UndoBy<&SplitTableRegion::GiveBack>(), kNeedsMeta),
+        On<&SplitTableRegion::Flush>(2, "PRE_OPERATION", kNothingToUndo, Spawns("FlushRegion")),
+        On<&SplitTableRegion::Close>(3, "CLOSE_PARENT_REGION", kNoReturn, Spawns("TransitRegionState")),
+        On<&SplitTableRegion::CheckClosed>(4, "CHECK_CLOSED_REGIONS", kNoReturn, kNeedsMeta),
+        On<&SplitTableRegion::MakeDirectories>(5, "CREATE_DAUGHTER_REGIONS", kNoReturn, kNeedsMeta),
+        On<&SplitTableRegion::Build>(6, "WRITE_DAUGHTER_MANIFESTS", kNoReturn, kNeedsMeta, Spawns("BuildRegions")),
+        On<&SplitTableRegion::ConfirmBuild>(7, "CONFIRM_DAUGHTER_MANIFESTS", kNoReturn),
+        On<&SplitTableRegion::UpdateMeta>(8, "UPDATE_META", kNoReturn, kNeedsMeta),
+        On<&SplitTableRegion::OpenChildren>(9, "OPEN_CHILD_REGIONS", kNoReturn, kNeedsMeta,
+                                            Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
+        On<&SplitTableRegion::Finish>(10, "POST_OPERATION", kNoReturn),
+        On<&SplitTableRegion::GiveUp>(11, "GIVE_UP", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
+                                      kReleasesWhileChildrenRun),
+        On<&SplitTableRegion::RemoveNew>(12, "REMOVE_DAUGHTER_REGIONS", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using ReshapeProcedure::ReshapeProcedure;
   // `split_key`: the first row of the second daughter, inside the parent's range. Empty: the parent's server chooses a
   // key that makes two regions of about the same size.
   static ProcedurePtr Make(const RegionInfo& parent, const std::string& split_key);
@@ -67,29 +47,19 @@ class SplitTableRegion final : public procedure::StateMachineProcedure<SplitTabl
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return data_.located(); }
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] Status CheckBypass() const override { return CheckReshapeBypass(data_); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
+  // The daughters. Their ids come from the pid, so they are never reused.
+  [[nodiscard]] std::vector<RegionInfo> NewRegions() const;
+  [[nodiscard]] std::string Subject() const;
+  [[nodiscard]] Status Allows(const MasterEnv& env, const TableNode& table) const;
+  [[nodiscard]] Status Reserve(MasterEnv& env) const;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
+  friend class ReshapeProcedure<SplitTableRegion>;
   StepOutcome FindSplitPoint(StepContext& ctx);
-  StepOutcome Prepare(StepContext& ctx);
-  StepOutcome PreOperation(StepContext& ctx);
-  StepOutcome CloseParent(StepContext& ctx);
-  StepOutcome CheckClosed(StepContext& ctx);
-  StepOutcome CreateDaughters(StepContext& ctx);
-  StepOutcome WriteManifests(StepContext& ctx);
-  StepOutcome ConfirmManifests(StepContext& ctx);
   StepOutcome UpdateMeta(StepContext& ctx);
-  StepOutcome OpenChildren(StepContext& ctx);
-  StepOutcome PostOperation(StepContext& ctx);
-  StepOutcome GiveUp(StepContext& ctx);
-  StepOutcome RemoveDaughters(StepContext& ctx);
-  Status GiveBack(StepContext& ctx);
 
-  [[nodiscard]] RegionInfo Parent() const { return FromData(data_.parents(0).region()); }
-  // Their ids come from the pid, so they are never reused.
-  [[nodiscard]] std::vector<RegionInfo> Daughters() const;
   [[nodiscard]] MetaCommit CommitOf(const RegionNode& parent) const;
 };
 

@@ -8,10 +8,6 @@
 
 #include "common/model/codec.h"
 #include "common/model/proto/snapshot.pb.h"
-#include "master/cluster/server_directory.h"
-#include "master/env/region_servers.h"
-#include "master/procedures/core/master_options.h"
-#include "master/procedures/core/server_order.h"
 
 namespace ratchet::master {
 namespace {
@@ -25,9 +21,31 @@ CopyOrder::Source SourceOf(const pb::CopyRegionData& data) {
   return CopyOrder::Source::kPart;
 }
 
-Result<CopyOrder> MakeOrder(const pb::CopyRegionData& data, ProcId pid) {
+// Returns true for the answer of a server that does not have the region open, or not yet.
+bool IsElsewhere(std::string_view error_class) {
+  return error_class == "org.apache.hadoop.hbase.NotServingRegionException" ||
+         error_class == "org.apache.hadoop.hbase.exceptions.RegionMovedException" ||
+         error_class == "org.apache.hadoop.hbase.exceptions.RegionOpeningException";
+}
+
+}  // namespace
+
+template <class P>
+procedure::Description CopyOrderProcedure<P>::Describe() const {
+  const pb::CopyRegionData& data = this->data_;
+  const RegionInfo source = FromData(data.source());
+  procedure::Description about;
+  about.Add("snapshot", data.snapshot()).Add("table", source.table.ToString()).Add("region", source.encoded_name());
+  about.Add("server", data.server());
+  if (!data.has_target()) return about;
+  const RegionInfo target = FromData(data.target());
+  return about.Add("into table", target.table.ToString()).Add("region", target.encoded_name());
+}
+
+template <class P>
+Acted<Result<CopyOrder>> CopyOrderProcedure<P>::MakeOrder(StepContext& /*ctx*/) const {
+  const pb::CopyRegionData& data = this->data_;
   CopyOrder order;
-  order.id = {pid, data.attempt()};
   order.kind = SourceOf(data);
   order.source = FromData(data.source());
   order.target = data.has_target() ? FromData(data.target()) : order.source;
@@ -38,59 +56,17 @@ Result<CopyOrder> MakeOrder(const pb::CopyRegionData& data, ProcId pid) {
   order.build_number = data.build_number();
   order.part = data.part();
   hbase::pb::TableSchema schema;
-  if (!schema.ParseFromString(data.schema())) return Error(Code::kCorruption, "unreadable table schema");
-  RATCHET_ASSIGN(TableDescriptor descriptor, FromProto(schema));
-  order.schema = std::make_shared<const TableDescriptor>(std::move(descriptor));
-  return order;
-}
-
-// Returns true for the answer of a server that does not have the region open, or not yet.
-bool IsElsewhere(std::string_view error_class) {
-  return error_class == "org.apache.hadoop.hbase.NotServingRegionException" ||
-         error_class == "org.apache.hadoop.hbase.exceptions.RegionMovedException" ||
-         error_class == "org.apache.hadoop.hbase.exceptions.RegionOpeningException";
-}
-
-std::string Named(std::string result, const std::string& source) {
-  pb::OrderResult named = ReadOrderResult(result);
-  named.set_encoded_region(source);
-  return named.SerializeAsString();
-}
-
-}  // namespace
-
-template <class P>
-procedure::Absorbed CopyOrderProcedure<P>::Absorb(std::string_view message) {
-  return AbsorbInto(this->data_, message, this->data_.server());
+  if (!schema.ParseFromString(data.schema()))
+    return {std::nullopt, Error(Code::kCorruption, "unreadable table schema")};
+  auto descriptor = FromProto(schema);
+  if (!descriptor.ok()) return {std::nullopt, descriptor.error()};
+  order.schema = std::make_shared<const TableDescriptor>(*std::move(descriptor));
+  return Ready(std::move(order));
 }
 
 template <class P>
-std::string CopyOrderProcedure<P>::Describe() const {
-  const pb::CopyRegionData& data = this->data_;
-  const RegionInfo source = FromData(data.source());
-  std::string text = fmt::format("snapshot={}, table={}, region={}, server={}", data.snapshot(),
-                                 source.table.ToString(), source.encoded_name(), data.server());
-  if (data.has_target()) {
-    const RegionInfo target = FromData(data.target());
-    text += fmt::format(", into table={}, region={}", target.table.ToString(), target.encoded_name());
-  }
-  return text;
-}
-
-template <class P>
-StepOutcome CopyOrderProcedure<P>::Dispatch(StepContext& ctx) {
-  const pb::CopyRegionData& data = this->data_;
-  MasterEnv& env = EnvOf(ctx);
-  const std::string source = FromData(data.source()).encoded_name();
-  const ServerName server = ServerFromData(data.server());
-  auto ticket = ctx.TakeTicket(ServerDirectory::SettlementEvent(server));
-  if (data.has_answer()) return Done{Named(ServerOrderResult(data.answer()), source)};
-  if (!env.servers.IsOnline(server)) return Done{Named(ServerGoneResult(data.server()), source)};
-  Result<CopyOrder> order = MakeOrder(data, ctx.pid());
-  if (!order.ok()) return Retry{order.error(), std::nullopt};
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  env.region_servers.Dispatch(server, std::move(*order));
-  return Await{std::move(ticket), env.options.order_resend};
+void CopyOrderProcedure<P>::Fill(pb::OrderResult& result) const {
+  result.set_encoded_region(FromData(this->data_.source()).encoded_name());
 }
 
 template class CopyOrderProcedure<SnapshotRegion>;

@@ -5,16 +5,13 @@
 // then does not use (S37: numbered build output; S47: orders without ownership).
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "master/cluster/region_directory.h"
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/snapshot/snapshot_data.pb.h"
-#include "procedure/api/rerun_policy.h"
 
 namespace hbase::pb {
 class CopyRegionResult;
@@ -24,21 +21,12 @@ namespace ratchet::master {
 
 // Common base of both.
 template <class P>
-class CopyOrderProcedure : public procedure::StateMachineProcedure<P, pb::CopyRegionData>,
-                           public procedure::FromTheBeginning {
-  using Base = procedure::StateMachineProcedure<P, pb::CopyRegionData>;
-
+class CopyOrderProcedure : public RemoteOrder<P, pb::CopyRegionData> {
  public:
-  using Base::Base;
-  enum class State : StepNo { kDispatch = 1 };
-  static constexpr auto Steps() {
-    return std::array{Base::On(State::kDispatch, "DISPATCH", &P::Dispatch, Base::kNothingToUndo)};
-  }
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return this->data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
-
-  StepOutcome Dispatch(StepContext& ctx);
+  using RemoteOrder<P, pb::CopyRegionData>::RemoteOrder;
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] Acted<Result<CopyOrder>> MakeOrder(StepContext& ctx) const;
+  void Fill(pb::OrderResult& result) const;
 };
 
 class SnapshotRegion final : public CopyOrderProcedure<SnapshotRegion> {

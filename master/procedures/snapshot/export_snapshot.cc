@@ -11,7 +11,6 @@
 #include "master/cluster/snapshot_export.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/snapshot/snapshot_copy.h"
-#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
@@ -26,8 +25,11 @@ Acted<Status> PutInExport(StepContext& ctx, const std::string& place, const std:
 
 }  // namespace
 
-std::string DescribeTransfer(const pb::SnapshotTransferData& data) {
-  return fmt::format("snapshot={}, place={}", data.snapshot(), data.place()) + RegionsLeftText(RegionsToTransfer(data));
+procedure::Description DescribeTransfer(const pb::SnapshotTransferData& data) {
+  procedure::Description about;
+  about.Add("snapshot", data.snapshot()).Add("place", data.place());
+  AddRegionsLeft(about, RegionsToTransfer(data));
+  return about;
 }
 
 std::optional<procedure::PartsLeft> RegionsToTransfer(const pb::SnapshotTransferData& data) {
@@ -48,14 +50,6 @@ Result<std::vector<std::string>> NextRegions(const pb::SnapshotTransferData& dat
   return next;
 }
 
-std::size_t UnfinishedTransfers(const MasterEnv& env, ProcId self) {
-  std::size_t others = 0;
-  for (const char* type : {"ExportSnapshot", "ImportSnapshot"}) {
-    for (const ProcId pid : env.executor->FindUnfinished(type)) others += pid == self ? 0 : 1;
-  }
-  return others;
-}
-
 ProcedurePtr ExportSnapshot::Make(const std::string& snapshot, const std::string& place) {
   pb::SnapshotTransferData data;
   data.set_snapshot(snapshot);
@@ -68,7 +62,7 @@ procedure::LockSet ExportSnapshot::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Table("export:" + data_.place()))};
 }
 
-std::string ExportSnapshot::Describe() const { return DescribeTransfer(data_); }
+procedure::Description ExportSnapshot::Describe() const { return DescribeTransfer(data_); }
 std::optional<procedure::PartsLeft> ExportSnapshot::Parts() const { return RegionsToTransfer(data_); }
 
 // From here on the place belongs to this snapshot; another snapshot of the same name is refused.
@@ -77,18 +71,18 @@ StepOutcome ExportSnapshot::Prepare(StepContext& ctx) {
   if (Status allowed = CheckExportPlace(env.options.snapshot_export_dir, data_.place()); !allowed.ok())
     return Fail{allowed.error()};
   auto found = FindForStep(ctx, data_.snapshot());
-  if (found.wait) return *std::move(found.wait);
+  RATCHET_STEP(found.wait);
   const auto& snapshot = *found.result;
   if (!snapshot.ok()) return AgainUnlessFinal(snapshot.error());
   auto read = PartsForStep(ctx, snapshot->directory);
-  if (read.wait) return *std::move(read.wait);
+  RATCHET_STEP(read.wait);
   const auto& parts = *read.result;
   if (!parts.ok()) return AgainUnlessFinal(parts.error());
   const std::string source = fmt::format("{} {}", snapshot->directory, snapshot->description.creation_time());
   auto owner =
       ActOnFiles(ctx, fmt::format("reading {}/{}", data_.place(), kExportSource),
                  [place = data_.place()](ClusterFiles& files) { return files.ReadExportFile(place, kExportSource); });
-  if (owner.wait) return *std::move(owner.wait);
+  RATCHET_STEP(owner.wait);
   const auto& there = *owner.result;
   if (there.ok() && *there != source) {
     return Fail{SnapshotFailed(
@@ -96,11 +90,11 @@ StepOutcome ExportSnapshot::Prepare(StepContext& ctx) {
   }
   if (!there.ok() && there.error().code() != Code::kNotFound) return AgainUnlessFinal(there.error());
   auto put = PutInExport(ctx, data_.place(), kExportSource, source);
-  if (put.wait) return *std::move(put.wait);
+  RATCHET_STEP(put.wait);
   if (!put.result->ok()) return AgainUnlessFinal(put.result->error());
   data_.set_directory(snapshot->directory);
   data_.set_regions(static_cast<std::uint32_t>(parts->part_size()));
-  return GoTo(State::kCopyRegions);
+  return GoTo<&ExportSnapshot::CopyRegions>();
 }
 
 StepOutcome ExportSnapshot::CopyRegions(StepContext& ctx) {
@@ -109,13 +103,12 @@ StepOutcome ExportSnapshot::CopyRegions(StepContext& ctx) {
     return Fail{SnapshotFailed(fmt::format("snapshot {} was deleted while it was being exported", data_.snapshot()))};
   };
   auto read = PartsForStep(ctx, data_.directory());
-  if (read.wait) return *std::move(read.wait);
+  RATCHET_STEP(read.wait);
   const auto& parts = *read.result;
   if (!parts.ok()) return parts.error().code() == Code::kNotFound ? gone() : AgainUnlessFinal(parts.error());
   const auto next = NextRegions(data_, *parts);
   if (!next.ok()) return Fail{next.error()};
-  if (next->empty()) return GoTo(State::kComplete);
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  if (next->empty()) return GoTo<&ExportSnapshot::Complete>();
   const auto copied = ctx.AsyncCall<Result<CopiedFiles>>("copy", [&](std::function<void(Result<CopiedFiles>)> done) {
     env.files.ExportRegions(data_.directory(), *next, data_.place(), std::move(done));
   });
@@ -128,7 +121,7 @@ StepOutcome ExportSnapshot::CopyRegions(StepContext& ctx) {
                                 const auto parts_now = PartsOf(files, directory);
                                 return parts_now.ok() ? Ok() : Status(parts_now.error());
                               });
-      if (again.wait) return *std::move(again.wait);
+      RATCHET_STEP(again.wait);
       if (!again.result->ok()) return gone();
     }
     if (ctx.attempt() >= kMostTransferFailures) return Fail{SnapshotFailed(why.message())};
@@ -137,7 +130,7 @@ StepOutcome ExportSnapshot::CopyRegions(StepContext& ctx) {
   data_.set_regions_done(data_.regions_done() + static_cast<std::uint32_t>(next->size()));
   data_.set_files(data_.files() + copied->value().files);
   data_.set_bytes(data_.bytes() + copied->value().bytes);
-  return GoTo(State::kCopyRegions);
+  return GoTo<&ExportSnapshot::CopyRegions>();
 }
 
 StepOutcome ExportSnapshot::Complete(StepContext& ctx) {
@@ -146,10 +139,10 @@ StepOutcome ExportSnapshot::Complete(StepContext& ctx) {
     auto read = ActOnFiles(
         ctx, fmt::format("reading snapshots/{}/{}", data_.directory(), name),
         [directory = data_.directory(), name](ClusterFiles& files) { return files.ReadSnapshotFile(directory, name); });
-    if (read.wait) return *std::move(read.wait);
+    RATCHET_STEP(read.wait);
     if (!read.result->ok()) return Fail{SnapshotFailed(read.result->error().message())};
     auto put = PutInExport(ctx, data_.place(), name, **read.result);
-    if (put.wait) return *std::move(put.wait);
+    RATCHET_STEP(put.wait);
     if (!put.result->ok()) {
       const Error& why = put.result->error();
       if (ctx.attempt() >= kMostTransferFailures) return Fail{SnapshotFailed(why.message())};

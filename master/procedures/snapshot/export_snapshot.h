@@ -1,4 +1,5 @@
-// ExportSnapshot: copies a complete snapshot into a directory outside of the cluster (cluster/snapshot_export.h).
+// ExportSnapshot: copies a complete snapshot into a directory outside of the cluster
+// (master/cluster/snapshot_export.h).
 //
 // The cluster is not changed, so no step has an undo. No lock is held, because a snapshot never changes; if it is
 // deleted meanwhile, the export fails. The next export to the same place continues a failed or aborted one.
@@ -17,28 +18,24 @@
 
 namespace ratchet::master {
 
-class ExportSnapshot final : public procedure::StateMachineProcedure<ExportSnapshot, pb::SnapshotTransferData>,
+class ExportSnapshot final : public MasterProcedure<ExportSnapshot, pb::SnapshotTransferData>,
                              public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "ExportSnapshot";
-  enum class State : StepNo {
-    kPrepare = 1,
-    kCopyRegions = 2,
-    kComplete = 3,
-  };
+  static constexpr ClaimKinds kClaims = kClaimsExports;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &ExportSnapshot::Prepare, kNothingToUndo),
-        On(State::kCopyRegions, "COPY_REGIONS", &ExportSnapshot::CopyRegions, kNothingToUndo),
-        On(State::kComplete, "COMPLETE_EXPORT", &ExportSnapshot::Complete, kNothingToUndo),
+        On<&ExportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo),
+        On<&ExportSnapshot::CopyRegions>(2, "COPY_REGIONS", kNothingToUndo, kActsOnStorage),
+        On<&ExportSnapshot::Complete>(3, "COMPLETE_EXPORT", kNothingToUndo),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const std::string& snapshot, const std::string& place);
 
   // Locks the place until it belongs to this snapshot, so that no other export checks and takes it meanwhile.
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
  private:
@@ -53,13 +50,11 @@ inline constexpr int kRegionsAtATime = 16;
 // Maximum number of failures of one task in a row; each is retried after a pause.
 inline constexpr std::uint32_t kMostTransferFailures = 5;
 
-[[nodiscard]] std::string DescribeTransfer(const pb::SnapshotTransferData& data);
+[[nodiscard]] procedure::Description DescribeTransfer(const pb::SnapshotTransferData& data);
 [[nodiscard]] std::optional<procedure::PartsLeft> RegionsToTransfer(const pb::SnapshotTransferData& data);
 // Returns the regions of `parts` that the record names as the next ones. Error SnapshotDamaged: a part names no valid
 // region.
 [[nodiscard]] Result<std::vector<std::string>> NextRegions(const pb::SnapshotTransferData& data,
                                                            const hbase::pb::SnapshotParts& parts);
-// Number of unfinished exports and imports, without `self`.
-[[nodiscard]] std::size_t UnfinishedTransfers(const MasterEnv& env, ProcId self = ProcId());
 
 }  // namespace ratchet::master

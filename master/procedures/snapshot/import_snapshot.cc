@@ -84,7 +84,7 @@ StepOutcome ImportSnapshot::Prepare(StepContext& ctx) {
   if (Status allowed = CheckExportPlace(env.options.snapshot_export_dir, data_.place()); !allowed.ok())
     return Fail{allowed.error()};
   auto read = ReadExportForStep(ctx, data_.place());
-  if (read.wait) return *std::move(read.wait);
+  RATCHET_STEP(read.wait);
   Result<Exported>& exported = *read.result;
   if (!exported.ok()) return AgainUnlessFinal(exported.error());
   if (data_.snapshot().empty()) data_.set_snapshot(exported->description.name());
@@ -95,7 +95,7 @@ StepOutcome ImportSnapshot::Prepare(StepContext& ctx) {
     return Fail{SnapshotFailed(fmt::format("pid={} is already making snapshot {}", hold.pid, hold.name))};
   }
   auto there = FindForStep(ctx, data_.snapshot());
-  if (there.wait) return *std::move(there.wait);
+  RATCHET_STEP(there.wait);
   if (there.result->ok()) return Fail{SnapshotExists(data_.snapshot())};
   if (there.result->error().code() != Code::kNotFound) return AgainUnlessFinal(there.result->error());
   exported->description.set_name(data_.snapshot());
@@ -103,18 +103,18 @@ StepOutcome ImportSnapshot::Prepare(StepContext& ctx) {
   data_.set_description(exported->description.SerializeAsString());
   data_.set_directory(SnapshotDirectoryName(data_.snapshot(), ctx.pid()));
   data_.set_regions(static_cast<std::uint32_t>(exported->parts.part_size()));
-  return GoTo(State::kWriteInfo);
+  return GoTo<&ImportSnapshot::WriteInfo>();
 }
 
 StepOutcome ImportSnapshot::GiveUp(StepContext& ctx, const Error& why) {
-  if (auto outcome = ArchiveForStep(ctx, data_.directory())) return std::move(*outcome);
+  RATCHET_STEP(ArchiveForStep(ctx, data_.directory()));
   return Fail{why};
 }
 
 // Stores the list of parts too, so that later steps do not depend on the export's files.
 StepOutcome ImportSnapshot::WriteInfo(StepContext& ctx) {
   auto read = ReadExportForStep(ctx, data_.place());
-  if (read.wait) return *std::move(read.wait);
+  RATCHET_STEP(read.wait);
   const Result<Exported>& exported = *read.result;
   if (!exported.ok()) return GiveUp(ctx, exported.error());
   std::vector<std::string> encoded;
@@ -122,10 +122,10 @@ StepOutcome ImportSnapshot::WriteInfo(StepContext& ctx) {
   if (encoded.size() != data_.regions())
     return GiveUp(ctx, SnapshotFailed(fmt::format("{} has changed while it was being imported", data_.place())));
   auto made = MakeSnapshotLayout(ctx, data_.directory(), std::move(encoded));
-  if (made.wait) return *std::move(made.wait);
+  RATCHET_STEP(made.wait);
   if (made.result->ok()) made = PutForStep(ctx, data_.directory(), kSnapshotParts, exported->parts.SerializeAsString());
-  if (made.wait) return *std::move(made.wait);
-  if (made.result->ok()) return GoTo(State::kCopyRegions);
+  RATCHET_STEP(made.wait);
+  if (made.result->ok()) return GoTo<&ImportSnapshot::CopyRegions>();
   const Error& why = made.result->error();
   if (why.code() == Code::kNoSpace || why.code() == Code::kInvalidArgument) return GiveUp(ctx, why);
   return Retry{why, std::nullopt};
@@ -134,13 +134,12 @@ StepOutcome ImportSnapshot::WriteInfo(StepContext& ctx) {
 StepOutcome ImportSnapshot::CopyRegions(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   auto read = PartsForStep(ctx, data_.directory());
-  if (read.wait) return *std::move(read.wait);
+  RATCHET_STEP(read.wait);
   const auto& parts = *read.result;
   if (!parts.ok()) return GiveUp(ctx, parts.error());
   const auto next = NextRegions(data_, *parts);
   if (!next.ok()) return GiveUp(ctx, next.error());
-  if (next->empty()) return GoTo(State::kVerify);
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  if (next->empty()) return GoTo<&ImportSnapshot::Verify>();
   const auto copied = ctx.AsyncCall<Result<CopiedFiles>>("copy", [&](std::function<void(Result<CopiedFiles>)> done) {
     env.files.ImportRegions(data_.place(), *next, data_.directory(), std::move(done));
   });
@@ -155,26 +154,26 @@ StepOutcome ImportSnapshot::CopyRegions(StepContext& ctx) {
   data_.set_regions_done(data_.regions_done() + static_cast<std::uint32_t>(next->size()));
   data_.set_files(data_.files() + copied->value().files);
   data_.set_bytes(data_.bytes() + copied->value().bytes);
-  return GoTo(State::kCopyRegions);
+  return GoTo<&ImportSnapshot::CopyRegions>();
 }
 
 StepOutcome ImportSnapshot::Verify(StepContext& ctx) {
   auto read = PartsForStep(ctx, data_.directory());
-  if (read.wait) return *std::move(read.wait);
+  RATCHET_STEP(read.wait);
   const auto& parts = *read.result;
   if (!parts.ok()) return GiveUp(ctx, parts.error());
   hbase::pb::SnapshotDescription description;
   if (!description.ParseFromString(data_.description()))
     return GiveUp(ctx, Error(Code::kCorruption, "the recorded description of the snapshot cannot be read"));
   if (Status sound = CheckParts(description, *parts); !sound.ok()) return GiveUp(ctx, sound.error());
-  return GoTo(State::kComplete);
+  return GoTo<&ImportSnapshot::Complete>();
 }
 
 StepOutcome ImportSnapshot::Complete(StepContext& ctx) {
   auto put = PutForStep(ctx, data_.directory(), kSnapshotComplete, data_.description());
-  if (put.wait) return *std::move(put.wait);
+  RATCHET_STEP(put.wait);
   if (!put.result->ok()) return Retry{put.result->error(), std::nullopt};
-  return GoTo(State::kPostOperation);
+  return GoTo<&ImportSnapshot::PostOperation>();
 }
 
 StepOutcome ImportSnapshot::PostOperation(StepContext& ctx) {

@@ -1,4 +1,5 @@
-// ImportSnapshot: makes a complete snapshot from an export (cluster/snapshot_export.h) of this or another cluster.
+// ImportSnapshot: makes a complete snapshot from an export (master/cluster/snapshot_export.h) of this or another
+// cluster.
 //
 // It checks each file against the checksum of the export. As in Snapshot, no step has an undo: the procedure archives
 // its directory before it fails, and SnapshotAdmin::CleanUp does so if an operator ends it. It locks no table, because
@@ -14,34 +15,27 @@
 
 namespace ratchet::master {
 
-class ImportSnapshot final : public procedure::StateMachineProcedure<ImportSnapshot, pb::SnapshotTransferData>,
+class ImportSnapshot final : public MasterProcedure<ImportSnapshot, pb::SnapshotTransferData>,
                              public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "ImportSnapshot";
-  enum class State : StepNo {
-    kPrepare = 1,
-    kWriteInfo = 2,
-    kCopyRegions = 3,
-    kVerify = 4,
-    kComplete = 5,
-    kPostOperation = 6,
-  };
+  static constexpr ClaimKinds kClaims = kClaimsExports;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &ImportSnapshot::Prepare, kNothingToUndo),
-        On(State::kWriteInfo, "WRITE_SNAPSHOT_INFO", &ImportSnapshot::WriteInfo, kNothingToUndo),
-        On(State::kCopyRegions, "COPY_REGIONS", &ImportSnapshot::CopyRegions, kNothingToUndo),
-        On(State::kVerify, "VERIFIER_SNAPSHOT", &ImportSnapshot::Verify, kNothingToUndo),
-        On(State::kComplete, "COMPLETE_SNAPSHOT", &ImportSnapshot::Complete, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &ImportSnapshot::PostOperation, kNoReturn),
+        On<&ImportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo),
+        On<&ImportSnapshot::WriteInfo>(2, "WRITE_SNAPSHOT_INFO", kNothingToUndo),
+        On<&ImportSnapshot::CopyRegions>(3, "COPY_REGIONS", kNothingToUndo, kActsOnStorage),
+        On<&ImportSnapshot::Verify>(4, "VERIFIER_SNAPSHOT", kNothingToUndo),
+        On<&ImportSnapshot::Complete>(5, "COMPLETE_SNAPSHOT", kNoReturn),
+        On<&ImportSnapshot::PostOperation>(6, "POST_OPERATION", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // `name`: empty for the name at the export.
   static ProcedurePtr Make(const std::string& place, const std::string& name);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return {}; }
-  [[nodiscard]] std::string Describe() const override { return DescribeTransfer(data_); }
+  [[nodiscard]] procedure::Description Describe() const override { return DescribeTransfer(data_); }
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return RegionsToTransfer(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;
 

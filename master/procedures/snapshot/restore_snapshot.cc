@@ -10,9 +10,6 @@
 #include "master/cluster/namespace_directory.h"
 #include "master/cluster/region_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/snapshot/snapshot_copy.h"
-#include "master/procedures/table/new_table.h"
-#include "master/procedures/table/replace_table.h"
 
 namespace ratchet::master {
 
@@ -20,10 +17,9 @@ ProcedurePtr RestoreSnapshot::Make(const TableName& table, const std::string& sn
   return std::make_unique<RestoreSnapshot>(NewCopyData(table, snapshot));
 }
 
-std::string RestoreSnapshot::Describe() const { return DescribeCopy(data_); }
+procedure::Description RestoreSnapshot::Describe() const { return DescribeCopy(data_); }
 
 StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const TableName name = TableOf(data_);
   const auto table = env.tables.Get(name);
@@ -31,7 +27,7 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
   const auto regions = env.regions.OfTable(name);
   if (Status rest = AtRest(regions); !rest.ok()) return Retry{rest.error(), std::nullopt};  // without the lock
-  if (auto outcome = ReadSnapshot(ctx, data_)) return std::move(*outcome);
+  RATCHET_STEP(ReadSnapshot(ctx, data_));
   if (regions.size() + static_cast<std::size_t>(data_.copied_size()) + 1 > kMaxReplacedRows) {
     return Fail{IllegalRequest(
         fmt::format("table {} has {} regions and snapshot {} has {}: restoring changes at most {} rows "
@@ -48,50 +44,7 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   data_.set_old_directory(table->directory);
   data_.set_directory(TableDirectoryName(name, ctx.pid()));
   RecordLockGrant(env, data_, ctx.pid(), table->state);
-  return GoTo(State::kSetDisabled);
+  return GoTo<&RestoreSnapshot::SetDisabled>();
 }
-
-// The later commit expects the table's row with exactly this transition number.
-StepOutcome RestoreSnapshot::SetDisabled(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 0)) return std::move(*outcome);
-  return GoTo(State::kWriteFsLayout);
-}
-
-StepOutcome RestoreSnapshot::WriteFsLayout(StepContext& ctx) {
-  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kCopyRegions);
-}
-
-Status RestoreSnapshot::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
-
-StepOutcome RestoreSnapshot::CopyRegions(StepContext& ctx) {
-  std::vector<ProcedurePtr> orders;
-  if (auto outcome = OrderCopies(ctx, data_, orders)) return std::move(*outcome);
-  if (orders.empty()) return GoTo(State::kUpdateMeta);
-  return SpawnThen(State::kConfirmRegions, std::move(orders));
-}
-
-StepOutcome RestoreSnapshot::ConfirmRegions(StepContext& ctx) {
-  if (auto outcome = ReadCopyResults(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kCopyRegions);
-}
-
-StepOutcome RestoreSnapshot::UpdateMeta(StepContext& ctx) {
-  if (auto outcome = ReplaceTable(ctx, data_, TableState::kDisabled)) return std::move(*outcome);
-  return GoTo(State::kClearFsLayout);
-}
-
-StepOutcome RestoreSnapshot::ClearFsLayout(StepContext& ctx) {
-  if (auto outcome = ArchiveOldLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kPostOperation);
-}
-
-StepOutcome RestoreSnapshot::PostOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
-}
-
-void RestoreSnapshot::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -13,8 +13,8 @@
 #include "common/model/codec.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/key_ranges.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/act_on_files.h"
 #include "master/procedures/core/master_options.h"
@@ -109,8 +109,11 @@ std::optional<procedure::PartsLeft> Snapshot::Parts() const {
   return procedure::PartsLeft{static_cast<std::uint64_t>(left), static_cast<std::uint64_t>(data_.parts_size())};
 }
 
-std::string Snapshot::Describe() const {
-  return fmt::format("snapshot={}, table={}", Description().name(), Table().ToString()) + RegionsLeftText(Parts());
+procedure::Description Snapshot::Describe() const {
+  procedure::Description about;
+  about.Add("snapshot", Description().name()).Add("table", Table().ToString());
+  AddRegionsLeft(about, Parts());
+  return about;
 }
 
 procedure::LockSet Snapshot::Locks() const {
@@ -120,17 +123,16 @@ procedure::LockSet Snapshot::Locks() const {
 
 // While the table's lock is held, no split or merge is between its first state and its commit or rollback.
 StepOutcome Snapshot::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   hbase::pb::SnapshotDescription description = Description();
   env.snapshots.Hold(HoldOf());  // also reserves the name, before the search for other snapshots
   if (Status sound = CheckSnapshot(env, Table(), description.name(), ctx.pid()); !sound.ok())
     return Fail{sound.error()};
   auto there = FindForStep(ctx, description.name());
-  if (there.wait) return *std::move(there.wait);
+  RATCHET_STEP(there.wait);
   if (there.result->ok()) return Fail{SnapshotExists(description.name())};
   if (there.result->error().code() != Code::kNotFound) return AgainUnlessFinal(there.result->error());
-  if (auto outcome = ReadNewestSchema(ctx, Table())) return std::move(*outcome);
+  RATCHET_STEP(ReadNewestSchema(ctx, Table()));
   const auto table = env.tables.Get(Table());
   if (!table || table->schema == nullptr) return Fail{TableNotFound(Table())};
   std::vector<RegionNode> regions = env.regions.OfTable(Table());
@@ -153,25 +155,29 @@ StepOutcome Snapshot::Prepare(StepContext& ctx) {
   if (data_.disabled()) description.set_type(hbase::pb::SnapshotDescription::DISABLED);
   data_.set_description(description.SerializeAsString());
   data_.set_held(true);
-  return GoTo(State::kWriteInfo);
+  return GoTo<&Snapshot::WriteInfo>();
 }
 
 StepOutcome Snapshot::WriteInfo(StepContext& ctx) {
   std::vector<std::string> encoded;
   for (const pb::SnapshotPartData& part : data_.parts()) encoded.push_back(FromData(part.region()).encoded_name());
   auto made = MakeSnapshotLayout(ctx, data_.directory(), std::move(encoded));
-  if (made.wait) return *std::move(made.wait);
+  RATCHET_STEP(made.wait);
   if (!made.result->ok()) {
     const Error& why = made.result->error();
     if (why.code() == Code::kNoSpace || why.code() == Code::kInvalidArgument) return GiveUp(ctx, why);
     return Retry{why, std::nullopt};
   }
   data_.set_released(true);
-  return GoTo(RegionsState());
+  return GoToRegions();
+}
+
+StepOutcome Snapshot::GoToRegions() const {
+  return data_.disabled() ? GoTo<&Snapshot::TakeClosedRegions>() : GoTo<&Snapshot::TakeOnlineRegions>();
 }
 
 StepOutcome Snapshot::GiveUp(StepContext& ctx, const Error& why) {
-  if (auto outcome = ArchiveForStep(ctx, data_.directory())) return std::move(*outcome);
+  RATCHET_STEP(ArchiveForStep(ctx, data_.directory()));
   return Fail{why};
 }
 
@@ -189,7 +195,6 @@ Status Snapshot::CheckTable(const MasterEnv& env) const {
 // S46 (source of a snapshot part): gives an order for each region that is open, or closed on purpose; waits for all
 // others.
 StepOutcome Snapshot::TakeRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   if (Status same = CheckTable(env); !same.ok()) return GiveUp(ctx, same.error());
   const std::vector<ServerName> online = env.servers.Online();
@@ -217,8 +222,8 @@ StepOutcome Snapshot::TakeRegions(StepContext& ctx) {
       waits_for = fmt::format("region {} is {}", encoded, RegionStateText(node->state));
     }
   }
-  if (!orders.empty()) return SpawnThen(State::kConfirmRegions, std::move(orders));
-  if (left == 0) return GoTo(State::kConsolidate);
+  if (!orders.empty()) return SpawnThen<&Snapshot::ConfirmRegions>(std::move(orders));
+  if (left == 0) return GoTo<&Snapshot::Consolidate>();
   return Retry{Error(Code::kUnavailable, fmt::format("{} regions left; {}", left, waits_for)),
                BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
 }
@@ -250,7 +255,7 @@ StepOutcome Snapshot::ConfirmRegions(StepContext& ctx) {
     return Retry{Error(Code::kUnavailable, round.why),
                  BackoffDelay(EnvOf(ctx).options.retry, 2 + data_.failures(), ctx.prng())};
   }
-  return GoTo(RegionsState());
+  return GoToRegions();
 }
 
 StepOutcome Snapshot::Consolidate(StepContext& ctx) {
@@ -266,23 +271,22 @@ StepOutcome Snapshot::Consolidate(StepContext& ctx) {
     part->set_bytes(taken.bytes());
   }
   auto put = PutForStep(ctx, data_.directory(), kSnapshotParts, parts.SerializeAsString());
-  if (put.wait) return *std::move(put.wait);
+  RATCHET_STEP(put.wait);
   if (!put.result->ok()) {
     const Error& why = put.result->error();
     if (why.code() == Code::kNotFound || why.code() == Code::kNoSpace)
       return GiveUp(ctx, SnapshotFailed(why.message()));
     return Retry{why, std::nullopt};
   }
-  return GoTo(State::kVerify);
+  return GoTo<&Snapshot::Verify>();
 }
 
 // Checks that the parts on the storage cover the table's keys once, and that the table is still the same.
 StepOutcome Snapshot::Verify(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   if (Status same = CheckTable(env); !same.ok()) return GiveUp(ctx, same.error());
   auto read = PartsForStep(ctx, data_.directory());
-  if (read.wait) return *std::move(read.wait);
+  RATCHET_STEP(read.wait);
   const auto& parts = *read.result;
   if (!parts.ok()) return GiveUp(ctx, parts.error());
   std::vector<RegionNode> taken;
@@ -297,7 +301,7 @@ StepOutcome Snapshot::Verify(StepContext& ctx) {
   }
   if (const auto problems = RangeProblems(Table(), taken, 1); !problems.empty())
     return GiveUp(ctx, SnapshotFailed(problems.front()));
-  return GoTo(State::kComplete);
+  return GoTo<&Snapshot::Complete>();
 }
 
 StepOutcome Snapshot::Complete(StepContext& ctx) {
@@ -312,11 +316,11 @@ StepOutcome Snapshot::Complete(StepContext& ctx) {
   description.set_files(files);
   description.set_bytes(bytes);
   auto put = PutForStep(ctx, data_.directory(), kSnapshotComplete, description.SerializeAsString());
-  if (put.wait) return *std::move(put.wait);
+  RATCHET_STEP(put.wait);
   if (!put.result->ok()) return Retry{put.result->error(), std::nullopt};
   RATCHET_LOG(kInfo, "pid={} snapshot {} of table {} is complete: {} regions, {} files, {} bytes", ctx.pid(),
               description.name(), Table().ToString(), data_.parts_size(), files, bytes);
-  return GoTo(State::kPostOperation);
+  return GoTo<&Snapshot::PostOperation>();
 }
 
 StepOutcome Snapshot::PostOperation(StepContext& ctx) {

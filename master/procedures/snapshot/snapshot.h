@@ -24,61 +24,52 @@
 
 namespace ratchet::master {
 
-class Snapshot final : public procedure::StateMachineProcedure<Snapshot, pb::SnapshotData>,
-                       public procedure::PresentStateOnly {
+class Snapshot final : public MasterProcedure<Snapshot, pb::SnapshotData>, public procedure::PresentStateOnly {
  public:
   static constexpr std::string_view kTypeName = "Snapshot";
-  enum class State : StepNo {
-    kPrepare = 1,
-    kWriteInfo = 2,
-    kOnlineRegions = 3,
-    kClosedRegions = 4,
-    kConfirmRegions = 5,
-    kConsolidate = 6,
-    kVerify = 7,
-    kComplete = 8,
-    kPostOperation = 9,
-  };
+  static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &Snapshot::Prepare, kNothingToUndo),
-        On(State::kWriteInfo, "WRITE_SNAPSHOT_INFO", &Snapshot::WriteInfo, kNothingToUndo),
-        On(State::kOnlineRegions, "SNAPSHOT_ONLINE_REGIONS", &Snapshot::TakeRegions, kNothingToUndo,
-           procedure::Spawns("SnapshotRegion")),
-        On(State::kClosedRegions, "SNAPSHOT_CLOSED_REGIONS", &Snapshot::TakeRegions, kNothingToUndo,
-           procedure::Spawns("SnapshotRegion")),
-        On(State::kConfirmRegions, "CONFIRM_REGIONS", &Snapshot::ConfirmRegions, kNothingToUndo),
-        On(State::kConsolidate, "CONSOLIDATE_SNAPSHOT", &Snapshot::Consolidate, kNothingToUndo),
-        On(State::kVerify, "VERIFIER_SNAPSHOT", &Snapshot::Verify, kNothingToUndo),
-        On(State::kComplete, "COMPLETE_SNAPSHOT", &Snapshot::Complete, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &Snapshot::PostOperation, kNoReturn),
+        On<&Snapshot::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&Snapshot::WriteInfo>(2, "WRITE_SNAPSHOT_INFO", kNothingToUndo),
+        On<&Snapshot::TakeOnlineRegions>(3, "SNAPSHOT_ONLINE_REGIONS", kNothingToUndo, kNeedsMeta,
+                                         Spawns("SnapshotRegion")),
+        On<&Snapshot::TakeClosedRegions>(4, "SNAPSHOT_CLOSED_REGIONS", kNothingToUndo, kNeedsMeta,
+                                         Spawns("SnapshotRegion")),
+        On<&Snapshot::ConfirmRegions>(5, "CONFIRM_REGIONS", kNothingToUndo),
+        On<&Snapshot::Consolidate>(6, "CONSOLIDATE_SNAPSHOT", kNothingToUndo),
+        On<&Snapshot::Verify>(7, "VERIFIER_SNAPSHOT", kNothingToUndo, kNeedsMeta),
+        On<&Snapshot::Complete>(8, "COMPLETE_SNAPSHOT", kNoReturn),
+        On<&Snapshot::PostOperation>(9, "POST_OPERATION", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // Uses name, table, type, creation time, owner and time to live of the description.
   static ProcedurePtr Make(const TableName& table, const hbase::pb::SnapshotDescription& description);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);
   StepOutcome WriteInfo(StepContext& ctx);
-  StepOutcome TakeRegions(StepContext& ctx);
+  StepOutcome TakeOnlineRegions(StepContext& ctx) { return TakeRegions(ctx); }
+  StepOutcome TakeClosedRegions(StepContext& ctx) { return TakeRegions(ctx); }
   StepOutcome ConfirmRegions(StepContext& ctx);
   StepOutcome Consolidate(StepContext& ctx);
   StepOutcome Verify(StepContext& ctx);
   StepOutcome Complete(StepContext& ctx);
   StepOutcome PostOperation(StepContext& ctx);
+  StepOutcome TakeRegions(StepContext& ctx);
   // Archives the directory, and fails the procedure.
   StepOutcome GiveUp(StepContext& ctx, const Error& why);
 
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
   [[nodiscard]] hbase::pb::SnapshotDescription Description() const;
   [[nodiscard]] SnapshotHold HoldOf() const;
-  [[nodiscard]] State RegionsState() const { return data_.disabled() ? State::kClosedRegions : State::kOnlineRegions; }
+  [[nodiscard]] StepOutcome GoToRegions() const;
   // Returns Ok if the table is still the one that was found at the start.
   [[nodiscard]] Status CheckTable(const MasterEnv& env) const;
 };

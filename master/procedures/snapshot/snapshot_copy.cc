@@ -9,7 +9,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/snapshot.pb.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/snapshot/copy_region.h"
 #include "master/procedures/table/new_table.h"
@@ -35,9 +35,11 @@ std::optional<procedure::PartsLeft> CopiesLeft(const pb::TableData& data) {
   return procedure::PartsLeft{static_cast<std::uint64_t>(left), static_cast<std::uint64_t>(data.copied_size())};
 }
 
-std::string DescribeCopy(const pb::TableData& data) {
-  return fmt::format("snapshot={}, table={}", data.snapshot(), TableOf(data).ToString()) +
-         RegionsLeftText(CopiesLeft(data));
+procedure::Description DescribeCopy(const pb::TableData& data) {
+  procedure::Description about;
+  about.Add("snapshot", data.snapshot()).Add("table", TableOf(data).ToString());
+  AddRegionsLeft(about, CopiesLeft(data));
+  return about;
 }
 
 Acted<Result<CompleteSnapshot>> FindForStep(StepContext& ctx, const std::string& name) {
@@ -102,11 +104,11 @@ Status SetParts(pb::TableData& data, const std::string& directory, const hbase::
 
 std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data) {
   auto snapshot = FindForStep(ctx, data.snapshot());
-  if (snapshot.wait) return std::move(snapshot.wait);
+  RATCHET_STEP(snapshot.wait);
   if (!snapshot.result->ok()) return AgainUnlessFinal(snapshot.result->error());
   const std::string& directory = (*snapshot.result)->directory;
   auto parts = PartsForStep(ctx, directory);
-  if (parts.wait) return std::move(parts.wait);
+  RATCHET_STEP(parts.wait);
   if (!parts.result->ok()) return AgainUnlessFinal(parts.result->error());
   if (Status set = SetParts(data, directory, **parts.result); !set.ok()) return AgainUnlessFinal(set.error());
   return std::nullopt;
@@ -114,7 +116,7 @@ std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data) {
 
 std::optional<StepOutcome> OrderCopies(StepContext& ctx, const pb::TableData& data, std::vector<ProcedurePtr>& orders) {
   MasterEnv& env = EnvOf(ctx);
-  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   const std::vector<ServerName> online = env.servers.Online();
   if (online.empty()) return Await{std::move(ticket), std::nullopt};
   const std::vector<RegionInfo> regions = NewRegionsOf(data, ctx.pid());
@@ -141,7 +143,7 @@ std::optional<StepOutcome> ReadCopyResults(StepContext& ctx, pb::TableData& data
   }
   // A snapshot that was deleted meanwhile cannot reappear, so the procedure fails.
   auto found = FindForStep(ctx, data.snapshot());
-  if (found.wait) return std::move(found.wait);
+  RATCHET_STEP(found.wait);
   const auto& there = *found.result;
   const bool gone =
       there.ok() ? there->directory != data.snapshot_directory() : there.error().code() == Code::kNotFound;

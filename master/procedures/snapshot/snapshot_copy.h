@@ -16,11 +16,11 @@ namespace ratchet::master {
 
 [[nodiscard]] pb::TableData NewCopyData(const TableName& table, const std::string& snapshot);
 [[nodiscard]] std::optional<procedure::PartsLeft> CopiesLeft(const pb::TableData& data);
-[[nodiscard]] std::string DescribeCopy(const pb::TableData& data);
+[[nodiscard]] procedure::Description DescribeCopy(const pb::TableData& data);
 // Reads the snapshot, and sets schema, split keys and parts. Returns nullopt when done; otherwise the outcome that the
 // step must return.
 [[nodiscard]] std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data);
-// FindSnapshot and PartsOf (cluster/snapshot_book.h) for a step.
+// FindSnapshot and PartsOf (master/cluster/snapshot_book.h) for a step.
 [[nodiscard]] Acted<Result<CompleteSnapshot>> FindForStep(StepContext& ctx, const std::string& name);
 [[nodiscard]] Acted<Result<hbase::pb::SnapshotParts>> PartsForStep(StepContext& ctx, const std::string& directory);
 // The other actions on a snapshot's directory. ArchiveForStep returns nullopt when it is done.

@@ -9,11 +9,8 @@
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/region_sweep.h"
-#include "master/procedures/core/server_order.h"
 
 namespace ratchet::master {
-
-using procedure::Absorbed;
 
 // ---- CompactTable ---------------------------------------------------------------------------------------------------
 
@@ -27,32 +24,34 @@ ProcedurePtr CompactTable::Make(const TableName& table, bool major) {
 
 std::optional<procedure::PartsLeft> CompactTable::Parts() const { return PartsOfSweep(data_); }
 
-std::string CompactTable::Describe() const {
-  return fmt::format("table={}{}{}", Table().ToString(), data_.major() ? ", major" : "", RegionsLeftText(Parts()));
+procedure::Description CompactTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString());
+  if (data_.major()) about.Note("major");
+  AddRegionsLeft(about, Parts());
+  return about;
 }
 
 StepOutcome CompactTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
   if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(Table())};
   BeginSweep(env, Table(), data_);
-  return GoTo(State::kCompactRegions);
+  return GoTo<&CompactTable::CompactRegions>();
 }
 
 StepOutcome CompactTable::CompactRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RegionSweep sweep = AskOpenRegions(EnvOf(ctx), data_, [this](const RegionNode& node) {
     return CompactRegion::Make(ToData(node.info), node.location->ToString(), data_.major());
   });
-  if (!sweep.orders.empty()) return SpawnThen(State::kConfirmCompacted, std::move(sweep.orders));
+  if (!sweep.orders.empty()) return SpawnThen<&CompactTable::ConfirmCompacted>(std::move(sweep.orders));
   return NothingAsked(ctx, sweep, data_);
 }
 
 StepOutcome CompactTable::ConfirmCompacted(StepContext& ctx) {
-  if (auto outcome = ConfirmSweep(ctx, "is not compacted", data_)) return std::move(*outcome);
-  return GoTo(State::kCompactRegions);
+  RATCHET_STEP(ConfirmSweep(ctx, "is not compacted", data_));
+  return GoTo<&CompactTable::CompactRegions>();
 }
 
 // ---- CompactRegion --------------------------------------------------------------------------------------------------
@@ -66,19 +65,19 @@ ProcedurePtr CompactRegion::Make(const pb::Region& region, const std::string& se
   return std::make_unique<CompactRegion>(std::move(data));
 }
 
-std::string CompactRegion::Describe() const {
+procedure::Description CompactRegion::Describe() const {
   const RegionInfo region = FromData(data_.region());
-  return fmt::format("table={}, region={}, server={}{}", region.table.ToString(), region.encoded_name(), data_.server(),
-                     data_.major() ? ", major" : "");
+  procedure::Description about;
+  about.Add("table", region.table.ToString()).Add("region", region.encoded_name()).Add("server", data_.server());
+  if (data_.major()) about.Note("major");
+  return about;
 }
 
-Absorbed CompactRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
-
-StepOutcome CompactRegion::Dispatch(StepContext& ctx) {
+Acted<Result<CompactOrder>> CompactRegion::MakeOrder(StepContext& /*ctx*/) const {
   CompactOrder order;
   order.compacted = FromData(data_.region());
   order.major = data_.major();
-  return DispatchToServer(ctx, data_, std::move(order));
+  return Ready(std::move(order));
 }
 
 }  // namespace ratchet::master

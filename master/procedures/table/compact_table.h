@@ -11,28 +11,26 @@
 #include <optional>
 #include <string>
 
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
-#include "procedure/api/rerun_policy.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 
-class CompactTable final : public procedure::StateMachineProcedure<CompactTable, pb::CompactTableData> {
+class CompactTable final : public MasterProcedure<CompactTable, pb::CompactTableData> {
  public:
   static constexpr std::string_view kTypeName = "CompactTable";
-  enum class State : StepNo { kPrepare = 1, kCompactRegions = 2, kConfirmCompacted = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &CompactTable::Prepare, kNothingToUndo),
-        On(State::kCompactRegions, "COMPACT_REGIONS", &CompactTable::CompactRegions, kNothingToUndo,
-           procedure::Spawns("CompactRegion")),
-        On(State::kConfirmCompacted, "CONFIRM_COMPACTED", &CompactTable::ConfirmCompacted, kNothingToUndo),
+        On<&CompactTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&CompactTable::CompactRegions>(2, "COMPACT_REGIONS", kNothingToUndo, kNeedsMeta, Spawns("CompactRegion")),
+        On<&CompactTable::ConfirmCompacted>(3, "CONFIRM_COMPACTED", kNothingToUndo),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // `major`: merges all files of each region into one, without deleted and expired cells.
   static ProcedurePtr Make(const TableName& table, bool major);
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_rounds(), data_.last_refusal()); }
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
  private:
@@ -42,22 +40,13 @@ class CompactTable final : public procedure::StateMachineProcedure<CompactTable,
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
 };
 
-class CompactRegion final : public procedure::StateMachineProcedure<CompactRegion, pb::CompactRegionData> {
+class CompactRegion final : public RemoteOrder<CompactRegion, pb::CompactRegionData> {
  public:
   static constexpr std::string_view kTypeName = "CompactRegion";
-  enum class State : StepNo { kDispatch = 1 };
-  static constexpr auto Steps() {
-    return std::array{On(State::kDispatch, "DISPATCH", &CompactRegion::Dispatch, kNothingToUndo)};
-  }
-  using StateMachineProcedure::StateMachineProcedure;
-  // The result is a pb::OrderResult.
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, bool major);
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] Acted<Result<CompactOrder>> MakeOrder(StepContext& ctx) const;
 };
 
 }  // namespace ratchet::master

@@ -8,7 +8,6 @@
 #include "master/cluster/errors.h"
 #include "master/cluster/key_ranges.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/table/new_table.h"
 
 namespace ratchet::master {
 namespace {
@@ -53,8 +52,8 @@ Status CreateTable::CheckInitial() const {
   return Ok();
 }
 
-std::string CreateTable::Describe() const {
-  return fmt::format("table={}, regions={}", TableOf(data_).ToString(), data_.split_keys_size() + 1);
+procedure::Description CreateTable::Describe() const {
+  return procedure::Description().Add("table", TableOf(data_).ToString()).Add("regions", data_.split_keys_size() + 1);
 }
 
 NamespaceDirectory::Claim CreateTable::Claimed() const {
@@ -62,49 +61,17 @@ NamespaceDirectory::Claim CreateTable::Claimed() const {
 }
 
 StepOutcome CreateTable::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
   if (!EnvOf(ctx).namespaces.Exists(TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
   if (Status room = EnvOf(ctx).namespaces.Take(*EnvOf(ctx).executor, ctx.pid(), Claimed()); !room.ok())
     return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
-  return GoTo(State::kWriteFsLayout);
-}
-
-StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
-  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kAddToMeta);
-}
-
-Status CreateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
-
-StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
-  if (auto outcome = AddNewTable(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kAssignRegions);
-}
-
-Status CreateTable::RemoveFromMeta(StepContext& ctx) { return RemoveNewTable(ctx, data_); }
-
-StepOutcome CreateTable::AssignRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return SpawnThen(State::kEnable, AssignNewRegions(data_, ctx.pid()));
-}
-
-StepOutcome CreateTable::Enable(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo(State::kPostOperation);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
-  return GoTo(State::kPostOperation);
-}
-
-StepOutcome CreateTable::PostOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
+  return GoTo<&CreateTable::MakeLayout>();
 }
 
 void CreateTable::OnRecovered(const procedure::EnvRef& env) {
-  RestoreLockGrant(env.As<MasterEnv>(), data_, pid());
+  NewTableProcedure::OnRecovered(env);
   if (!data_.directory().empty()) env.As<MasterEnv>().namespaces.Restore(pid(), Claimed());
 }
 

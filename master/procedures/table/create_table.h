@@ -8,50 +8,33 @@
 
 #include "common/model/table_descriptor.h"
 #include "master/cluster/namespace_directory.h"
-#include "master/procedures/table/new_table.h"
+#include "master/procedures/table/new_table_procedure.h"
 
 namespace ratchet::master {
 
-class CreateTable final : public procedure::StateMachineProcedure<CreateTable, pb::TableData> {
+class CreateTable final : public NewTableProcedure<CreateTable> {
  public:
   static constexpr std::string_view kTypeName = "CreateTable";
-  enum class State : StepNo {
-    kPreOperation = 1,
-    kWriteFsLayout = 2,
-    kAddToMeta = 3,
-    kAssignRegions = 4,
-    kEnable = 5,
-    kPostOperation = 6,
-  };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPreOperation, "PRE_OPERATION", &CreateTable::PreOperation, kNothingToUndo),
-        On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
-        On(State::kAddToMeta, "ADD_TO_META", &CreateTable::AddToMeta, UndoBy(&CreateTable::RemoveFromMeta)),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &CreateTable::AssignRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kEnable, "SET_ENABLED_TABLE_STATE", &CreateTable::Enable, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &CreateTable::PostOperation, kNoReturn),
+        On<&CreateTable::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta),
+        On<&CreateTable::MakeLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CreateTable::ArchiveLayout>()),
+        On<&CreateTable::AddToMeta>(3, "ADD_TO_META", UndoBy<&CreateTable::RemoveFromMeta>(), kNeedsMeta),
+        On<&CreateTable::AssignRegions>(4, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
+                                        kReleasesWhileChildrenRun),
+        On<&CreateTable::Enable>(5, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
+        On<&CreateTable::PostOperation>(6, "POST_OPERATION", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using NewTableProcedure::NewTableProcedure;
   static ProcedurePtr Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys);
 
-  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome PreOperation(StepContext& ctx);
-  StepOutcome WriteFsLayout(StepContext& ctx);
-  StepOutcome AddToMeta(StepContext& ctx);
-  StepOutcome AssignRegions(StepContext& ctx);
-  StepOutcome Enable(StepContext& ctx);
-  StepOutcome PostOperation(StepContext& ctx);
-  Status ArchiveLayout(StepContext& ctx);
-  Status RemoveFromMeta(StepContext& ctx);
 
   [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // reservation against the namespace's limits
 };

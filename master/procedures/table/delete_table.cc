@@ -9,7 +9,6 @@
 namespace ratchet::master {
 
 StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(TableOf(data_));
   if (!table) return Fail{TableNotFound(TableOf(data_))};
@@ -22,37 +21,35 @@ StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
   const bool at_rest = std::none_of(regions.begin(), regions.end(), [](const RegionNode& node) {
     return NeedsServer(node.state) || node.owner.valid();
   });
-  return GoTo(table->state == TableState::kDisabled && at_rest ? State::kRemoveFromMeta : State::kSetDisabling);
+  const bool disabled = table->state == TableState::kDisabled && at_rest;
+  return disabled ? GoTo<&DeleteTable::RemoveFromMeta>() : GoTo<&DeleteTable::SetDisabling>();
 }
 
 StepOutcome DeleteTable::SetDisabling(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   // A late write of an earlier deletion has removed the row: the rest of its regions and files is removed.
-  if (!EnvOf(ctx).tables.Exists(TableOf(data_))) return GoTo(State::kRemoveFromMeta);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabling, 0)) return std::move(*outcome);
-  return GoTo(State::kMarkRegionsOffline);
+  if (!EnvOf(ctx).tables.Exists(TableOf(data_))) return GoTo<&DeleteTable::RemoveFromMeta>();
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabling, 0));
+  return GoTo<&DeleteTable::MarkRegionsOffline>();
 }
 
 // Checks the regions again under the lock, which is released while the regions are closed.
 StepOutcome DeleteTable::MarkRegionsOffline(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<ProcedurePtr> unassigns = UnassignAll(EnvOf(ctx), TableOf(data_));
-  if (unassigns.empty()) return GoTo(State::kRemoveFromMeta);
-  return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
+  if (unassigns.empty()) return GoTo<&DeleteTable::RemoveFromMeta>();
+  return SpawnThen<&DeleteTable::MarkRegionsOffline>(std::move(unassigns));
 }
 
 StepOutcome DeleteTable::ClearFsLayout(StepContext& ctx) {
-  if (auto wait = DropAndArchiveLayout(ctx, data_.directory())) return std::move(*wait);
+  RATCHET_STEP(DropAndArchiveLayout(ctx, data_.directory()));
   // A record of an earlier version starts at this step.
   const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
-  if (table && table->directory == data_.directory()) return GoTo(State::kRemoveFromMeta);
-  return GoTo(State::kPostOperation);
+  if (table && table->directory == data_.directory()) return GoTo<&DeleteTable::RemoveFromMeta>();
+  return GoTo<&DeleteTable::PostOperation>();
 }
 
 StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   // S115 (missing row is not evidence), before the first row is removed
-  if (auto wait = DropLayout(ctx, data_.directory())) return std::move(*wait);
+  RATCHET_STEP(DropLayout(ctx, data_.directory()));
   MasterEnv& env = EnvOf(ctx);
   const std::vector<RegionNode> nodes = env.regions.OfTable(TableOf(data_));
   std::vector<MetaEdit> edits;
@@ -63,11 +60,11 @@ StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
   // first out).
   MetaEdit row = EditTable(MetaEdit::Kind::kDeleteTable, {TableOf(data_), TableState::kDisabled, data_.directory(),
                                                           ChangeNumber(data_, ctx.pid(), 1)});
-  if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
+  RATCHET_STEP(WriteMeta(ctx, "table", {row}));
   env.tables.Remove(TableOf(data_));  // before a region's row is removed, so that no incomplete table can be enabled
-  if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
+  RATCHET_STEP(WriteMeta(ctx, "regions", edits));
   for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
-  return GoTo(State::kClearFsLayout);
+  return GoTo<&DeleteTable::ClearFsLayout>();
 }
 
 StepOutcome DeleteTable::PostOperation(StepContext&) {

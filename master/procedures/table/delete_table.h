@@ -11,34 +11,30 @@
 
 namespace ratchet::master {
 
-class DeleteTable final : public procedure::StateMachineProcedure<DeleteTable, pb::TableData> {
+class DeleteTable final : public MasterProcedure<DeleteTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "DeleteTable";
-  enum class State : StepNo {
-    kPreOperation = 1,
-    kClearFsLayout = 2,
-    kRemoveFromMeta = 3,
-    kPostOperation = 4,
-    kSetDisabling = 5,
-    kMarkRegionsOffline = 6
-  };
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPreOperation, "PRE_OPERATION", &DeleteTable::PreOperation, kNothingToUndo),
-        On(State::kSetDisabling, "SET_DISABLING_TABLE_STATE", &DeleteTable::SetDisabling, kNoReturn),
-        On(State::kMarkRegionsOffline, "MARK_REGIONS_OFFLINE", &DeleteTable::MarkRegionsOffline, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kRemoveFromMeta, "REMOVE_FROM_META", &DeleteTable::RemoveFromMeta, kNoReturn),
-        On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &DeleteTable::ClearFsLayout, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &DeleteTable::PostOperation, kNoReturn),
+        On<&DeleteTable::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta),
+        On<&DeleteTable::SetDisabling>(5, "SET_DISABLING_TABLE_STATE", kNoReturn, kNeedsMeta),
+        On<&DeleteTable::MarkRegionsOffline>(6, "MARK_REGIONS_OFFLINE", kNoReturn, kNeedsMeta,
+                                             Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
+        On<&DeleteTable::RemoveFromMeta>(3, "REMOVE_FROM_META", kNoReturn, kNeedsMeta),
+        On<&DeleteTable::ClearFsLayout>(2, "CLEAR_FS_LAYOUT", kNoReturn),
+        On<&DeleteTable::PostOperation>(4, "POST_OPERATION", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableNode& table) { return std::make_unique<DeleteTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+  [[nodiscard]] Claims Uses() const { return ClaimLayout(data_); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("table", TableOf(data_).ToString());
+  }
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -8,7 +8,6 @@
 namespace ratchet::master {
 
 StepOutcome DisableTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
   if (!table) return Fail{TableNotFound(TableOf(data_))};
   if (table->name.IsMeta()) return Fail{IllegalRequest("hbase:meta cannot be disabled")};
@@ -17,13 +16,12 @@ StepOutcome DisableTable::Prepare(StepContext& ctx) {
     return Fail{TableNotEnabled(TableOf(data_))};
   }
   RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), table->state);
-  return GoTo(State::kSetDisabling);
+  return GoTo<&DisableTable::SetDisabling>();
 }
 
 StepOutcome DisableTable::SetDisabling(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabling, 0)) return std::move(*outcome);
-  return GoTo(State::kMarkRegionsOffline);
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabling, 0));
+  return GoTo<&DisableTable::MarkRegionsOffline>();
 }
 
 // A table that was taken over in ENABLING or DISABLING stays in that state: the reconciler finishes the transition.
@@ -33,17 +31,15 @@ Status DisableTable::BackToFound(StepContext& ctx) {
 }
 
 StepOutcome DisableTable::MarkRegionsOffline(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
   std::vector<ProcedurePtr> unassigns = UnassignAll(EnvOf(ctx), TableOf(data_));
-  if (unassigns.empty()) return GoTo(State::kSetDisabled);
-  return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
+  if (unassigns.empty()) return GoTo<&DisableTable::SetDisabled>();
+  return SpawnThen<&DisableTable::MarkRegionsOffline>(std::move(unassigns));
 }
 
 StepOutcome DisableTable::SetDisabled(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
-  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 2)) return std::move(*outcome);
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabled, 2));
   return Done{};
 }
 

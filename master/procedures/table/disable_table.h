@@ -10,26 +10,29 @@
 
 namespace ratchet::master {
 
-class DisableTable final : public procedure::StateMachineProcedure<DisableTable, pb::TableData> {
+class DisableTable final : public MasterProcedure<DisableTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "DisableTable";
-  enum class State : StepNo { kPrepare = 1, kSetDisabling = 2, kMarkRegionsOffline = 3, kSetDisabled = 4 };
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &DisableTable::Prepare, kNothingToUndo),
-        On(State::kSetDisabling, "SET_DISABLING_TABLE_STATE", &DisableTable::SetDisabling,
-           UndoBy(&DisableTable::BackToFound)),
-        On(State::kMarkRegionsOffline, "MARK_REGIONS_OFFLINE", &DisableTable::MarkRegionsOffline, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &DisableTable::SetDisabled, kNoReturn),
+        On<&DisableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&DisableTable::SetDisabling>(2, "SET_DISABLING_TABLE_STATE", UndoBy<&DisableTable::BackToFound>(),
+                                        kNeedsMeta),
+        On<&DisableTable::MarkRegionsOffline>(3, "MARK_REGIONS_OFFLINE", kNoReturn, kNeedsMeta,
+                                              Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
+        On<&DisableTable::SetDisabled>(4, "SET_DISABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableNode& table) { return std::make_unique<DisableTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+  [[nodiscard]] Claims Uses() const { return ClaimTable(data_); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("table", TableOf(data_).ToString());
+  }
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -8,19 +8,17 @@
 namespace ratchet::master {
 
 StepOutcome EnableTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
   if (!table) return Fail{TableNotFound(TableOf(data_))};
   const bool goes_on = table->state == TableState::kEnabling && IsLeftBehind(EnvOf(ctx), *table);
   if (table->state != TableState::kDisabled && !goes_on) return Fail{TableNotDisabled(TableOf(data_))};
   RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), table->state);
-  return GoTo(State::kSetEnabling);
+  return GoTo<&EnableTable::SetEnabling>();
 }
 
 StepOutcome EnableTable::SetEnabling(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabling, 0)) return std::move(*outcome);
-  return GoTo(State::kMarkRegionsOnline);
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabling, 0));
+  return GoTo<&EnableTable::MarkRegionsOnline>();
 }
 
 // If this procedure resumed an abandoned enable, some regions may be open: the reconciler closes them.
@@ -30,11 +28,10 @@ Status EnableTable::BackToDisabled(StepContext& ctx) {
 }
 
 StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   // A DeleteTable that an operator ended may have left its mark (S115: missing row is not evidence).
   const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
   if (table) {
-    if (auto wait = KeepLayout(ctx, table->directory, ProcId())) return std::move(*wait);
+    RATCHET_STEP(KeepLayout(ctx, table->directory, ProcId()));
   }
   std::vector<ProcedurePtr> assigns;
   for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
@@ -44,13 +41,12 @@ StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
     options.retain = true;
     assigns.push_back(TransitRegionState::Assign(node.info, options));
   }
-  return SpawnThen(State::kSetEnabled, std::move(assigns));
+  return SpawnThen<&EnableTable::SetEnabled>(std::move(assigns));
 }
 
 StepOutcome EnableTable::SetEnabled(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
-  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
+  RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabled, 2));
   return Done{};
 }
 

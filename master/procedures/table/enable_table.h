@@ -8,26 +8,29 @@
 
 namespace ratchet::master {
 
-class EnableTable final : public procedure::StateMachineProcedure<EnableTable, pb::TableData> {
+class EnableTable final : public MasterProcedure<EnableTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "EnableTable";
-  enum class State : StepNo { kPrepare = 1, kSetEnabling = 2, kMarkRegionsOnline = 3, kSetEnabled = 4 };
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &EnableTable::Prepare, kNothingToUndo),
-        On(State::kSetEnabling, "SET_ENABLING_TABLE_STATE", &EnableTable::SetEnabling,
-           UndoBy(&EnableTable::BackToDisabled)),
-        On(State::kMarkRegionsOnline, "MARK_REGIONS_ONLINE", &EnableTable::MarkRegionsOnline, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kSetEnabled, "SET_ENABLED_TABLE_STATE", &EnableTable::SetEnabled, kNoReturn),
+        On<&EnableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&EnableTable::SetEnabling>(2, "SET_ENABLING_TABLE_STATE", UndoBy<&EnableTable::BackToDisabled>(),
+                                      kNeedsMeta),
+        On<&EnableTable::MarkRegionsOnline>(3, "MARK_REGIONS_ONLINE", kNoReturn, kNeedsMeta,
+                                            Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
+        On<&EnableTable::SetEnabled>(4, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table) { return std::make_unique<EnableTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+  [[nodiscard]] Claims Uses() const { return ClaimTable(data_); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("table", TableOf(data_).ToString());
+  }
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

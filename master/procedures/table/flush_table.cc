@@ -2,20 +2,15 @@
 
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
-#include "common/base/log.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/region_sweep.h"
-#include "master/procedures/core/server_order.h"
 
 namespace ratchet::master {
-
-using procedure::Absorbed;
 
 // ---- FlushTable -----------------------------------------------------------------------------------------------------
 
@@ -29,10 +24,14 @@ ProcedurePtr FlushTable::Make(const TableName& table, const std::vector<std::str
 
 std::optional<procedure::PartsLeft> FlushTable::Parts() const { return PartsOfSweep(data_); }
 
-std::string FlushTable::Describe() const { return "table=" + Table().ToString() + RegionsLeftText(Parts()); }
+procedure::Description FlushTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString());
+  AddRegionsLeft(about, Parts());
+  return about;
+}
 
 StepOutcome FlushTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
@@ -42,22 +41,21 @@ StepOutcome FlushTable::Prepare(StepContext& ctx) {
       return Fail{NoSuchFamily(Table(), family)};
   }
   BeginSweep(env, Table(), data_);
-  return GoTo(State::kFlushRegions);
+  return GoTo<&FlushTable::FlushRegions>();
 }
 
 // A region that is not open and not in transition has no acknowledged writes in memory.
 StepOutcome FlushTable::FlushRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   RegionSweep sweep = AskOpenRegions(EnvOf(ctx), data_, [this](const RegionNode& node) {
     return FlushRegion::Make(ToData(node.info), node.location->ToString(), data_);
   });
-  if (!sweep.orders.empty()) return SpawnThen(State::kConfirmFlushed, std::move(sweep.orders));
+  if (!sweep.orders.empty()) return SpawnThen<&FlushTable::ConfirmFlushed>(std::move(sweep.orders));
   return NothingAsked(ctx, sweep, data_);
 }
 
 StepOutcome FlushTable::ConfirmFlushed(StepContext& ctx) {
-  if (auto outcome = ConfirmSweep(ctx, "is not flushed", data_)) return std::move(*outcome);
-  return GoTo(State::kFlushRegions);
+  RATCHET_STEP(ConfirmSweep(ctx, "is not flushed", data_));
+  return GoTo<&FlushTable::FlushRegions>();
 }
 
 // ---- FlushRegion ----------------------------------------------------------------------------------------------------
@@ -80,26 +78,19 @@ ProcedurePtr FlushRegion::MakeOptional(const pb::Region& region, const std::stri
   return std::make_unique<FlushRegion>(std::move(data));
 }
 
-std::string FlushRegion::Describe() const {
+procedure::Description FlushRegion::Describe() const {
   const RegionInfo region = FromData(data_.region());
-  return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data_.server());
+  return procedure::Description()
+      .Add("table", region.table.ToString())
+      .Add("region", region.encoded_name())
+      .Add("server", data_.server());
 }
 
-Absorbed FlushRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
-
-StepOutcome FlushRegion::Dispatch(StepContext& ctx) {
-  if (data_.has_patience_ms() && !data_.has_answer() && ctx.timed_out()) {
-    RATCHET_LOG(kInfo, "pid={} {} has not answered the order to flush region {} within {} ms; continuing without",
-                ctx.pid(), data_.server(), FromData(data_.region()).encoded_name(), data_.patience_ms());
-    return Done{UnansweredResult(data_.server(), data_.patience_ms())};
-  }
+Acted<Result<FlushOrder>> FlushRegion::MakeOrder(StepContext& /*ctx*/) const {
   FlushOrder order;
   order.flushed = FromData(data_.region());
   order.families.assign(data_.families().begin(), data_.families().end());
-  StepOutcome outcome = DispatchToServer(ctx, data_, std::move(order));
-  if (auto* const await = std::get_if<Await>(&outcome); await != nullptr && data_.has_patience_ms())
-    await->timeout = Millis(data_.patience_ms());
-  return outcome;
+  return Ready(std::move(order));
 }
 
 }  // namespace ratchet::master

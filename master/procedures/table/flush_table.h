@@ -13,27 +13,25 @@
 #include <vector>
 
 #include "common/base/clock.h"
-#include "master/env/orders.h"
-#include "master/procedures/core/common.h"
-#include "procedure/api/rerun_policy.h"
+#include "master/procedures/core/remote_order.h"
 
 namespace ratchet::master {
 
-class FlushTable final : public procedure::StateMachineProcedure<FlushTable, pb::FlushTableData> {
+class FlushTable final : public MasterProcedure<FlushTable, pb::FlushTableData> {
  public:
   static constexpr std::string_view kTypeName = "FlushTable";
-  enum class State : StepNo { kPrepare = 1, kFlushRegions = 2, kConfirmFlushed = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &FlushTable::Prepare, kNothingToUndo),
-        On(State::kFlushRegions, "FLUSH_REGIONS", &FlushTable::FlushRegions, kNothingToUndo,
-           procedure::Spawns("FlushRegion")),
-        On(State::kConfirmFlushed, "CONFIRM_FLUSHED", &FlushTable::ConfirmFlushed, kNothingToUndo),
+        On<&FlushTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&FlushTable::FlushRegions>(2, "FLUSH_REGIONS", kNothingToUndo, kNeedsMeta, Spawns("FlushRegion")),
+        On<&FlushTable::ConfirmFlushed>(3, "CONFIRM_FLUSHED", kNothingToUndo),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_rounds(), data_.last_refusal()); }
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
  private:
@@ -43,25 +41,19 @@ class FlushTable final : public procedure::StateMachineProcedure<FlushTable, pb:
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
 };
 
-class FlushRegion final : public procedure::StateMachineProcedure<FlushRegion, pb::FlushRegionData> {
+class FlushRegion final : public RemoteOrder<FlushRegion, pb::FlushRegionData> {
  public:
   static constexpr std::string_view kTypeName = "FlushRegion";
-  enum class State : StepNo { kDispatch = 1 };
-  static constexpr auto Steps() {
-    return std::array{On(State::kDispatch, "DISPATCH", &FlushRegion::Dispatch, kNothingToUndo)};
-  }
-  using StateMachineProcedure::StateMachineProcedure;
-  // The result is a pb::OrderResult.
+  using RemoteOrder::RemoteOrder;
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, const pb::FlushTableData& table);
   // A flush that only makes a later step shorter: without an answer it ends FAILED after `patience`, so that a server
   // that hangs delays nothing else. A restart of the master begins the time again.
   static ProcedurePtr MakeOptional(const pb::Region& region, const std::string& server, Millis patience);
-  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
-  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
-  [[nodiscard]] std::string Describe() const override;
-
- private:
-  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] std::optional<Millis> Patience() const {
+    return data_.has_patience_ms() ? std::optional(Millis(data_.patience_ms())) : std::nullopt;
+  }
+  [[nodiscard]] Acted<Result<FlushOrder>> MakeOrder(StepContext& ctx) const;
 };
 
 }  // namespace ratchet::master

@@ -80,11 +80,23 @@ ProcedurePtr MendTable::FillHoles(const TableName& table) { return std::make_uni
 
 procedure::LockSet MendTable::Locks() const { return {procedure::Exclusive(TableKey(Table()))}; }
 
-std::string MendTable::Describe() const {
-  std::string text = fmt::format("table={}, ", Table().ToString());
-  text += data_.has_region() ? fmt::format("gives up region={}", Region().encoded_name()) : std::string("fills holes");
-  if (data_.begun()) text += fmt::format("; new regions={}", data_.made_size());
-  return text;
+// A repair that has not begun changes nothing, and itself waits for the repairs of MetaComparison.
+Claims MendTable::Uses() const {
+  Claims claims;
+  if (data_.begun()) claims.tables.push_back({Table(), /*with_regions=*/true, {}});
+  return claims;
+}
+
+procedure::Description MendTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString());
+  if (data_.has_region()) {
+    about.Add("gives up region", Region().encoded_name());
+  } else {
+    about.Note("fills holes");
+  }
+  if (data_.begun()) about.Section().Add("new regions", data_.made_size());
+  return about;
 }
 
 std::vector<RegionInfo> MendTable::Made() const {
@@ -113,12 +125,12 @@ Status MendTable::MayGiveUp(const RegionNode& node) {
   if (node.unplaced)
     return RegionInTransition(encoded,
                               "hbase:meta names no server for it, and not every server has sent its region list");
-  if (RATCHET_MUTANT("repair.give_up_placed")) return Ok();
-  if (node.owner.valid() && node.failed_opens == 0) {
+  const bool any = RATCHET_MUTANT("repair.give_up_placed");
+  if (node.owner.valid() && node.failed_opens == 0 && !any) {
     return RegionInTransition(encoded,
                               fmt::format("pid={} works on it and has not been refused by any server", node.owner));
   }
-  if (!node.location || (node.owner.valid() && node.failed_opens > 0)) return Ok();
+  if (!node.location || (node.owner.valid() && node.failed_opens > 0) || any) return Ok();
   return IllegalRequest(
       fmt::format("region {} is {} on {}: only a region that no server has can be given up. To lose its rows anyway, "
                   "close it first (ratchet unassign {})",
@@ -149,7 +161,6 @@ std::optional<StepOutcome> MendTable::OwnRegion(StepContext& ctx) {
 // Rows of a table are added and removed only under its lock, which this procedure holds, so the rows stay the same
 // after the check.
 std::optional<StepOutcome> MendTable::ConfirmRows(StepContext& ctx, const std::vector<RegionNode>& counted) {
-  if (RATCHET_MUTANT("repair.trust_memory")) return std::nullopt;
   const auto confirmed = ctx.AsyncCall<Status>("rows", [&](std::function<void(Status)> done) {
     const Counted by{counted, Table(), Wanted(), data_.has_region() ? Region().encoded_name() : std::string()};
     EnvOf(ctx).meta.Scan([by, done = std::move(done)](const Result<MetaContents>& contents) {
@@ -157,14 +168,13 @@ std::optional<StepOutcome> MendTable::ConfirmRows(StepContext& ctx, const std::v
     });
   });
   if (!confirmed) return ctx.AwaitAsync();
-  if (!confirmed->ok()) return Retry{confirmed->error(), std::nullopt};
-  return std::nullopt;
+  if (confirmed->ok() || RATCHET_MUTANT("repair.trust_memory")) return std::nullopt;
+  return Retry{confirmed->error(), std::nullopt};
 }
 
 KeyRange MendTable::Wanted() const { return data_.has_region() ? RangeOf(Region()) : KeyRange{}; }
 
 StepOutcome MendTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
@@ -174,7 +184,7 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
     return listed.ok() ? Ok() : Status(listed.error());
   };
   auto there = ActOnFiles(ctx, "looking for data/" + table->directory, list);
-  if (there.wait) return *std::move(there.wait);
+  RATCHET_STEP(there.wait);
   if (!there.result->ok()) {
     if (there.result->error().code() != Code::kNotFound) return Retry{there.result->error(), std::nullopt};
     return Fail{IllegalRequest(
@@ -183,10 +193,10 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
   }
   const std::string given_up = data_.has_region() ? Region().encoded_name() : std::string();
   const std::vector<RegionNode> others = Sharing(env.regions.OfTable(Table()), Wanted(), given_up);
-  if (auto outcome = ConfirmRows(ctx, others)) return std::move(*outcome);
+  RATCHET_STEP(ConfirmRows(ctx, others));
   // This is the last action that can fail: the procedure keeps the region that it takes here.
   if (data_.has_region()) {
-    if (auto outcome = OwnRegion(ctx)) return std::move(*outcome);
+    RATCHET_STEP(OwnRegion(ctx));
   }
   data_.clear_made();
   for (const KeyRange& range : Uncovered(Wanted(), others)) {
@@ -201,7 +211,7 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
     return Done{fmt::format("the regions of table {} cover all keys", Table().ToString())};
   data_.set_directory(table->directory);
   data_.set_begun(true);
-  return GoTo(State::kMoveFiles);
+  return GoTo<&MendTable::MoveFiles>();
 }
 
 StepOutcome MendTable::MoveFiles(StepContext& ctx) {
@@ -211,7 +221,7 @@ StepOutcome MendTable::MoveFiles(StepContext& ctx) {
       return files.QuarantineRegion(directory, encoded, mark);
     };
     auto moved = ActOnFiles(ctx, fmt::format("moving region {} to the quarantine", Region().encoded_name()), move);
-    if (moved.wait) return *std::move(moved.wait);
+    RATCHET_STEP(moved.wait);
     if (!moved.result->ok()) return Retry{moved.result->error(), std::nullopt};
     data_.set_quarantine(**moved.result);
   }
@@ -221,19 +231,18 @@ StepOutcome MendTable::MoveFiles(StepContext& ctx) {
     return files.MakeRegionDirectories(directory, encoded);
   };
   const std::string what = fmt::format("making directories of new regions in data/{}", data_.directory());
-  if (auto outcome = ActUntilDone(ctx, what, make)) return std::move(*outcome);
+  RATCHET_STEP(ActUntilDone(ctx, what, make));
   if (data_.has_region()) {
     RATCHET_LOG(kWarn, "pid={} gives up region {}: {}", ctx.pid(), Region().encoded_name(),
                 data_.quarantine().empty() ? "it has no directory" : "its files are in " + data_.quarantine());
   }
-  return GoTo(State::kUpdateMeta);
+  return GoTo<&MendTable::UpdateMeta>();
 }
 
 // Writes the new rows first, so that every key has a region even if the procedure or its master ends in between.
 StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   // After a rerun by an operator: the transitions of the new regions have already written newer rows.
-  if (data_.replaced()) return GoTo(State::kAssignRegions);
+  if (data_.replaced()) return GoTo<&MendTable::AssignRegions>();
   MasterEnv& env = EnvOf(ctx);
   std::vector<MetaEdit> made;
   // The transition number differs from the one that CreateTable writes, which would assign the region to another table
@@ -252,26 +261,24 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
     env.regions.Reserve(Region().encoded_name(), number);
     gone.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {Region(), RegionState::kClosed, {}, {}, 0, number}));
   }
-  if (RATCHET_MUTANT("repair.old_row_first")) {
-    if (auto outcome = WriteMeta(ctx, "old row", gone)) return std::move(*outcome);
-  }
-  if (auto outcome = WriteMeta(ctx, "new rows", made)) return std::move(*outcome);
+  const bool at_once = made.empty() || RATCHET_MUTANT("repair.old_row_first");
+  if (at_once) RATCHET_STEP(WriteMeta(ctx, "old row", gone));
+  RATCHET_STEP(WriteMeta(ctx, "new rows", made));
   for (const MetaEdit& edit : made) env.regions.Add(edit.region);
-  if (auto outcome = WriteMeta(ctx, "old row", gone)) return std::move(*outcome);
+  RATCHET_STEP(WriteMeta(ctx, "old row", gone));
   if (data_.has_region()) {
     env.placement.Settled(Region().encoded_name());  // release the placement reservation
     env.regions.Remove(Region().encoded_name());
   }
   data_.set_replaced(true);
-  return GoTo(State::kAssignRegions);
+  return GoTo<&MendTable::AssignRegions>();
 }
 
-StepOutcome MendTable::AssignRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+StepOutcome MendTable::AssignRegions(StepContext& /*ctx*/) {
   std::vector<ProcedurePtr> assigns;
   // In a disabled table, the assignment closes the region.
   for (const RegionInfo& region : Made()) assigns.push_back(TransitRegionState::Assign(region, {}));
-  return SpawnThen(State::kFinish, std::move(assigns));
+  return SpawnThen<&MendTable::Finish>(std::move(assigns));
 }
 
 StepOutcome MendTable::Finish(StepContext&) {

@@ -23,21 +23,21 @@ namespace ratchet::master {
 struct KeyRange;
 struct RegionNode;
 
-class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::MendTableData> {
+class MendTable final : public MasterProcedure<MendTable, pb::MendTableData> {
  public:
   static constexpr std::string_view kTypeName = "MendTable";
-  enum class State : StepNo { kPrepare = 1, kMoveFiles = 2, kUpdateMeta = 3, kAssignRegions = 4, kFinish = 5 };
+  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &MendTable::Prepare, kNothingToUndo),
-        On(State::kMoveFiles, "MOVE_FILES", &MendTable::MoveFiles, kNoReturn),
-        On(State::kUpdateMeta, "UPDATE_META", &MendTable::UpdateMeta, kNoReturn),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &MendTable::AssignRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kFinish, "FINISH", &MendTable::Finish, kNoReturn),
+        On<&MendTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&MendTable::MoveFiles>(2, "MOVE_FILES", kNoReturn),
+        On<&MendTable::UpdateMeta>(3, "UPDATE_META", kNoReturn, kNeedsMeta),
+        On<&MendTable::AssignRegions>(4, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
+                                      kReleasesWhileChildrenRun),
+        On<&MendTable::Finish>(5, "FINISH", kNoReturn),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr GiveUp(const RegionInfo& region);
   static ProcedurePtr FillHoles(const TableName& table);
   // Returns why the region cannot be given up now; Ok if it can. Called for the request, and again in the procedure.
@@ -46,7 +46,8 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
   [[nodiscard]] procedure::LockSet Locks() const override;
   // Holds no lock while it waits for the region, because the region's owner needs its lock to release the region.
   [[nodiscard]] bool HoldLocks() const override { return data_.begun(); }
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Claims Uses() const;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -60,11 +60,18 @@ Status ModifyTable::CheckInitial() const {
       fmt::format("the descriptor has {} bytes: at most {}", data_.ByteSizeLong(), kMaxDescriptorBytes));
 }
 
-std::string ModifyTable::Describe() const {
+procedure::Description ModifyTable::Describe() const {
   const auto change = Change();
-  std::string text = fmt::format("table={}, {}", Table().ToString(), change.ok() ? DescribeChange(*change) : "?");
-  if (data_.has_number()) text += fmt::format(", descriptor={}", data_.number());
-  return text;
+  procedure::Description about;
+  about.Add("table", Table().ToString()).Note(change.ok() ? DescribeChange(*change) : "?");
+  if (data_.has_number()) about.Add("descriptor", data_.number());
+  return about;
+}
+
+Claims ModifyTable::Uses() const {
+  Claims claims;
+  claims.altered = Table();
+  return claims;
 }
 
 void ModifyTable::OnRecovered(const procedure::EnvRef& env) {
@@ -72,10 +79,9 @@ void ModifyTable::OnRecovered(const procedure::EnvRef& env) {
 }
 
 StepOutcome ModifyTable::Prepare(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   if (Table().IsMeta()) return Fail{MetaStays("Cannot alter hbase:meta")};
-  if (auto outcome = ReadNewestSchema(ctx, Table())) return std::move(*outcome);
+  RATCHET_STEP(ReadNewestSchema(ctx, Table()));
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
   const auto change = Change();
@@ -89,13 +95,12 @@ StepOutcome ModifyTable::Prepare(StepContext& ctx) {
   // read that descriptor.
   data_.set_number(RATCHET_MUTANT("master.descriptor_by_submission") ? ctx.pid().value()
                                                                      : env.tables.DrawDescriptor(Table()));
-  return GoTo(State::kPreOperation);
+  return GoTo<&ModifyTable::PreOperation>();
 }
 
-StepOutcome ModifyTable::PreOperation(StepContext& /*ctx*/) { return GoTo(State::kUpdateDescriptor); }
+StepOutcome ModifyTable::PreOperation(StepContext& /*ctx*/) { return GoTo<&ModifyTable::UpdateDescriptor>(); }
 
 StepOutcome ModifyTable::UpdateDescriptor(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   auto schema = FromBytes(data_.schema());
   if (!schema.ok()) return Fail{schema.error()};
@@ -105,25 +110,25 @@ StepOutcome ModifyTable::UpdateDescriptor(StepContext& ctx) {
     return written.ok() ? written : Status(written.error().Annotate("writing the table's descriptor"));
   };
   const std::string what = fmt::format("writing descriptor {} in data/{}", data_.number(), data_.directory());
-  if (auto outcome = ActUntilDone(ctx, what, write)) return std::move(*outcome);
+  RATCHET_STEP(ActUntilDone(ctx, what, write));
   env.tables.SetSchema(Table(), data_.directory(), std::make_shared<const TableDescriptor>(std::move(*schema)),
                        data_.number());
   RATCHET_LOG(kInfo, "pid={} table {} now has descriptor {}", ctx.pid(), Table().ToString(), data_.number());
-  return GoTo(State::kPostOperation);
+  return GoTo<&ModifyTable::PostOperation>();
 }
 
 StepOutcome ModifyTable::PostOperation(StepContext& /*ctx*/) {
   if (data_.keep_open()) return Done{};
-  return GoTo(State::kReopenAllRegions);
+  return GoTo<&ModifyTable::ReopenAllRegions>();
 }
 
 StepOutcome ModifyTable::ReopenAllRegions(StepContext& ctx) {
   if (data_.reopened()) return Done{};
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  RATCHET_STEP(RequireMetaLoaded(ctx));
   data_.set_reopened(true);
   std::vector<ProcedurePtr> reopening;
   reopening.push_back(ReopenTableRegions::Make(Table(), data_.directory(), data_.number()));
-  return SpawnThen(State::kReopenAllRegions, std::move(reopening));
+  return SpawnThen<&ModifyTable::ReopenAllRegions>(std::move(reopening));
 }
 
 }  // namespace ratchet::master

@@ -16,34 +16,29 @@
 
 namespace ratchet::master {
 
-class ModifyTable final : public procedure::StateMachineProcedure<ModifyTable, pb::ModifyTableData> {
+class ModifyTable final : public MasterProcedure<ModifyTable, pb::ModifyTableData> {
  public:
   static constexpr std::string_view kTypeName = "ModifyTable";
-  enum class State : StepNo {
-    kPrepare = 1,
-    kPreOperation = 2,
-    kUpdateDescriptor = 3,
-    kPostOperation = 4,
-    kReopenAllRegions = 5,
-  };
+  static constexpr ClaimKinds kClaims = kClaimsDescriptors;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPrepare, "PREPARE", &ModifyTable::Prepare, kNothingToUndo),
-        On(State::kPreOperation, "PRE_OPERATION", &ModifyTable::PreOperation, kNothingToUndo),
-        On(State::kUpdateDescriptor, "UPDATE_TABLE_DESCRIPTOR", &ModifyTable::UpdateDescriptor, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &ModifyTable::PostOperation, kNoReturn),
-        On(State::kReopenAllRegions, "REOPEN_ALL_REGIONS", &ModifyTable::ReopenAllRegions, kNoReturn,
-           procedure::Spawns("ReopenTableRegions"), kReleasesWhileChildrenRun),
+        On<&ModifyTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&ModifyTable::PreOperation>(2, "PRE_OPERATION", kNothingToUndo),
+        On<&ModifyTable::UpdateDescriptor>(3, "UPDATE_TABLE_DESCRIPTOR", kNoReturn, kNeedsMeta),
+        On<&ModifyTable::PostOperation>(4, "POST_OPERATION", kNoReturn),
+        On<&ModifyTable::ReopenAllRegions>(5, "REOPEN_ALL_REGIONS", kNoReturn, Spawns("ReopenTableRegions"),
+                                           kReleasesWhileChildrenRun),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   // `reopen`: if false, open regions are not reopened; each applies the change at its next opening.
   static ProcedurePtr Make(const SchemaChange& change, bool reopen);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Claims Uses() const;
+  [[nodiscard]] procedure::Description Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

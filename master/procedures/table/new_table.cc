@@ -75,7 +75,7 @@ std::optional<StepOutcome> MakeNewLayout(StepContext& ctx, const pb::TableData& 
     return files.CreateTableLayout(directory, pid, descriptor, encoded);
   };
   auto made = ActOnFiles(ctx, "making data/" + data.directory(), make);
-  if (made.wait) return std::move(made.wait);
+  RATCHET_STEP(made.wait);
   if (made.result->ok()) return std::nullopt;
   // Permanent errors are returned to the client; others are retried until an operator aborts the procedure.
   const Error& why = made.result->error();
@@ -110,7 +110,7 @@ std::optional<StepOutcome> DropLayout(StepContext& ctx, const std::string& direc
 }
 
 std::optional<StepOutcome> DropAndArchiveLayout(StepContext& ctx, const std::string& directory) {
-  if (auto wait = DropLayout(ctx, directory)) return wait;  // a master of version 0.1 made no mark
+  RATCHET_STEP(DropLayout(ctx, directory));  // a master of version 0.1 made no mark
   return ActUntilDone(ctx, ArchiveText(directory), [directory, epoch = ctx.epoch()](ClusterFiles& files) {
     return files.ArchiveTableLayout(directory, epoch);
   });
@@ -125,7 +125,6 @@ Status ArchiveNewLayout(StepContext& ctx, const pb::TableData& data) {
 }
 
 std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& data) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
   const std::vector<MetaEdit> edits = CreationsOf(data, ctx.pid());
   for (const MetaEdit& edit : edits) {
@@ -135,12 +134,12 @@ std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& da
   }
   // The table's own row is added last and removed first: while it exists, the rows of all its regions exist (S66: table
   // row last in, first out).
-  if (auto outcome = WriteMeta(ctx, "regions", edits)) return outcome;
+  RATCHET_STEP(WriteMeta(ctx, "regions", edits));
   // S115 (missing row is not evidence): a table with a row stays
-  if (auto outcome = KeepLayout(ctx, data.directory(), ctx.pid())) return outcome;
+  RATCHET_STEP(KeepLayout(ctx, data.directory(), ctx.pid()));
   const MetaEdit row =
       TableEdit(NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 0));
-  if (auto outcome = WriteMeta(ctx, "table", {row})) return outcome;
+  RATCHET_STEP(WriteMeta(ctx, "table", {row}));
   // Removes leftovers of an earlier table of this name from memory; the reconciler removes their rows from hbase:meta.
   for (const RegionNode& node : env.regions.OfTable(TableOf(data))) env.regions.Remove(node.info.encoded_name());
   for (const MetaEdit& edit : edits) env.regions.Add(edit.region);

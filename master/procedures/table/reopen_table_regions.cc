@@ -28,11 +28,18 @@ std::optional<procedure::PartsLeft> ReopenTableRegions::Parts() const {
   return procedure::PartsLeft{data_.left(), data_.total()};
 }
 
-std::string ReopenTableRegions::Describe() const {
-  std::string text = fmt::format("table={}, descriptor={}", Table().ToString(), data_.number());
-  text += RegionsLeftText(Parts());
-  if (data_.regions_size() > 0) text += fmt::format(", a batch of {} in progress", data_.regions_size());
-  return text;
+Claims ReopenTableRegions::Uses() const {
+  Claims claims;
+  claims.altered = Table();
+  return claims;
+}
+
+procedure::Description ReopenTableRegions::Describe() const {
+  procedure::Description about;
+  about.Add("table", Table().ToString()).Add("descriptor", data_.number());
+  AddRegionsLeft(about, Parts());
+  if (data_.regions_size() > 0) about.Note(fmt::format("a batch of {} in progress", data_.regions_size()));
+  return about;
 }
 
 bool ReopenTableRegions::IsDone(const RegionNode& node, std::uint64_t number) {
@@ -47,7 +54,6 @@ bool ReopenTableRegions::IsDone(const RegionNode& node, std::uint64_t number) {
 }
 
 StepOutcome ReopenTableRegions::GetRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(Table());
   if (!table || table->directory != data_.directory()) return Done{"nothing to do: the table was deleted"};
@@ -70,25 +76,23 @@ StepOutcome ReopenTableRegions::GetRegions(StepContext& ctx) {
   data_.set_total(total);
   data_.set_left(left);
   if (left == 0) return Done{};
-  if (data_.regions_size() > 0) return GoTo(State::kReopenRegions);
+  if (data_.regions_size() > 0) return GoTo<&ReopenTableRegions::ReopenRegions>();
   return Retry{Error(Code::kUnavailable, fmt::format("{} of {} regions left; {}", left, total, waits_for)),
                BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
 }
 
-StepOutcome ReopenTableRegions::ReopenRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+StepOutcome ReopenTableRegions::ReopenRegions(StepContext& /*ctx*/) {
   std::vector<ProcedurePtr> reopenings;
   for (const pb::Region& region : data_.regions()) {
     reopenings.push_back(TransitRegionState::ReopenBelow(FromData(region), data_.number()));
   }
-  return SpawnThen(State::kConfirmReopened, std::move(reopenings));
+  return SpawnThen<&ReopenTableRegions::ConfirmReopened>(std::move(reopenings));
 }
 
 StepOutcome ReopenTableRegions::ConfirmReopened(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   data_.clear_regions();
   data_.set_batch(std::min(data_.batch() * 2, EnvOf(ctx).options.reopen_batch_most));
-  return GoTo(State::kGetRegions);
+  return GoTo<&ReopenTableRegions::GetRegions>();
 }
 
 }  // namespace ratchet::master

@@ -19,22 +19,22 @@ namespace ratchet::master {
 
 struct RegionNode;
 
-class ReopenTableRegions final
-    : public procedure::StateMachineProcedure<ReopenTableRegions, pb::ReopenTableRegionsData> {
+class ReopenTableRegions final : public MasterProcedure<ReopenTableRegions, pb::ReopenTableRegionsData> {
  public:
   static constexpr std::string_view kTypeName = "ReopenTableRegions";
-  enum class State : StepNo { kGetRegions = 1, kReopenRegions = 2, kConfirmReopened = 3 };
+  static constexpr ClaimKinds kClaims = kClaimsDescriptors;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kGetRegions, "GET_REGIONS", &ReopenTableRegions::GetRegions, kNoReturn),
-        On(State::kReopenRegions, "REOPEN_REGIONS", &ReopenTableRegions::ReopenRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
-        On(State::kConfirmReopened, "CONFIRM_REOPENED", &ReopenTableRegions::ConfirmReopened, kNoReturn),
+        On<&ReopenTableRegions::GetRegions>(1, "GET_REGIONS", kNoReturn, kNeedsMeta),
+        On<&ReopenTableRegions::ReopenRegions>(2, "REOPEN_REGIONS", kNoReturn, kNeedsMeta,
+                                               Spawns("TransitRegionState")),
+        On<&ReopenTableRegions::ConfirmReopened>(3, "CONFIRM_REOPENED", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const TableName& table, const std::string& directory, std::uint64_t number);
-  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] Claims Uses() const;
+  [[nodiscard]] procedure::Description Describe() const override;
   [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
   // Returns true if the region is done: it is, or will next be, open with the descriptor `number` or a later one.

@@ -77,7 +77,6 @@ bool AdoptTransitions(MasterEnv& env, const pb::TableData& data, const MetaConte
 }  // namespace
 
 std::optional<StepOutcome> ReplaceTable(StepContext& ctx, const pb::TableData& data, TableState after) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(TableOf(data));
   if (!table) return Done{TakenOver(env, data, ctx.pid()).value_or("")};  // a late write of a DeleteTable was applied
@@ -85,8 +84,8 @@ std::optional<StepOutcome> ReplaceTable(StepContext& ctx, const pb::TableData& d
   const std::vector<RegionNode> old = env.regions.OfTable(table->name);
   if (Status rest = AtRest(old); !rest.ok()) return Retry{rest.error(), std::nullopt};
   // S115 (missing row is not evidence): before the first row is removed.
-  if (auto wait = KeepLayout(ctx, data.directory(), ctx.pid())) return wait;
-  if (auto wait = DropLayout(ctx, table->directory)) return wait;
+  RATCHET_STEP(KeepLayout(ctx, data.directory(), ctx.pid()));
+  RATCHET_STEP(DropLayout(ctx, table->directory));
   const auto outcome =
       ctx.AsyncCall<Result<CommitOutcome>>("commit", [&](std::function<void(Result<CommitOutcome>)> done) {
         env.meta.Commit(CommitOf(data, ctx.pid(), *table, old, after), std::move(done));

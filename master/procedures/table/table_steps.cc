@@ -7,7 +7,7 @@
 
 #include "common/base/mutant.h"
 #include "master/cluster/errors.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/undo_writes.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "procedure/api/executor.h"
@@ -23,6 +23,28 @@ pb::TableData NewTableData(const TableName& table) {
   data.set_ns(table.ns);
   data.set_qualifier(table.qualifier);
   return data;
+}
+
+Claims ClaimTable(const pb::TableData& data) {
+  Claims claims;
+  claims.tables.push_back({TableOf(data), /*with_regions=*/false, {}});
+  if (!data.directory().empty()) claims.directories.push_back(data.directory());
+  return claims;
+}
+
+Claims ClaimLayout(const pb::TableData& data) {
+  Claims claims = ClaimTable(data);
+  claims.tables.front().with_regions = true;
+  claims.tables.front().directory = data.directory();
+  return claims;
+}
+
+Claims ClaimReplacedLayout(const pb::TableData& data) {
+  if (data.directory().empty()) return {};
+  Claims claims = ClaimTable(data);
+  claims.tables.front().with_regions = true;
+  claims.directories.push_back(data.old_directory());
+  return claims;
 }
 
 void RecordLockGrant(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found, bool deletes) {
@@ -42,12 +64,12 @@ std::uint64_t ChangeNumber(const pb::TableData& data, ProcId pid, std::uint64_t 
 }
 
 std::optional<std::string> TakenOver(const MasterEnv& env, const pb::TableData& data, ProcId pid) {
-  if (RATCHET_MUTANT("master.ignore_take_over")) return std::nullopt;
   const std::string name = TableOf(data).ToString();
   const auto table = env.tables.Get(TableOf(data));
-  if (!table) return fmt::format("{}table {} was deleted meanwhile", kTakenOver, name);
   const std::uint64_t first = ChangeNumber(data, pid, 0);
-  if (table->transition >= first && table->transition < first + kTableChanges) return std::nullopt;
+  const bool mine = table && table->transition >= first && table->transition < first + kTableChanges;
+  if (mine || RATCHET_MUTANT("master.ignore_take_over")) return std::nullopt;
+  if (!table) return fmt::format("{}table {} was deleted meanwhile", kTakenOver, name);
   const auto grant = env.tables.LastLockGrant(TableOf(data));
   return fmt::format("{}table {} is {}{}", kTakenOver, name, TableStateText(table->state),
                      grant && grant->pid != pid ? fmt::format(" since pid={} got its lock", grant->pid) : "");
@@ -82,7 +104,7 @@ std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& 
   const auto node = env.tables.Get(TableOf(data));
   if (!node) return Fail{TableNotFound(TableOf(data))};
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
-  if (auto outcome = WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)})) return outcome;
+  RATCHET_STEP(WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)}));
   ShowTable(env, *node, state, number);
   return std::nullopt;
 }

@@ -28,6 +28,13 @@ namespace ratchet::master {
 [[nodiscard]] procedure::LockSet TableLock(const pb::TableData& data);
 [[nodiscard]] pb::TableData NewTableData(const TableName& table);
 
+// The claims of procedures that change only the table's state; that make or remove its directory; and that replace the
+// directory. The last claim nothing before they have begun, because they may wait for a repair (S95: repair counts
+// certain rows).
+[[nodiscard]] Claims ClaimTable(const pb::TableData& data);
+[[nodiscard]] Claims ClaimLayout(const pb::TableData& data);
+[[nodiscard]] Claims ClaimReplacedLayout(const pb::TableData& data);
+
 // Records the lock grant of procedure `pid`, in the step that checks whether it may continue. `found`: the table's
 // state; nullopt while the table is being created.
 void RecordLockGrant(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found,

@@ -10,9 +10,6 @@
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/core/act_on_files.h"
-#include "master/procedures/table/new_table.h"
-#include "master/procedures/table/replace_table.h"
 
 namespace ratchet::master {
 
@@ -22,18 +19,18 @@ ProcedurePtr TruncateTable::Make(const TableName& table, bool preserve_splits) {
   return std::make_unique<TruncateTable>(std::move(data));
 }
 
-std::string TruncateTable::Describe() const {
-  std::string text = "table=" + TableOf(data_).ToString();
-  if (data_.has_directory()) text += fmt::format(", new regions={}", data_.split_keys_size() + 1);
-  return text;
+procedure::Description TruncateTable::Describe() const {
+  procedure::Description about;
+  about.Add("table", TableOf(data_).ToString());
+  if (data_.has_directory()) about.Add("new regions", data_.split_keys_size() + 1);
+  return about;
 }
 
 StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   const TableName name = TableOf(data_);
   if (name.IsMeta()) return Fail{IllegalRequest("hbase:meta cannot be truncated")};
-  if (auto outcome = ReadNewestSchema(ctx, name)) return std::move(*outcome);
+  RATCHET_STEP(ReadNewestSchema(ctx, name));
   const auto table = env.tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
@@ -58,50 +55,7 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   data_.set_old_directory(table->directory);
   data_.set_directory(TableDirectoryName(name, ctx.pid()));
   RecordLockGrant(env, data_, ctx.pid(), table->state);
-  return GoTo(State::kSetDisabled);
+  return GoTo<&TruncateTable::SetDisabled>();
 }
-
-// The later commit expects the table's row with exactly this transition number.
-StepOutcome TruncateTable::SetDisabled(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 0)) return std::move(*outcome);
-  return GoTo(State::kCreateFsLayout);
-}
-
-StepOutcome TruncateTable::CreateFsLayout(StepContext& ctx) {
-  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kUpdateMeta);
-}
-
-Status TruncateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
-
-StepOutcome TruncateTable::UpdateMeta(StepContext& ctx) {
-  if (auto outcome = ReplaceTable(ctx, data_, TableState::kEnabling)) return std::move(*outcome);
-  return GoTo(State::kClearFsLayout);
-}
-
-StepOutcome TruncateTable::ClearFsLayout(StepContext& ctx) {
-  if (auto outcome = ArchiveOldLayout(ctx, data_)) return std::move(*outcome);
-  return GoTo(State::kAssignRegions);
-}
-
-StepOutcome TruncateTable::AssignRegions(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return SpawnThen(State::kEnable, AssignNewRegions(data_, ctx.pid()));
-}
-
-StepOutcome TruncateTable::Enable(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo(State::kPostOperation);
-  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
-  return GoTo(State::kPostOperation);
-}
-
-StepOutcome TruncateTable::PostOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
-}
-
-void TruncateTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

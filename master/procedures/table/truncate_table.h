@@ -7,58 +7,35 @@
 #include <string>
 #include <vector>
 
-#include "master/procedures/table/table_steps.h"
-#include "procedure/api/state_machine_procedure.h"
+#include "master/procedures/table/new_table_procedure.h"
 
 namespace ratchet::master {
 
-class TruncateTable final : public procedure::StateMachineProcedure<TruncateTable, pb::TableData> {
+class TruncateTable final : public NewTableProcedure<TruncateTable> {
  public:
   static constexpr std::string_view kTypeName = "TruncateTable";
-  enum class State : StepNo {
-    kPreOperation = 1,
-    kSetDisabled = 2,
-    kClearFsLayout = 3,
-    kCreateFsLayout = 4,
-    kUpdateMeta = 5,
-    kAssignRegions = 6,
-    kPostOperation = 7,
-    kEnable = 8,
-  };
+  static constexpr bool kReplaces = true;
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPreOperation, "PRE_OPERATION", &TruncateTable::PreOperation, kNothingToUndo, procedure::ChildTypes(),
-           kReleasesBetweenTries),
-        On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &TruncateTable::SetDisabled, kNothingToUndo),
-        On(State::kCreateFsLayout, "CREATE_FS_LAYOUT", &TruncateTable::CreateFsLayout,
-           UndoBy(&TruncateTable::ArchiveLayout)),
-        On(State::kUpdateMeta, "UPDATE_META", &TruncateTable::UpdateMeta, kNoReturn),
-        On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &TruncateTable::ClearFsLayout, kNoReturn),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &TruncateTable::AssignRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On(State::kEnable, "SET_ENABLED_TABLE_STATE", &TruncateTable::Enable, kNoReturn),
-        On(State::kPostOperation, "POST_OPERATION", &TruncateTable::PostOperation, kNoReturn),
+        On<&TruncateTable::PreOperation>(1, "PRE_OPERATION", kNothingToUndo, kNeedsMeta, kReleasesBetweenTries),
+        On<&TruncateTable::SetDisabled>(2, "SET_DISABLED_TABLE_STATE", kNothingToUndo, kNeedsMeta),
+        On<&TruncateTable::MakeLayout>(4, "CREATE_FS_LAYOUT", UndoBy<&TruncateTable::ArchiveLayout>()),
+        On<&TruncateTable::UpdateMeta>(5, "UPDATE_META", kNoReturn, kNeedsMeta),
+        On<&TruncateTable::ClearLayout>(3, "CLEAR_FS_LAYOUT", kNoReturn),
+        On<&TruncateTable::AssignRegions>(6, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
+                                          kReleasesWhileChildrenRun),
+        On<&TruncateTable::Enable>(8, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
+        On<&TruncateTable::PostOperation>(7, "POST_OPERATION", kNoReturn, kNeedsMeta),
     };
   }
-  using StateMachineProcedure::StateMachineProcedure;
+  using NewTableProcedure::NewTableProcedure;
   // `preserve_splits`: true keeps the region boundaries; false makes one region.
   static ProcedurePtr Make(const TableName& table, bool preserve_splits);
 
-  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] std::string Describe() const override;
-  void OnRecovered(const procedure::EnvRef& env) override;
+  [[nodiscard]] procedure::Description Describe() const override;
 
  private:
   StepOutcome PreOperation(StepContext& ctx);
-  StepOutcome SetDisabled(StepContext& ctx);
-  StepOutcome CreateFsLayout(StepContext& ctx);
-  StepOutcome UpdateMeta(StepContext& ctx);
-  StepOutcome ClearFsLayout(StepContext& ctx);
-  StepOutcome AssignRegions(StepContext& ctx);
-  StepOutcome Enable(StepContext& ctx);
-  StepOutcome PostOperation(StepContext& ctx);
-  Status ArchiveLayout(StepContext& ctx);
 };
 
 }  // namespace ratchet::master

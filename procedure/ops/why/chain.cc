@@ -4,9 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "common/model/region_info.h"
-#include "procedure/ops/why/chain_builder.h"
-
 namespace ratchet::host {
 namespace {
 
@@ -14,15 +11,11 @@ using procedure::ProcedureInfo;
 using WaitKind = procedure::WaitingOn::Kind;
 
 constexpr int kMostLinks = 50;  // maximum length of one chain
+// Steps take milliseconds; a procedure waits outside of steps.
+constexpr std::int64_t kLongStep = 10'000;
 
 std::string SubjectOf(const ProcedureInfo& info) {
-  return fmt::format("pid {} {} {}", info.pid, info.type, info.description);
-}
-
-// Each try changes a procedure, so the wait of one that keeps failing counts from its submission.
-std::int64_t SinceUpdate(const WhyFacts& facts, const ProcedureInfo& info) {
-  const std::int64_t since = facts.keeps_failing.contains(info.pid) ? info.submitted_ms : info.updated_ms;
-  return std::max<std::int64_t>(0, facts.now_ms - since);
+  return fmt::format("pid {} {} {}", info.pid, info.type, info.description.text());
 }
 
 std::string PidList(const std::vector<ProcId>& pids) {
@@ -34,32 +27,62 @@ std::string PidList(const std::vector<ProcId>& pids) {
   return text;
 }
 
-}  // namespace
+std::uint64_t NotNegative(std::int64_t ms) { return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ms)); }
 
-::ratchet::pb::WhyLink& ChainBuilder::AddLink(const char* kind, std::string subject,
-                                              std::optional<std::int64_t> for_ms) {
-  auto& link = *chain_.add_link();
+void Set(pb::WhyChain& chain, WhyCause cause, std::string text, std::string next, std::string verb) {
+  chain.set_cause(std::string(WhyCauseText(cause)));
+  chain.set_cause_text(std::move(text));
+  if (!next.empty()) chain.set_next(std::move(next));
+  if (!verb.empty()) chain.set_verb(std::move(verb));
+}
+
+pb::WhyLink& Add(pb::WhyChain& chain, const char* kind, std::string subject, std::optional<std::int64_t> for_ms) {
+  auto& link = *chain.add_link();
   link.set_kind(kind);
   link.set_subject(std::move(subject));
-  if (for_ms.has_value()) link.set_for_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, *for_ms)));
+  if (for_ms.has_value()) link.set_for_ms(NotNegative(*for_ms));
   return link;
+}
+
+}  // namespace
+
+pb::WhyLink& ChainBuilder::AddLink(const char* kind, std::string subject, std::optional<std::int64_t> for_ms) {
+  return Add(chain_, kind, std::move(subject), for_ms);
+}
+
+void ChainBuilder::End(WhyCause cause, std::string text, std::string next, std::string verb) {
+  cause_ = cause;
+  Set(chain_, cause, std::move(text), std::move(next), std::move(verb));
+}
+
+// Each try changes a procedure, so the wait of one that keeps failing counts from its submission.
+std::int64_t ChainBuilder::WaitOf(const ProcedureInfo& info) const {
+  const auto setback = facts_.setbacks.find(info.pid);
+  const bool repeated = setback != facts_.setbacks.end() && setback->second.repeated;
+  return std::max<std::int64_t>(0, facts_.now_ms - (repeated ? info.submitted_ms : info.updated_ms));
+}
+
+void ChainBuilder::SetNextTry(const ProcedureInfo& info) {
+  if (info.waiting.next_try_in) chain_.set_next_in_ms(NotNegative(info.waiting.next_try_in->count()));
 }
 
 void ChainBuilder::FollowProcedure(ProcId pid) {
   const auto found = facts_.procedures.find(pid);
   if (found == facts_.procedures.end()) {
     AddLink("procedure", fmt::format("pid {}", pid), std::nullopt);
-    return End("GONE", fmt::format("pid {} has ended meanwhile", pid), "what waited for it continues", "ratchet why");
+    return End(WhyCause::kGone, fmt::format("pid {} has ended meanwhile", pid), "what waited for it continues",
+               "ratchet why");
   }
   const ProcedureInfo& info = found->second;
   if (chain_.link_size() >= kMostLinks) {
-    AddLink("procedure", SubjectOf(info), SinceUpdate(facts_, info));
-    return End("GOES_ON", fmt::format("{} links lead to pid {}, and the chain continues there", kMostLinks, pid),
+    AddLink("procedure", SubjectOf(info), WaitOf(info));
+    return End(WhyCause::kGoesOn,
+               fmt::format("{} links lead to pid {}, and the chain continues there", kMostLinks, pid),
                "what the last link waits for", fmt::format("ratchet why {}", pid));
   }
   if (!seen_.insert(pid).second) {
-    AddLink("procedure", SubjectOf(info), SinceUpdate(facts_, info));
-    return End("RING", fmt::format("deadlock: pid {} waits for itself", pid),
+    AddLink("procedure", SubjectOf(info), WaitOf(info));
+    return End(WhyCause::kRing, fmt::format("deadlock: pid {} waits for itself", pid),
                "nothing: a deadlock does not end by itself; it is a defect",
                fmt::format("ratchet abort {} (or bypass, where it cannot be aborted)", pid));
   }
@@ -67,11 +90,11 @@ void ChainBuilder::FollowProcedure(ProcId pid) {
   if (chain_.link_size() == 0 && info.nonce != 0) {
     subject += fmt::format(" (asked for by {} under nonce {}:{})", info.owner, info.nonce_group, info.nonce);
   }
-  auto& link = AddLink("procedure", std::move(subject), SinceUpdate(facts_, info));
+  auto& link = AddLink("procedure", std::move(subject), WaitOf(info));
   FollowWaiting(info, link);
 }
 
-void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLink& link) {
+void ChainBuilder::FollowWaiting(const ProcedureInfo& info, pb::WhyLink& link) {
   if (!info.parked.empty()) {
     link.set_waits_for(fmt::format("step {}: an operator", info.step_name));
     return EndParked(info);
@@ -83,7 +106,7 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   switch (info.waiting.kind) {
     case WaitKind::kLock: {
       link.set_waits_for(fmt::format("step {}: lock {}", info.step_name, info.waiting.detail));
-      auto& lock = AddLink("lock", fmt::format("lock {}", info.waiting.detail), SinceUpdate(facts_, info));
+      auto& lock = AddLink("lock", fmt::format("lock {}", info.waiting.detail), WaitOf(info));
       lock.set_waits_for("its holder: " + PidList(info.waiting.procedures));
       return FollowOneOf(info.waiting.procedures);
     }
@@ -97,21 +120,9 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
       return FollowOneOf(info.waiting.procedures);
     case WaitKind::kLimit:
       link.set_waits_for(fmt::format("step {}: {}", info.step_name, info.waiting.detail));
-      return End("LIMIT",
-                 fmt::format("{}: no more may run at once ({})", info.waiting.detail,
-                             info.waiting.procedures.empty() ? "none is shown" : PidList(info.waiting.procedures)),
-                 "it runs when one of these steps ends",
-                 info.waiting.procedures.empty()
-                     ? std::string("ratchet locks; --procedure-steps-per-table and -per-server set the limits")
-                     : fmt::format("ratchet why {} (why its step does not end); --procedure-steps-per-table and "
-                                   "-per-server set the limits",
-                                   info.waiting.procedures.front()));
+      return EndLimit(info);
     case WaitKind::kRetry:
-      if (!info.failing && WaitsForMeta(info)) {
-        link.set_waits_for(
-            fmt::format("step {}: the next try; the server of hbase:meta does not answer", info.step_name));
-        return FollowRegion(std::string(kMetaEncodedName));
-      }
+      if (!info.failing && host_.ExplainExternal(info, link, *this)) return;
       link.set_waits_for(
           fmt::format("{} {}: the next try", info.failing ? "the undo of step" : "step", info.step_name));
       return EndRetry(info);
@@ -127,19 +138,8 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   FollowOutside(info, link);
 }
 
-// True for a step without an answer in time while the server of hbase:meta is silent: most steps write there.
-bool ChainBuilder::WaitsForMeta(const ProcedureInfo& info) const {
-  const bool without_answer =
-      info.last_error && (info.last_error->code() == Code::kTimeout || info.last_error->code() == Code::kUnavailable);
-  const auto meta = facts_.regions.find(std::string(kMetaEncodedName));
-  if (!without_answer || meta == facts_.regions.end()) return false;
-  const auto server = facts_.servers.find(meta->second.server);
-  return server != facts_.servers.end() && server->second.online && server->second.silent_ms.value_or(0) >= kSilent;
-}
-
-// The procedure waits for no other one. It waits for a server's answer, for hbase:meta, or for a server that can take a
-// region.
-void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLink& link) {
+// The procedure waits for no other one.
+void ChainBuilder::FollowOutside(const ProcedureInfo& info, pb::WhyLink& link) {
   if (info.type == "LockProcedure") {
     link.set_waits_for("its holder to release it");
     return EndLock(info);
@@ -151,51 +151,18 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   }
   if (info.waiting.own) {
     link.set_waits_for(fmt::format("step {}: {}", info.step_name, info.waiting.detail));
-    return End("OUTSIDE", fmt::format("the step's own work has not ended: {}", info.waiting.detail),
+    return End(WhyCause::kOutside, fmt::format("the step's own work has not ended: {}", info.waiting.detail),
                "it continues when that work ends; operators' verbs on it wait too",
                "if it does not end, look at the storage that it names, from the master's host");
   }
-  if (const auto order = facts_.order_targets.find(info.pid); order != facts_.order_targets.end())
-    return FollowOrder(info, order->second, link);
-  if (const auto refused = facts_.refusals.find(info.pid);
-      refused != facts_.refusals.end() && info.type == "TransitRegionState") {
-    link.set_waits_for(fmt::format("step {}: the next try", info.step_name));
-    return EndRetry(info);
-  }
-  const bool any_online =
-      std::any_of(facts_.servers.begin(), facts_.servers.end(), [](const auto& entry) { return entry.second.online; });
-  if (facts_.has_servers && !any_online) {
-    link.set_waits_for(fmt::format("step {}: a region server", info.step_name));
-    return EndNoServer();
-  }
-  const auto meta = facts_.regions.find(std::string(kMetaEncodedName));
-  if (meta != facts_.regions.end() && !meta->second.served) {
-    link.set_waits_for(fmt::format("step {}: hbase:meta", info.step_name));
-    return FollowRegion(std::string(kMetaEncodedName));
-  }
-  if (!facts_.meta_loaded) {
-    link.set_waits_for(fmt::format("step {}: hbase:meta to be loaded by the master", info.step_name));
-    return End("STARTING", fmt::format("the master is starting: {}", facts_.step), "it continues when meta is loaded",
-               "ratchet status");
-  }
+  if (host_.ExplainExternal(info, link, *this)) return;
   const bool of_event = info.waiting.kind == WaitKind::kEvent;
   const std::string what =
       info.waiting.detail.empty() ? std::string("an event") : (of_event ? "the event " : "") + info.waiting.detail;
   link.set_waits_for(fmt::format("step {}: {}", info.step_name, what));
-  End("OUTSIDE", fmt::format("work outside of the procedures: {}", what), "it continues when that work ends",
+  End(WhyCause::kOutside, fmt::format("work outside of the procedures: {}", what), "it continues when that work ends",
       fmt::format("ratchet procedure {}", info.pid));
-  if (info.waiting.next_try_in) chain_.set_next_in_ms(static_cast<std::uint64_t>(info.waiting.next_try_in->count()));
-}
-
-void ChainBuilder::FollowOrder(const ProcedureInfo& info, const std::string& server, ::ratchet::pb::WhyLink& link) {
-  link.set_waits_for(fmt::format("step {}: the answer to its order", info.step_name));
-  auto& order = AddLink("order", fmt::format("order {} ({}) to server {}", info.pid, info.type, server),
-                        SinceUpdate(facts_, info));
-  order.set_waits_for("the answer of server " + server);
-  FollowServer(server);
-  const bool unanswered = chain_.cause() == "UNANSWERED";
-  if (unanswered && info.waiting.next_try_in)
-    chain_.set_next_in_ms(static_cast<std::uint64_t>(info.waiting.next_try_in->count()));
+  SetNextTry(info);
 }
 
 // Follows, of several procedures, the one whose state has not changed for longest; running ones come last.
@@ -211,92 +178,125 @@ void ChainBuilder::FollowOneOf(const std::vector<ProcId>& pids) {
     if (worst == nullptr || rank(found->second) < rank(*worst)) worst = &found->second;
   }
   if (worst != nullptr) return FollowProcedure(worst->pid);
-  End("GONE", "what it waited for has ended meanwhile", "it continues", "ratchet why");
+  End(WhyCause::kGone, "what it waited for has ended meanwhile", "it continues", "ratchet why");
 }
 
-void ChainBuilder::FollowServer(const std::string& name) {
-  const auto found = facts_.servers.find(name);
-  if (found == facts_.servers.end()) {
-    AddLink("server", "server " + name, std::nullopt);
-    return End("GONE", fmt::format("server {} is no longer known: it has been recovered", name),
-               "what waited for it continues", "ratchet why");
-  }
-  const WhyServer& server = found->second;
-  auto& link = AddLink("server", "server " + name, server.silent_ms);
-  if (server.online) return EndServer(name, server);
-  if (!server.crash_procedure.valid()) {
-    link.set_waits_for("its recovery to begin");
-    return End("SERVER_DEAD", fmt::format("server {} is dead, and its recovery has not begun", name),
-               "the master submits a ServerCrash procedure", "ratchet status");
-  }
-  link.set_waits_for(fmt::format("its recovery: pid {}", server.crash_procedure));
-  FollowProcedure(server.crash_procedure);
+void ChainBuilder::EndParked(const ProcedureInfo& info) {
+  const std::string error = info.last_error ? "; its last error: " + info.last_error->ToString() : std::string();
+  End(WhyCause::kParked, fmt::format("pid {} is parked at step {}: {}{}", info.pid, info.step_name, info.parked, error),
+      "nothing, until an operator acts",
+      fmt::format("ratchet unpark {} (rerun and bypass: ratchet procedure {} shows its steps)", info.pid, info.pid));
 }
 
-void ChainBuilder::FollowRegion(const std::string& encoded) {
-  const auto found = facts_.regions.find(encoded);
-  if (found == facts_.regions.end()) return;
-  const WhyRegion& region = found->second;
-  auto& link =
-      AddLink("region", fmt::format("region {} of table {}, {}", encoded, region.table, region.state), region.since_ms);
-  if (region.owner.valid()) {
-    link.set_waits_for(fmt::format("pid {}, which owns its transition", region.owner));
-    return FollowProcedure(region.owner);
+void ChainBuilder::EndPaused(const ProcedureInfo& info, const std::string& pause) {
+  std::string resume = fmt::format("ratchet pauses (it covers pid {})", info.pid);
+  for (const WhyPause& each : facts_.pauses) {
+    if (each.text == pause) resume = "ratchet resume " + each.resume;
   }
-  const auto server = facts_.servers.find(region.server);
-  if (server != facts_.servers.end()) {
-    link.set_waits_for("server " + region.server);
-    return FollowServer(region.server);
-  }
-  link.set_waits_for("a procedure that opens it");
-  End("NO_PROCEDURE", fmt::format("region {} is {} and no procedure works on it", encoded, region.state),
-      "the reconciler looks at it in its next round", "ratchet reconcile; ratchet assign " + encoded);
+  End(WhyCause::kPaused, pause, "nothing, until an operator resumes it", resume);
 }
 
-std::optional<::ratchet::pb::WhyChain> ChainOfProcedure(const WhyFacts& facts, ProcId pid) {
-  const auto found = facts.procedures.find(pid);
-  if (found == facts.procedures.end()) return std::nullopt;
-  ChainBuilder builder(facts);
+void ChainBuilder::EndLimit(const ProcedureInfo& info) {
+  const std::vector<ProcId>& running = info.waiting.procedures;
+  End(WhyCause::kLimit,
+      fmt::format("{}: no more may run at once ({})", info.waiting.detail,
+                  running.empty() ? "none is shown" : PidList(running)),
+      "it runs when one of these steps ends",
+      running.empty() ? std::string("ratchet locks; --procedure-steps-per-table and -per-server set the limits")
+                      : fmt::format("ratchet why {} (why its step does not end); --procedure-steps-per-table and "
+                                    "-per-server set the limits",
+                                    running.front()));
+}
+
+void ChainBuilder::EndRetry(const ProcedureInfo& info) {
+  const auto setback = facts_.setbacks.find(info.pid);
+  const std::string error = setback != facts_.setbacks.end() ? setback->second.error
+                            : info.last_error                ? info.last_error->ToString()
+                                                             : std::string("no error is recorded");
+  const std::string verb =
+      fmt::format("ratchet park {} (stops the tries), ratchet rerun {} (tries from a step)", info.pid, info.pid);
+  if (info.failing) {
+    End(WhyCause::kUndoFails, fmt::format("the undo of pid {} fails (attempt {}): {}", info.pid, info.attempt, error),
+        "the master tries the undo again", verb);
+  } else {
+    End(WhyCause::kBackoff, fmt::format("pid {} has failed (attempt {}): {}", info.pid, info.attempt, error),
+        "the master tries again", verb);
+  }
+  SetNextTry(info);
+}
+
+void ChainBuilder::EndLock(const ProcedureInfo& info) {
+  End(WhyCause::kHeldLock, fmt::format("{} holds it: {}", info.owner, info.description.text()),
+      "the lock is released when its holder ends, or sends no heartbeat within the time-out",
+      fmt::format("ratchet unlock {}", info.pid));
+  SetNextTry(info);
+}
+
+// A step runs, or the procedure waits for a worker.
+void ChainBuilder::EndRunning(const ProcedureInfo& info) {
+  const std::string again = "it continues by itself; repeat the command to see whether it progresses";
+  if (info.running && facts_.workers.held > 0) {
+    const std::int64_t age = std::max<std::int64_t>(0, facts_.now_ms - info.updated_ms);
+    if (age >= kLongStep) {
+      return End(
+          WhyCause::kRunning,
+          fmt::format("step {} has run for {} and blocks its worker: an external call does not return", info.step_name,
+                      WhyAge(NotNegative(age))),
+          "it continues when that call returns; while half of the workers are blocked, the master adds workers for "
+          "the others",
+          "look at the storage of this process, and at its log (\"worker stuck\")");
+    }
+  }
+  if (info.running) return End(WhyCause::kRunning, "a step is running", again, "ratchet why");
+  if (const auto held = HeldWorkersText(facts_.workers)) {
+    return End(WhyCause::kRunning, "it is in the queue of the workers: " + *held,
+               "it runs when a worker ends its step, or on an added worker",
+               fmt::format("ratchet why {}", facts_.workers.longest));
+  }
+  End(WhyCause::kRunning, "it is in the queue of the workers", again, "ratchet why");
+}
+
+void ChainBuilder::EndStore() {
+  if (facts_.store_full) return End(WhyCause::kSpace, *facts_.store_full, "it continues when there is room", kMakeRoom);
+  if (!facts_.own_storage_hangs_ms) {
+    return End(WhyCause::kStore, "the procedure store writes and syncs its state",
+               "it continues when the storage answers", "ratchet why");
+  }
+  End(WhyCause::kStore,
+      fmt::format("the storage of the procedure store has not answered for {}",
+                  WhyAge(NotNegative(*facts_.own_storage_hangs_ms))),
+      "it continues when the storage answers", "look at the disk below the root; ratchet status");
+}
+
+std::optional<pb::WhyChain> ChainOfProcedure(const WhyFacts& facts, const WhyHost& host, ProcId pid) {
+  if (!facts.procedures.contains(pid)) return std::nullopt;
+  ChainBuilder builder(facts, host);
   builder.FollowProcedure(pid);
   return builder.Take();
 }
 
-std::optional<::ratchet::pb::WhyChain> ChainOfServer(const WhyFacts& facts, const std::string& server) {
-  if (!facts.servers.contains(server)) return std::nullopt;
-  ChainBuilder builder(facts);
-  builder.FollowServer(server);
-  auto chain = builder.Take();
-  const bool idle = facts.servers.at(server).orders == 0;
-  if (chain.cause() == "UNANSWERED" && idle) return std::nullopt;  // it answers, and no order is pending for it
+pb::WhyChain OneLink(const char* kind, std::string subject, std::string waits_for, std::optional<std::int64_t> for_ms,
+                     CauseText cause) {
+  pb::WhyChain chain;
+  auto& link = Add(chain, kind, std::move(subject), for_ms);
+  if (!waits_for.empty()) link.set_waits_for(std::move(waits_for));
+  Set(chain, cause.cause, std::move(cause.text), std::move(cause.next), std::move(cause.verb));
   return chain;
 }
 
-std::optional<::ratchet::pb::WhyChain> ChainOfRegion(const WhyFacts& facts, const std::string& encoded) {
-  const auto found = facts.regions.find(encoded);
-  if (found == facts.regions.end()) return std::nullopt;
-  if (!found->second.owner.valid() && (found->second.served || found->second.at_rest)) return std::nullopt;
-  ChainBuilder builder(facts);
-  builder.FollowRegion(encoded);
-  return builder.Take();
-}
-
-std::uint64_t AgeOf(const ::ratchet::pb::WhyChain& chain) {
-  return chain.link_size() == 0 ? 0 : chain.link(0).for_ms();
-}
+std::uint64_t AgeOf(const pb::WhyChain& chain) { return chain.link_size() == 0 ? 0 : chain.link(0).for_ms(); }
 
 std::optional<std::string> HeldWorkersText(const procedure::WorkersInfo& workers) {
   if (workers.held == 0) return std::nullopt;
   return fmt::format("{} of {} workers are blocked in steps that do not end, the longest by pid {} for {}{}",
-                     workers.held, workers.workers, workers.longest,
-                     WhyAge(static_cast<std::uint64_t>(std::max<std::int64_t>(0, workers.longest_for.count()))),
+                     workers.held, workers.workers, workers.longest, WhyAge(NotNegative(workers.longest_for.count())),
                      workers.work_waits ? "; others wait for a worker" : "");
 }
 
 std::optional<std::string> StayingStepsText(const procedure::WorkersInfo& workers) {
   if (workers.staying == 0) return std::nullopt;
   return fmt::format("{} steps wait for their own work, pid {} for {}: {}", workers.staying, workers.longest_staying,
-                     WhyAge(static_cast<std::uint64_t>(std::max<std::int64_t>(0, workers.longest_stay.count()))),
-                     workers.longest_work);
+                     WhyAge(NotNegative(workers.longest_stay.count())), workers.longest_work);
 }
 
 std::string WhyAge(std::uint64_t ms) {

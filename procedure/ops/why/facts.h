@@ -1,12 +1,11 @@
-// The facts from which "why does it wait?" is answered: a snapshot of values, taken part by part, each under its own
-// lock for a moment. The snapshot has no reference to a running part, so a worker, a disk or a server that hangs does
-// not block the answer.
+// The facts about procedures from which "why does it wait?" is answered: a snapshot of values, taken part by part, each
+// under its own lock for a moment. The snapshot has no reference to a running part, so a worker or a disk that hangs
+// does not block the answer.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -15,78 +14,29 @@
 
 namespace ratchet::host {
 
-// All ages are in ms.
-struct WhyServer {
-  bool online = true;                     // false: marked crashed
-  std::optional<std::int64_t> silent_ms;  // since its last heartbeat; nullopt: it has sent none to this master
-  ProcId crash_procedure;                 // of a server that is not online
-  std::optional<std::int64_t> storage_hangs_ms;
-  std::optional<std::string> lacks_room;
-  std::size_t orders = 0;      // queued, or in the request in progress
-  std::uint32_t failures = 0;  // consecutive failures to send to it
-  std::string last_error;      // the last error of sending to it
-};
-
-struct WhyRegion {
-  std::string table;
-  std::string state;
-  std::string server;  // empty: none
-  ProcId owner;        // invalid: no procedure works on it
-  std::int64_t since_ms = 0;
-  bool served = false;   // OPEN on a live server
-  bool at_rest = false;  // its state needs no procedure
-};
-
-struct WhyTable {
-  std::string state;
-  bool between = false;         // in state ENABLING or DISABLING
-  std::string schema_error;     // its descriptor cannot be read
-  bool schema_awaited = false;  // at the moment; the file may be valid
-};
-
 struct WhyPause {
   std::string text;    // "everything paused by op: upgrade"
   std::string resume;  // the argument of `ratchet resume`
   std::int64_t age_ms = 0;
 };
 
-// A problem that a monitor of the master found and no procedure shows.
-struct WhyProblem {
-  std::string cause;  // WhyChain.cause
-  std::string text;
-  std::string verb;
-  std::optional<std::int64_t> age_ms;  // nullopt: its beginning is unknown
+// The last failure of a procedure that then began again.
+struct WhySetback {
+  std::string error;
+  bool repeated = false;  // it has failed several times, so the wait counts from the submission
 };
 
-enum class WhyRole : std::uint8_t { kStandby, kActivating, kActive, kStopping };
-
+// All ages are in ms.
 struct WhyFacts {
-  WhyRole role = WhyRole::kActive;
   std::string self;
-  std::string active_master;                      // as a standby knows it; empty: none
-  std::string refused_start;                      // why a master's start was refused; empty: none was
-  std::string election_obstacle;                  // why no master can be elected, with the remedy; empty: no obstacle
-  std::string step;                               // step of the activation, with details
-  std::int64_t step_ms = 0;                       // how long it has lasted
-  std::optional<std::int64_t> zookeeper_lost_ms;  // of this master's own connection
+  std::string process = "host";  // how chains name this process: "host", "master"
+  std::int64_t now_ms = 0;       // wall clock, like the procedures' times
   std::optional<std::int64_t> own_storage_hangs_ms;
   std::optional<std::string> store_full;  // why the procedure store accepts nothing new; nullopt: it accepts
   procedure::WorkersInfo workers;
-  bool meta_loaded = true;
-  // False if the host has only procedures, without region servers, regions and tables.
-  bool has_servers = true;
-  std::int64_t now_ms = 0;  // wall clock, like the procedures' times
-  std::int64_t order_resend_ms = 10'000;
   std::map<ProcId, procedure::ProcedureInfo> procedures;  // unfinished
-  // The server ("host,port,startcode") from which an order procedure still expects an answer.
-  std::map<ProcId, std::string> order_targets;
-  std::map<ProcId, std::string> refusals;    // a procedure's last failed or refused try to open its region
-  std::set<ProcId> keeps_failing;            // the subset that was refused several times
-  std::map<std::string, WhyServer> servers;  // by "host,port,startcode"
-  std::map<std::string, WhyRegion> regions;  // by encoded name; regions that are not served, and hbase:meta
-  std::map<std::string, WhyTable> tables;
+  std::map<ProcId, WhySetback> setbacks;
   std::vector<WhyPause> pauses;
-  std::vector<WhyProblem> problems;
   std::vector<std::vector<ProcId>> cycles;
 };
 

@@ -14,7 +14,7 @@
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
 #include "common/io/root_numbers.h"
-#include "procedure/store/store_directory.h"
+#include "procedure/api/offline_store.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace {

@@ -4,9 +4,9 @@
 
 #include "common/base/clock.h"
 #include "common/io/record_log.h"
-#include "procedure/store/epoch_claim.h"
-#include "procedure/store/frame.h"
-#include "procedure/store/quarantine.h"
+#include "procedure/store/claim.h"
+#include "procedure/store/format.h"
+#include "procedure/store/reader.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace ratchet::procedure::tool {

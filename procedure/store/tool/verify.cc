@@ -6,7 +6,7 @@
 
 #include "common/base/json_quote.h"
 #include "common/io/record_log.h"
-#include "procedure/store/frame.h"
+#include "procedure/store/format.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace ratchet::procedure::tool {

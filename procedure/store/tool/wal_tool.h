@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/io/disk.h"
-#include "procedure/store/store_reader.h"
+#include "procedure/store/reader.h"
 
 namespace ratchet::procedure::tool {
 
@@ -60,7 +60,7 @@ int Sql(io::Directory& store, const SqlOptions& options, std::ostream& out, std:
 [[nodiscard]] Result<std::int64_t> ParseTime(const std::string& text);
 
 // HBase's names of the states of procedures; "?" for an unknown number.
-// The numbers of OutcomeKind (procedure/api/step_outcome.h) by name: the tool does not link the framework.
+// The numbers of OutcomeKind (procedure/api/step_table.h) by name: the tool does not link the framework.
 [[nodiscard]] std::string_view OutcomeText(std::uint32_t number);
 [[nodiscard]] std::string_view StateName(std::uint32_t state);
 // A stored procedure for a human ("CreateTable RUNNABLE step 3 ...") or as a JSON object.

@@ -68,8 +68,8 @@ void SimCluster::SessionEnds(const ServerName& name, Millis delay) {
   time_.After(delay, [this, name] {
     if (live_.erase(name) == 0) return;
     if (!has_master()) return;
-    master().logic().servers().Abandon(name);
-    master().logic().server_manager().Expire(name, "its session has ended");
+    master().logic().registrations.Abandon(name);
+    master().logic().server_manager.Expire(name, "its session has ended");
   });
 }
 
@@ -77,11 +77,11 @@ void SimCluster::TryRegister(SimServer& server) {
   if (!server.alive() || server.registered) return;
   const auto again = [this, &server] { time_.After(Millis(20), [this, &server] { TryRegister(server); }); };
   if (!has_master() || master().deposed() || !server.reachable() || master().executor().epoch() == Epoch() ||
-      master().logic().activation().step() < master::ActivationStep::kLoadMeta) {
+      master().logic().activation.step() < master::ActivationStep::kLoadMeta) {
     return again();
   }
   auto answered = std::make_shared<bool>(false);
-  master().logic().server_manager().Register(server.name(), "sim", [this, &server, answered](const Status& status) {
+  master().logic().server_manager.Register(server.name(), "sim", [this, &server, answered](const Status& status) {
     *answered = true;
     if (!status.ok()) {
       if (status.error().remote_class().find("YouAreDead") != std::string::npos) server.Exit("may not register");
@@ -89,37 +89,37 @@ void SimCluster::TryRegister(SimServer& server) {
     }
     server.registered = true;
     if (!live_.contains(server.name()))
-      master().logic().server_manager().Expire(server.name(), "died while it registered");
+      master().logic().server_manager.Expire(server.name(), "died while it registered");
   });
   again();
 }
 
 void SimCluster::Heartbeats() {
   time_.After(Millis(200), [this] { Heartbeats(); });
-  if (!has_master() || master().deposed() || master().logic().activation().step() < master::ActivationStep::kLoadMeta) {
+  if (!has_master() || master().deposed() || master().logic().activation.step() < master::ActivationStep::kLoadMeta) {
     return;
   }
   for (SimServer* server : Alive()) {
     if (!server->registered || !server->reachable() || Lost()) continue;
-    if (Status beat = master().logic().servers().Heartbeat(server->name()); !beat.ok()) {
+    if (Status beat = master().logic().servers.Heartbeat(server->name()); !beat.ok()) {
       server->Exit("heartbeat refused");
       continue;
     }
-    const std::uint64_t taken = master().logic().reconciler().OnHeartbeat(server->name(), server->NextList());
+    const std::uint64_t taken = master().logic().reconciler.OnHeartbeat(server->name(), server->NextList());
     constexpr std::uint64_t kOneAnswerIn = 7;  // one answer in 7 is lost: the master may have accepted a list without
                                                // the server's knowledge
     if (options_.lost_permille == 0 || ++answers_ % kOneAnswerIn != 0) server->ListAnswered(taken);
-    server->Learn(master().logic().peers().ListFor(server->name(), master().epoch()));
+    server->Learn(master().logic().peers.ListFor(server->name(), master().epoch()));
   }
-  master().logic().reconciler().Sweep();
+  master().logic().reconciler.Sweep();
   constexpr std::uint64_t kBeatsPerComparison = 5;
-  if (++beats_ % kBeatsPerComparison == 0) master().logic().reconciler().CompareWithMeta([](const Status&) {});
+  if (++beats_ % kBeatsPerComparison == 0) master().logic().reconciler.CompareWithMeta([](const Status&) {});
 }
 
 namespace {
 
 bool Listens(SimMaster& master) {
-  return !master.dead() && master.logic().activation().step() >= master::ActivationStep::kLoadMeta;
+  return !master.dead() && master.logic().activation.step() >= master::ActivationStep::kLoadMeta;
 }
 
 }  // namespace
@@ -132,14 +132,14 @@ SimMaster& SimCluster::MasterForReport() {
 
 void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver::OrderReport& report, ReportDone done) {
   using regionserver::OrderOutcome;
-  const bool online = to.logic().servers().IsOnline(from);
+  const bool online = to.logic().servers.IsOnline(from);
   const ReportDone judged = [this, online, from, pid = report.pid, done = std::move(done)](const auto& answer) {
     if (!online && answer.ok()) {
       Violation(fmt::format("{} is marked crashed, and its report for pid {} is taken", from.ToString(), pid));
     }
     done(answer);
   };
-  master::ReportHandler& handler = to.logic().reports();
+  master::ReportHandler& handler = to.logic().reports;
   if (report.key.region.empty()) {
     handler.OnProcedureReport(
         {from, report.pid, report.address.epoch, report.address.attempt, report.answer.outcome == OrderOutcome::kDone,
@@ -293,14 +293,14 @@ std::string SimCluster::CheckSettled() {
     }
     holders.erase(encoded);
   };
-  expect(std::string(kMetaEncodedName), master().logic().regions().MetaLocation());
+  expect(std::string(kMetaEncodedName), master().logic().regions.MetaLocation());
   for (const auto& [encoded, row] : meta_.regions()) {
     const bool open = row.state == RegionState::kOpen;
     if (!open && row.state != RegionState::kClosed && row.state != RegionState::kSplit) {
       wrong += fmt::format("region {} is {} in meta\n", encoded, RegionStateText(row.state));
     }
     expect(encoded, open ? row.location : std::nullopt);
-    const auto node = master().logic().regions().Get(encoded);
+    const auto node = master().logic().regions.Get(encoded);
     if (!node || node->state != row.state || (open && node->location != row.location)) {
       wrong += fmt::format("region {}: memory and meta disagree\n", encoded);
     }

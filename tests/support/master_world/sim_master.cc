@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
+#include "master/cluster/lock_keys.h"
 #include "master/env/file_actions.h"
 #include "master/procedures/register.h"
 #include "procedure/api/lock_procedure.h"
@@ -73,7 +74,7 @@ class SimMaster::Meta final : public master::MetaTable {
 
  private:
   [[nodiscard]] SimServer* MetaServer() const {
-    const auto location = master_.logic_.regions().MetaLocation();
+    const auto location = master_.logic_.regions.MetaLocation();
     return location ? master_.cluster_.Find(*location) : nullptr;
   }
   // The mutant: one request for each row, as RpcMetaTable sends under the same mutant.
@@ -120,7 +121,7 @@ class SimMaster::Orders final : public master::RegionServers {
 
  private:
   void Send(const ServerName& name, master::Order order, int attempt) {
-    if (!master_.logic_.servers().IsOnline(name)) return;
+    if (!master_.logic_.servers.IsOnline(name)) return;
     if (!master_.store_.Check().ok()) return;
     SimCluster& cluster = master_.cluster_;
     SimServer* server = cluster.Find(name);
@@ -133,7 +134,7 @@ class SimMaster::Orders final : public master::RegionServers {
     if (!lost && server->reachable()) return void(cluster.time().After(cluster.Delay(), deliver));
     if (!lost && server->alive() && server->paused()) cluster.time().After(cluster.LongDelay(), deliver);
     constexpr int kGiveUp = 40;
-    if (attempt >= kGiveUp) return master_.logic_.server_manager().Expire(name, "orders cannot be delivered");
+    if (attempt >= kGiveUp) return master_.logic_.server_manager.Expire(name, "orders cannot be delivered");
     cluster.time().After(Millis(50),
                          [this, alive = std::weak_ptr(master_.alive_), name, order = std::move(order), attempt] {
                            if (!alive.expired()) Send(name, order, attempt + 1);
@@ -195,13 +196,20 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
       live_(std::make_unique<Live>(*this)),
       ticks_(std::make_unique<Ticks>(*this)),
       actions_(std::make_unique<Actions>(*this)),
-      logic_({*meta_, *orders_, files_, *live_, *ticks_, cluster.time()}, options, [this](master::ActivationStep step) {
-        if (cluster_.on_activation) cluster_.on_activation(*this, step);
-      }) {
+      logic_({.meta = *meta_,
+              .region_servers = *orders_,
+              .files = files_,
+              .live_servers = *live_,
+              .clock = *ticks_,
+              .timers = cluster.time()},
+             options, [this](master::ActivationStep step) {
+               if (cluster_.on_activation) cluster_.on_activation(*this, step);
+             }) {
   master::RegisterMasterProcedures(registry_);
   registry_.Register<procedure::LockProcedure>();
   procedure::Executor::Options executor_options;
   executor_options.seed = options.seed;
+  executor_options.system_tables = master::MasterSystemTables();
   executor_options.evict_interval = Millis(0);
   executor_options.stuck_check_interval = Millis(0);
   executor_options.log_steps = cluster.verbose;
@@ -212,7 +220,7 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
       executor_options);
   if (cluster.listener) executor_->AddListener(cluster.listener);
   logic_.Attach(*executor_);
-  if (cluster.options().longest_action) logic_.env().file_actions = actions_.get();
+  if (cluster.options().longest_action) logic_.env.file_actions = actions_.get();
 }
 
 master::MetaTable& SimMaster::meta_table() { return *meta_; }
@@ -220,8 +228,8 @@ master::MetaTable& SimMaster::meta_table() { return *meta_; }
 SimMaster::~SimMaster() { executor_->Stop(); }
 
 Status SimMaster::Activate() {
-  RATCHET_TRY(logic_.activation().RunUntilWorkersStarted());
-  logic_.activation().LoadMeta([this](const Status& loaded) { ready_ = loaded.ok(); });
+  RATCHET_TRY(logic_.activation.RunUntilWorkersStarted());
+  logic_.activation.LoadMeta([this](const Status& loaded) { ready_ = loaded.ok(); });
   return Ok();
 }
 
@@ -244,7 +252,7 @@ std::string SimMaster::Unfinished() const {
   for (const procedure::ProcedureInfo& info : executor_->List()) {
     if (procedure::IsTerminal(info.state)) continue;
     text += fmt::format("pid={} ppid={} {}:{} {} waits: {} {}{}\n", info.pid, info.parent, info.type, info.step_name,
-                        info.description, procedure::WaitingKindName(info.waiting.kind), info.waiting.detail,
+                        info.description.text(), procedure::WaitingKindName(info.waiting.kind), info.waiting.detail,
                         info.last_error ? ", " + info.last_error->ToString() : "");
   }
   return text;

@@ -10,7 +10,7 @@
 
 namespace ratchet::sim {
 
-using regionserver::Admission;
+using regionserver::OrderAdmission;
 using regionserver::OrderKey;
 using regionserver::OrderOutcome;
 using regionserver::OrderReport;
@@ -85,14 +85,14 @@ void SimServer::Receive(Epoch epoch, const master::Order& order) {
       order);
   const master::OrderId& id = master::IdOf(order);
   switch (ledger_.Admit(key, id.pid, {epoch, id.attempt})) {
-    case Admission::kExecute:
+    case OrderAdmission::kExecute:
       orders_.insert_or_assign(key, order);
       Start(key, order);
       break;
-    case Admission::kExecuteLater: orders_.insert_or_assign(key, order); break;
-    case Admission::kReaddressed: break;
-    case Admission::kAnswerAgain: SendDue(); break;
-    case Admission::kRefused: cluster_.Trace(fmt::format("{} refuses order {}", name_.ToString(), id.pid)); break;
+    case OrderAdmission::kExecuteLater: orders_.insert_or_assign(key, order); break;
+    case OrderAdmission::kReaddressed: break;
+    case OrderAdmission::kAnswerAgain: SendDue(); break;
+    case OrderAdmission::kRefused: cluster_.Trace(fmt::format("{} refuses order {}", name_.ToString(), id.pid)); break;
   }
 }
 

@@ -1,8 +1,10 @@
 #include "common/base/config.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -102,6 +104,19 @@ TEST_F(ConfigTest, FlagBeatsEnvironmentBeatsFileBeatsDefault) {
   EXPECT_THAT(server.settings.Dump(), HasSubstr("session-ms = 7000   # --session-ms\n"));
   EXPECT_THAT(server.settings.Dump(), HasSubstr("log-level = debug   # " + file_ + ":4\n"));
   EXPECT_THAT(server.settings.Dump(), HasSubstr("jitter = 0.1   # default\n"));
+}
+
+TEST_F(ConfigTest, RowsHaveValueDefaultAndSource) {
+  setenv("RATCHET_WORKERS", "3", 1);
+  Server server;
+  ASSERT_TRUE(server.Parse({"--root", "/r = x   # y"}).ok());
+  std::map<std::string, SettingRow> rows;
+  for (SettingRow& row : server.settings.List()) rows[row.name] = row;
+  EXPECT_EQ(rows["workers"].value, "3");
+  EXPECT_EQ(rows["workers"].default_value, "16");
+  EXPECT_EQ(rows["workers"].SourceText(), "RATCHET_WORKERS");
+  EXPECT_EQ(rows["root"].value, "/r = x   # y") << "a value may look like a line of --print-config";
+  EXPECT_EQ(rows["root"].source, "--root");
 }
 
 TEST_F(ConfigTest, AliasesOfTheOriginalAreAccepted) {
@@ -211,6 +226,10 @@ TEST_F(ConfigTest, AReloadChangesWhatIsLiveAndNamesWhatNeedsARestart) {
   EXPECT_THAT(report->changed, testing::UnorderedElementsAre(HasSubstr("at-once is '9' now"), HasSubstr("log-level")));
   EXPECT_THAT(report->need_restart, ElementsAre(HasSubstr("workers stays '3': it needs a restart for '4'")));
   EXPECT_THAT(server.settings.Dump(), HasSubstr("; needs a restart for '4' (" + file_ + ":3)"));
+  const auto rows = server.settings.List();
+  const auto workers = std::find_if(rows.begin(), rows.end(), [](const auto& row) { return row.name == "workers"; });
+  ASSERT_NE(workers, rows.end());
+  EXPECT_EQ(workers->wanted, "'4' (" + file_ + ":3)");
 
   WriteFile("root = /r\nworkers = 3\n");  // back to the default, and so is at-once
   const auto back = server.settings.Reload();

@@ -96,7 +96,7 @@ TEST(RegionMovesTest, TheOrderIsOfEpochsAndLogsAndNotOfTimes) {
   read("master-1", {claim("1"), row("46.900", "CLOSED"), row("45.100", "OPENING"), row("45.200", "OPEN"), claim("3"),
                     row("45.000", "CLOSED")});
   EXPECT_TRUE(JudgeMoves(moves).good) << JudgeMoves(moves).text;
-  std::swap(moves[1].state, moves[3].state);
+  std::swap(moves[1].state, moves[2].state);
   EXPECT_FALSE(JudgeMoves(moves).good);
   EXPECT_FALSE(ParseEpoch("Activation: claimed epoch 3"));
   EXPECT_FALSE(ParseEpoch(claim("x")));

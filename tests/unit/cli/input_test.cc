@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "common/rpc/exceptions.h"
-#include "common/tools/cli/event_window.h"
 #include "common/tools/cli/exit_status.h"
 #include "common/tools/cli/flag_checks.h"
 #include "common/tools/cli/printer.h"

@@ -2,11 +2,9 @@
 
 #include "common/base/prng.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/procedure_exceptions.h"
 #include "common/tools/cli/bytes_text.h"
 #include "common/tools/cli/exit_status.h"
 #include "common/tools/cli/printer.h"
-#include "common/tools/cli/printer_parts.h"
 
 namespace ratchet::cli {
 namespace {

@@ -1,4 +1,4 @@
-// Complete answers: roots, subjects, limits.
+// Complete answers of a host of procedures: roots, subjects, limits.
 #include "tests/unit/host_why/fixture.h"
 
 namespace ratchet::host {
@@ -36,29 +36,9 @@ TEST_F(WhyTest, TenThousandCausesAreBounded) {
 TEST_F(WhyTest, WhatHasJustBegunToWaitIsNoWaitOfTheCluster) {
   Procedure(1, "CreateTable", Kind::kEvent, 20);
   EXPECT_EQ(Cluster().chain_size(), 0);
-  const auto asked = AnswerWhy(facts_, "1", 5);
+  const auto asked = Answer("1", 5);
   ASSERT_TRUE(asked.ok());
   EXPECT_EQ(asked->chain_size(), 1) << "asked for by its pid it is shown";
-}
-
-TEST_F(WhyTest, CausesThatNoProcedureShows) {
-  facts_.pauses.push_back({"everything paused by m,1,1: started with --start-paused", "everything", 4});
-  facts_.problems.push_back({"CLOCK", "h,1,1: its clock is 20000 ms ahead of", "set it", 3'000});
-  facts_.tables["t"] = {"ENABLED", false, "desc.5 is damaged", false};
-  facts_.tables["u"] = {"ENABLING", true, "", false};
-  facts_.tables["v"] = {"ENABLED", false, "cannot be read at this time", true};
-  facts_.zookeeper_lost_ms = 5'000;
-  facts_.servers.clear();
-  std::string causes;
-  const auto answer = Cluster();
-  for (const auto& chain : answer.chain()) causes += chain.cause() + " ";
-  for (const char* cause : {"PAUSED", "CLOCK", "DAMAGED_FILE", "DISK", "NO_PROCEDURE", "ZOOKEEPER", "NO_SERVER"})
-    EXPECT_NE(causes.find(cause), std::string::npos) << cause << " in " << causes;
-  for (const auto& chain : answer.chain()) {
-    if (chain.cause() == "CLOCK") {
-      EXPECT_EQ(AgeOf(chain), 3'000U);
-    }
-  }
 }
 
 TEST_F(WhyTest, PauseThatAProcedureShowsIsNotShownTwice) {
@@ -71,91 +51,80 @@ TEST_F(WhyTest, PauseThatAProcedureShowsIsNotShownTwice) {
   EXPECT_EQ(answer.chain(0).link(0).kind(), "procedure");
 }
 
-TEST_F(WhyTest, AStandbyNamesTheActiveMaster) {
-  facts_ = {};
-  facts_.role = WhyRole::kStandby;
-  facts_.self = "m,2,2";
-  EXPECT_EQ(Cluster().chain(0).cause(), "NO_ACTIVE_MASTER");
-  facts_.refused_start = "m:1: procedures/ is missing";
-  EXPECT_EQ(Cluster().chain(0).cause(), "MASTER_REFUSED");
-  EXPECT_EQ(Cluster().chain(0).cause_text(), facts_.refused_start);
-  facts_.election_obstacle = "the ZooKeeper node /hbase/master is persistent";
-  EXPECT_EQ(Cluster().chain(0).cause(), "STRANGER_NODE");
-  EXPECT_EQ(Cluster().chain(0).cause_text(), facts_.election_obstacle);
-  facts_.election_obstacle.clear();
-  facts_.active_master = "m,1,1";
-  EXPECT_EQ(Cluster().chain(0).cause(), "ACTIVE_ELSEWHERE");
-}
-
-TEST_F(WhyTest, AStartingMasterNamesItsStep) {
-  facts_.role = WhyRole::kActivating;
-  facts_.meta_loaded = false;
-  facts_.step = "claim store";
-  facts_.step_ms = 3'000;
-  const auto answer = AnswerWhy(facts_, "t", 5);
-  ASSERT_TRUE(answer.ok()) << "a table that is not known yet is not an error";
-  ASSERT_EQ(answer->chain_size(), 1);
-  EXPECT_EQ(answer->chain(0).cause(), "STARTING");
-  EXPECT_NE(answer->chain(0).cause_text().find("claim store"), std::string::npos);
-}
-
-TEST_F(WhyTest, SubjectsAreFoundByTheirNames) {
-  facts_.tables["t"] = {};
-  facts_.regions["aaaa1"] = {"t", "OPEN", kServer, ProcId(), 0, true, false};
-  facts_.regions["aaaa2"] = facts_.regions["aaaa1"];
-  const auto subject = [this](const std::string& text) {
-    const auto answer = AnswerWhy(facts_, text, 5);
-    return answer.ok() ? answer->subject() : std::string(CodeName(answer.error().code()));
-  };
-  EXPECT_EQ(subject(""), "cluster");
-  EXPECT_EQ(subject("17"), "pid 17 (no unfinished procedure has this number)");
-  EXPECT_EQ(subject("t"), "table t");
-  EXPECT_EQ(subject("default:t"), "table t");
-  EXPECT_EQ(subject("h:1"), "server h,1,1");
-  EXPECT_EQ(subject("h,1,1"), "server h,1,1");
-  EXPECT_EQ(subject("aaaa1"), "region aaaa1");
-  EXPECT_EQ(subject("aaaa"), "INVALID_ARGUMENT");
-  EXPECT_EQ(subject("nothing"), "NOT_FOUND");
-  EXPECT_EQ(subject("table nothing"), "NOT_FOUND");
-  facts_.tables["17"] = {};
-  EXPECT_EQ(subject("table 17"), "table 17");
-}
-
-TEST_F(WhyTest, ATableShowsTheProceduresOnItAndItsRegions) {
-  facts_.tables["t"] = {};
-  facts_.tables["t1"] = {};
-  Procedure(1, "DisableTable", Kind::kPaused).description = "table=t";
-  Procedure(2, "DisableTable", Kind::kRetry).description = "table=t1";
-  facts_.regions["aaaa"] = {"t", "OFFLINE", "", ProcId(), 4'000, false, false};
-  const auto answer = AnswerWhy(facts_, "t", 5);
-  ASSERT_TRUE(answer.ok());
-  ASSERT_EQ(answer->chain_size(), 2);
-  EXPECT_EQ(answer->chain(0).cause(), "PAUSED");
-  EXPECT_EQ(answer->chain(1).cause(), "NO_PROCEDURE");
-}
-
 TEST_F(WhyTest, AHostOfProceduresAloneMissesNoServer) {
-  facts_.has_servers = false;
-  facts_.servers.clear();
   EXPECT_EQ(Cluster().verdict(), "nothing waits");
   Procedure(7, "PublishSite", Kind::kEvent).waiting.detail = "the answer of a machine";
   EXPECT_EQ(ChainOf(7).cause(), "OUTSIDE");
-  const auto unknown = AnswerWhy(facts_, "t", 10);
+  const auto unknown = Answer("t", 10);
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().message(), "'t' is not a pid; 'ratchet procedures' lists them");
 }
 
-// Tries that follow each other within a second are one wait, which lasts since the procedure was submitted.
 TEST_F(WhyTest, AProcedureThatKeepsFailingIsAsOldAsItIs) {
   auto& info = Procedure(1, "CompactTable", Kind::kRetry, 100);
   info.submitted_ms = kNow - 40'000;
-  facts_.refusals[ProcId(1)] = "region ab is not compacted: block checksum mismatch";
+  facts_.setbacks[ProcId(1)].error = "region ab is not compacted: block checksum mismatch";
   EXPECT_EQ(Cluster().chain_size(), 0) << "it may be over in a moment";
-  facts_.keeps_failing.insert(ProcId(1));
+  facts_.setbacks[ProcId(1)].repeated = true;
   const auto answer = Cluster();
   ASSERT_EQ(answer.chain_size(), 1);
   EXPECT_EQ(answer.chain(0).link(0).for_ms(), 40'000U);
   EXPECT_NE(answer.verdict().find("block checksum mismatch"), std::string::npos) << answer.verdict();
+}
+
+// A host that runs procedures for machines: it continues a chain to a machine, and from there back to a procedure.
+class MachineHost final : public WhyHost {
+ public:
+  using WhyHost::WhyHost;
+  bool ExplainExternal(const procedure::ProcedureInfo& info, ::ratchet::pb::WhyLink& link,
+                       ChainBuilder& chain) const override {
+    if (info.description.Get("machine").empty()) return false;
+    link.set_waits_for("machine m1");
+    chain.AddLink("machine", "machine m1", 70).set_waits_for("its repair: pid 20");
+    chain.FollowProcedure(ProcId(20));
+    return true;
+  }
+  Result<std::string> RootsOf(const std::string& text, WhyRoots& roots) const override {
+    if (text != "m1") return WhyHost::RootsOf(text, roots);
+    roots.Add(OneLink("machine", "machine m1", "power", 70, {WhyCause::kOutside, "it is off"}));
+    return std::string("machine m1");
+  }
+};
+
+TEST_F(WhyTest, HostContinuesAChainAndComesBackToProcedures) {
+  Procedure(1, "PublishSite", Kind::kEvent).description = procedure::Description().Add("machine", "m1");
+  Procedure(2, "PublishSite", Kind::kRetry).description = procedure::Description().Add("machine", "m1");
+  Procedure(3, "PublishSite", Kind::kRetry).description = procedure::Description().Add("machine", "m1");
+  facts_.procedures[ProcId(3)].failing = true;
+  Procedure(20, "RepairMachine", Kind::kOperator).parked = "look";
+  const MachineHost host(facts_);
+  const auto chain = ChainOfProcedure(facts_, host, ProcId(1)).value_or(::ratchet::pb::WhyChain());
+  EXPECT_EQ(Kinds(chain), "procedure machine procedure");
+  EXPECT_EQ(chain.cause(), "PARKED");
+  EXPECT_EQ(chain.link(1).for_ms(), 70U);
+  const auto next_try = ChainOfProcedure(facts_, host, ProcId(2)).value_or(::ratchet::pb::WhyChain());
+  EXPECT_EQ(next_try.cause(), "PARKED") << "a wait for the next try is explained, too";
+  const auto undo = ChainOfProcedure(facts_, host, ProcId(3)).value_or(::ratchet::pb::WhyChain());
+  EXPECT_EQ(undo.cause(), "UNDO_FAILS") << "an undo that fails is its own cause";
+}
+
+TEST_F(WhyTest, DeadlockThroughAHostEndsTheChain) {
+  Procedure(20, "PublishSite", Kind::kEvent).description = procedure::Description().Add("machine", "m1");
+  const auto chain = ChainOfProcedure(facts_, MachineHost(facts_), ProcId(20)).value_or(::ratchet::pb::WhyChain());
+  EXPECT_EQ(chain.cause(), "RING");
+  EXPECT_EQ(Kinds(chain), "procedure machine procedure");
+}
+
+TEST_F(WhyTest, HostAnswersForItsOwnSubjects) {
+  const MachineHost host(facts_);
+  const auto machine = AnswerWhy(host, "m1", 5);
+  ASSERT_TRUE(machine.ok());
+  EXPECT_EQ(machine->subject(), "machine m1");
+  EXPECT_EQ(machine->verdict(), "1 thing waits, the longest for 70 ms: machine m1: it is off");
+  const auto pid = AnswerWhy(host, "pid 17", 5);
+  ASSERT_TRUE(pid.ok());
+  EXPECT_EQ(pid->subject(), "pid 17 (no unfinished procedure has this number)");
+  EXPECT_EQ(AnswerWhy(host, "m2", 5).error().code(), Code::kNotFound);
 }
 
 }  // namespace

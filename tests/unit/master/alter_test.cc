@@ -27,9 +27,7 @@ class AlterTest : public MasterTest {
     return master().Ask([&](Done done) { admin().ModifyTable(change, reopen, {"me", nonce}, done); });
   }
   Result<ProcId> AddFamily(const std::string& family) { return Alter(Family(ChangeKind::kAddFamily, family)); }
-  TableNode Table(const std::string& table = "t") {
-    return *master().logic().tables().Get(TableName("default", table));
-  }
+  TableNode Table(const std::string& table = "t") { return *master().logic().tables.Get(TableName("default", table)); }
   bool Has(const std::string& family, const std::string& table = "t") {
     return Table(table).schema->Family(family) != nullptr;
   }
@@ -147,7 +145,7 @@ class AlterTest : public MasterTest {
     const std::string stuck = without_meta();
     for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = 1'000'000;
     cluster_.Kill(HostOf(stuck));
-    const auto refused = [&] { return master().logic().regions().Get(stuck)->failed_opens > 4; };
+    const auto refused = [&] { return master().logic().regions.Get(stuck)->failed_opens > 4; };
     if (!cluster_.RunUntil(refused)) return "nothing is refused";
     const auto altered = AddFamily("g");
     if (!cluster_.RunUntil([&] { return Unfinished("ReopenTableRegions"); }))

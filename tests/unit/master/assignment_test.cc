@@ -12,7 +12,7 @@ namespace {
 TEST_F(MasterTest, BootsAndOpensMeta) {
   cluster_.Boot(1);
   EXPECT_TRUE(master().logic().ready());
-  EXPECT_TRUE(master().logic().regions().MetaLocation().has_value());
+  EXPECT_TRUE(master().logic().regions.MetaLocation().has_value());
   ExpectSettled();
 }
 
@@ -39,7 +39,7 @@ TEST_F(MasterTest, TheStartOfATransitionShowsTheRegionAndThePlan) {
   GivenTable("t", 1);
   const RegionNode node = Regions("t")[0];
   const auto start = [this](const procedure::ProcedurePtr& procedure) {
-    return procedure->DescribeStart(master().logic().env_ref());
+    return procedure->DescribeStart(master().logic().env_ref()).text();
   };
   const std::string region = "table=t, region=" + node.info.encoded_name();
   const std::string place = "rit=OPEN, location=" + node.location->ToString();
@@ -163,7 +163,7 @@ TEST_F(MasterTest, MetasOwnOpenedIsAppliedAgainAfterAFailover) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.disk().CommitCount() > before; }));  // the report
   cluster_.StartMaster();
   ExpectSettled();
-  EXPECT_EQ(master().logic().regions().MetaLocation(), target.name());
+  EXPECT_EQ(master().logic().regions.MetaLocation(), target.name());
 }
 
 // A server that does not have the region answered nothing, and the region stayed CLOSING permanently.
@@ -175,7 +175,7 @@ TEST_F(MasterTest, ClosingWhatIsNotThereIsAnswered) {
   sim::SimServer& wrong = OtherThan(HostOf(Encoded("t")));
   HostOf(Encoded("t")).Exit("so that nobody has it");
   cluster_.live().clear();
-  master().logic().regions().Update(Encoded("t"), [&](RegionNode& changed) { changed.location = wrong.name(); });
+  master().logic().regions.Update(Encoded("t"), [&](RegionNode& changed) { changed.location = wrong.name(); });
   cluster_.live().insert(wrong.name());
   const auto pid = Unassign(Encoded("t"));
   ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kClosed; }))
@@ -286,7 +286,7 @@ TEST_F(MasterTest, ABypassedCrashProcedureIsFollowedByAnother) {
   master().executor().Bypass(crash[0], true, {"op", "by mistake"},
                              [](const Status& status) { EXPECT_TRUE(status.ok()); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(crash[0]).finished(); }));
-  master().logic().reconciler().Sweep();
+  master().logic().reconciler.Sweep();
   ExpectSettled();
 }
 
@@ -304,7 +304,7 @@ TEST_F(MasterTest, AReportForAProcedureThatAwaitsNoneIsNotAcknowledged) {
   std::optional<Result<ReportAnswer>> answer;
   const auto ask = [&](ProcId pid, Epoch epoch) {
     answer.reset();
-    master().logic().reports().OnRegionReport(
+    master().logic().reports.OnRegionReport(
         {target.name(), TransitionCode::kOpened, Encoded("t"), 9, pid, epoch, 1, "", ""},
         [&](Result<ReportAnswer> got) { answer = std::move(got); });
     cluster_.RunUntil([&] { return answer.has_value(); });
@@ -334,8 +334,7 @@ TEST_F(MasterTest, ReportsAreTakenOnlyFromTheAddressee) {
   RegionReport report{other.name(), TransitionCode::kOpened, Encoded("t"), 9, orders[0], master().epoch(), 1, "", ""};
   const auto ask = [&] {
     answer.reset();
-    master().logic().reports().OnRegionReport(report,
-                                              [&](Result<ReportAnswer> got) { answer = std::move(got).value(); });
+    master().logic().reports.OnRegionReport(report, [&](Result<ReportAnswer> got) { answer = std::move(got).value(); });
     cluster_.RunUntil([&] { return answer.has_value(); });
   };
   ask();

@@ -92,7 +92,7 @@ class AutoSplitTest : public ReshapeTest {
     options_.policy.max_bytes = 100;
   }
   AutoSplitter& splitter() {
-    if (splitter_ == nullptr) splitter_ = std::make_unique<AutoSplitter>(master().logic().env(), admin(), options_);
+    if (splitter_ == nullptr) splitter_ = std::make_unique<AutoSplitter>(master().logic().env, admin(), options_);
     return *splitter_;
   }
   // Each server reports this size for each of its regions.
@@ -133,9 +133,9 @@ TEST_F(AutoSplitTest, OnlyAFewAtATime) {
 
 TEST_F(AutoSplitTest, SwitchTableAndCrashPreventASplit) {
   GivenTable("t", 1);
-  master().logic().env().switches.Show(Switch::kSplit, "off");
+  master().logic().env.switches.Show(Switch::kSplit, "off");
   EXPECT_EQ(Report(200), 0U);
-  master().logic().env().switches.Show(Switch::kSplit, "on");
+  master().logic().env.switches.Show(Switch::kSplit, "on");
   sim::SimServer& dies = OtherThan(HostOf(Encoded("t")));
   const ServerName name = dies.name();
   cluster_.Kill(dies);

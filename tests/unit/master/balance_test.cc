@@ -6,7 +6,7 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "master/chores/balancer.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "master/cluster/switches.h"
 #include "master/policy/balance_plan.h"
 #include "tests/unit/master/fixture.h"
@@ -143,8 +143,8 @@ class BalancerTest : public MasterTest {
  protected:
   Balancer::Outcome Balance(bool dry_run = false) {
     std::optional<Result<Balancer::Outcome>> outcome;
-    master().logic().balancer().Balance({dry_run, false, false, "me"},
-                                        [&](Result<Balancer::Outcome> each) { outcome = std::move(each); });
+    master().logic().balancer.Balance({dry_run, false, false, "me"},
+                                      [&](Result<Balancer::Outcome> each) { outcome = std::move(each); });
     EXPECT_TRUE(cluster_.RunUntil([&] { return outcome.has_value(); }));
     return outcome->ok() ? **outcome : Balancer::Outcome{outcome->error().ToString(), 0, 0};
   }
@@ -154,7 +154,7 @@ TEST_F(BalancerTest, ANewServerGetsItsShare) {
   cluster_.Boot(2);
   GivenTable("t", 12);
   sim::SimServer& added = cluster_.AddServer("added");
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.IsOnline(added.name()); }));
   EXPECT_EQ(Balance(/*dry_run=*/true).planned, 4U);
   EXPECT_TRUE(added.regions().empty()) << "it was only asked";
   EXPECT_EQ(Balance().begun, 3U) << "a quarter of the table at a time";
@@ -195,7 +195,7 @@ TEST_F(BalancerTest, RegionsThatAreClosedAreNoLoad) {
 TEST_F(BalancerTest, JoiningServerGetsItsShareAutomatically) {
   cluster_.Boot(2);
   GivenTable("t", 12);
-  Balancer& balancer = master().logic().balancer();
+  Balancer& balancer = master().logic().balancer;
   const auto tick = [&](int times) {
     for (int i = 0; i < times; ++i) {
       balancer.Tick();
@@ -204,11 +204,11 @@ TEST_F(BalancerTest, JoiningServerGetsItsShareAutomatically) {
   };
   tick(3);
   sim::SimServer& added = cluster_.AddServer("added");
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
-  master().logic().env().switches.Show(Switch::kBalancer, "off");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.IsOnline(added.name()); }));
+  master().logic().env.switches.Show(Switch::kBalancer, "off");
   tick(3);
   EXPECT_TRUE(added.regions().empty()) << "it is switched off";
-  master().logic().env().switches.Show(Switch::kBalancer, "on");
+  master().logic().env.switches.Show(Switch::kBalancer, "on");
   tick(10);
   EXPECT_EQ(added.regions().size(), 4U);
   ExpectServed("t", 12);
@@ -226,11 +226,11 @@ TEST_F(BalancerTest, JoiningServerGetsItsShareAutomatically) {
 TEST_F(BalancerTest, AutomaticBalancingWaitsForRecovery) {
   cluster_.Boot(3);
   GivenTable("t", 9);
-  master().logic().balancer().Tick();
+  master().logic().balancer.Tick();
   sim::SimServer& dies = HostOf(Encoded("t"));
   const ServerName name = dies.name();
   sim::SimServer& added = cluster_.AddServer("added");
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.IsOnline(added.name()); }));
   cluster_.Kill(dies);
   cluster_.SessionEnds(name, Millis(10));
   ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("ServerCrash").empty(); }));
@@ -238,15 +238,15 @@ TEST_F(BalancerTest, AutomaticBalancingWaitsForRecovery) {
     std::size_t count = 0;
     for (const ProcId pid : master().executor().FindUnfinished("TransitRegionState")) {
       const auto info = master().executor().Get(pid);
-      count += info && info->description.find("MOVE") != std::string::npos ? 1 : 0;
+      count += info && info->description.text().find("MOVE") != std::string::npos ? 1 : 0;
     }
     return count;
   };
-  master().logic().balancer().Tick();
+  master().logic().balancer.Tick();
   EXPECT_EQ(moves(), 0U);
   ExpectSettled();
   for (int i = 0; i < 12; ++i) {
-    master().logic().balancer().Tick();
+    master().logic().balancer.Tick();
     ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
   }
   ExpectServed("t", 9);
@@ -261,7 +261,7 @@ TEST_F(BalancerTest, StuckRegionsAreLeftOutAndNamed) {
   const std::string paused = Encoded("t", 1);
   cluster_.storage().regions[refused].unopenable = true;
   ASSERT_TRUE(Move(refused).ok());
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions().Get(refused)->failed_opens >= 3; }));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions.Get(refused)->failed_opens >= 3; }));
   procedure::PauseScope scope;
   scope.kind = procedure::PauseScope::Kind::kResource;
   scope.resource = procedure::ResourceKey::Region(TableName("default", "t").ToString(), paused);
@@ -269,7 +269,7 @@ TEST_F(BalancerTest, StuckRegionsAreLeftOutAndNamed) {
   ASSERT_TRUE(cluster_.RunFor(Millis(100)));
   ASSERT_TRUE(Move(paused).ok());
   sim::SimServer& added = cluster_.AddServer("added");
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.IsOnline(added.name()); }));
   const auto outcome = Balance();
   EXPECT_EQ(outcome.put_off, "");
   EXPECT_GT(outcome.begun, 0U);
@@ -277,7 +277,7 @@ TEST_F(BalancerTest, StuckRegionsAreLeftOutAndNamed) {
   EXPECT_NE(outcome.left_out[0].find(refused + " of table t: its opening was refused"), std::string::npos)
       << outcome.left_out[0];
   for (int i = 0; i < 15; ++i) {
-    master().logic().balancer().Tick();
+    master().logic().balancer.Tick();
     ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
   }
   EXPECT_GE(added.regions().size(), 3U) << "by itself as well";

@@ -23,13 +23,13 @@ class BypassTest : public MasterTest {
     for (int round = 0; round < rounds; ++round) {
       (void)cluster_.RunFor(Millis(1'100));
       for (sim::SimServer* server : cluster_.Alive()) {
-        if (!server->registered || !master().logic().servers().Heartbeat(server->name()).ok()) continue;
+        if (!server->registered || !master().logic().servers.Heartbeat(server->name()).ok()) continue;
         std::vector<OnlineRegion> online;
         for (const auto& [encoded, region] : server->regions()) online.push_back({encoded, region.open_number});
-        master().logic().reconciler().OnHeartbeat(server->name(), online);
+        master().logic().reconciler.OnHeartbeat(server->name(), online);
       }
-      master().logic().reconciler().Sweep();
-      if (master().ready()) master().logic().reconciler().CompareWithMeta([](const Status&) {});
+      master().logic().reconciler.Sweep();
+      if (master().ready()) master().logic().reconciler.CompareWithMeta([](const Status&) {});
     }
   }
   // Returns the errors when all work has ended; empty: none.
@@ -58,7 +58,7 @@ class BypassTest : public MasterTest {
     for (const sim::SimServer* server : cluster_.Alive()) {
       if (server->IsOpen(gone)) return "it is still open";
     }
-    return master().logic().regions().Get(gone) ? "it is still known" : "";
+    return master().logic().regions.Get(gone) ? "it is still known" : "";
   }
 
   // A DeleteTable that was ended removes the table's row after all; its region is being opened, and another master
@@ -141,7 +141,7 @@ class BypassTest : public MasterTest {
     edit.region = row;
     edit.region.transition += 7;
     bool answered = false;
-    earlier.logic().env().meta.Write({edit}, [&](const Status&) { answered = true; });
+    earlier.logic().env.meta.Write({edit}, [&](const Status&) { answered = true; });
     (void)cluster_.RunUntil([&] { return answered; });
     return cluster_.meta().regions().at(Encoded("t")).transition == row.transition ? "" : "it was written";
   }
@@ -162,13 +162,13 @@ class BypassTest : public MasterTest {
     if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
     cluster_.on_point = [&](sim::SimMaster& at) {
       const RegionRow& row = cluster_.meta().regions().at(encoded);
-      const auto node = at.logic().regions().Get(encoded);
+      const auto node = at.logic().regions.Get(encoded);
       if (met || row.state != RegionState::kOpen || row.location != target.name() || !node->owner.valid()) return;
       if (node->state != RegionState::kOpen) return;  // shown, but not given up yet
       met = true;
       cluster_.Kill(target);
-      at.logic().server_manager().Expire(target.name(), "dies in the middle of a step");
-      (void)cluster_.RunUntil([&] { return at.logic().servers().PhaseOf(target.name()) != ServerPhase::kCrashed; });
+      at.logic().server_manager.Expire(target.name(), "dies in the middle of a step");
+      (void)cluster_.RunUntil([&] { return at.logic().servers.PhaseOf(target.name()) != ServerPhase::kCrashed; });
     };
     (void)(open_already ? Assign(encoded) : Move(encoded, target.name()));
     (void)cluster_.RunUntil([&] { return met; });
@@ -182,7 +182,7 @@ class BypassTest : public MasterTest {
     cluster_.Kill(OtherThan(MetaHost()));
     if (!cluster_.RunUntil([&] { return Only("SplitWalRemote").valid(); })) return "that never happened";
     cluster_.StartMaster();
-    if (master().logic().env().split_workers.Holders() != std::vector{Only("SplitWal")}) return "its place is free";
+    if (master().logic().env.split_workers.Holders() != std::vector{Only("SplitWal")}) return "its place is free";
     return End(6);
   }
 };
@@ -205,11 +205,11 @@ TEST_F(BypassTest, AMoveThatWaitsForAServerIsOpenedAgain) {
   cluster_.Boot(1);
   GivenTable("t", 1);
   sim::SimServer& server = *cluster_.Alive().front();
-  master().logic().servers().SetDraining(server.name(), true);
+  master().logic().servers.SetDraining(server.name(), true);
   (void)Move(Encoded("t"));
   ASSERT_TRUE(cluster_.RunUntil([&] { return !server.IsOpen(Encoded("t")) && !Regions("t")[0].location.has_value(); }));
   BypassWith(Only("TransitRegionState"));
-  master().logic().servers().SetDraining(server.name(), false);
+  master().logic().servers.SetDraining(server.name(), false);
   LookAfter(3);
   EXPECT_EQ(End(1), "");
 }
@@ -224,13 +224,13 @@ TEST_F(BypassTest, UnassignedMetaIsOpened) {
       GivenTable("t", 1);
       server = cluster_.Alive().front();
     }
-    master().logic().servers().SetDraining(server->name(), true);
+    master().logic().servers.SetDraining(server->name(), true);
     (void)Move(std::string(kMetaEncodedName));
     ASSERT_TRUE(cluster_.RunUntil([&] { return !server->IsOpen(std::string(kMetaEncodedName)); }));
     ASSERT_TRUE(cluster_.RunFor(Millis(100)));
     BypassWith(Only("TransitRegionState"));
     ASSERT_TRUE(cluster_.RunFor(Millis(100)));
-    master().logic().servers().SetDraining(server->name(), false);
+    master().logic().servers.SetDraining(server->name(), false);
     if (failover) cluster_.StartMaster();
     LookAfter(4);
     EXPECT_TRUE(master().ready());
@@ -244,7 +244,7 @@ TEST_F(BypassTest, ARegionOfADisabledTableIsClosed) {
   GivenTable("t", 2);
   (void)Disable("t");
   ExpectSettled();
-  master().logic().regions().Update(Encoded("t"), [](RegionNode& node) { node.state = RegionState::kOpening; });
+  master().logic().regions.Update(Encoded("t"), [](RegionNode& node) { node.state = RegionState::kOpening; });
   LookAfter(4);
   ExpectSettled();
   for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kClosed);

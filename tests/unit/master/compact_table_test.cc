@@ -1,7 +1,7 @@
 // A table is compacted while its regions move and servers die; a large one in parts.
 #include "common/base/mutant.h"
+#include "master/procedures/claims_of.h"
 #include "master/procedures/core/region_sweep.h"
-#include "master/procedures/core/setback.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

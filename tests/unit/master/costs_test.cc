@@ -78,8 +78,8 @@ TEST(PlacementTest, ANewTableIsSpreadAlthoughAServerIsEmpty) {
 class TickCostTest : public MasterTest {
  protected:
   static constexpr int kRegions = 24;
-  Reconciler& reconciler() { return master().logic().reconciler(); }
-  RegionDirectory& regions() { return master().logic().regions(); }
+  Reconciler& reconciler() { return master().logic().reconciler; }
+  RegionDirectory& regions() { return master().logic().regions; }
   void GraceEnds() { ASSERT_TRUE(cluster_.RunFor(cluster_.master_options.reconciler.grace + Millis(100))); }
   bool Beat(sim::SimServer& server) {
     const RegionList list = server.NextList();

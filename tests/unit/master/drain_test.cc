@@ -1,5 +1,6 @@
 // Decommissioned servers: drained of their regions, not chosen as long as another server exists, and taken back.
 #include "common/base/mutant.h"
+#include "master/cluster/address_key.h"
 #include "master/requests/server_admin.h"
 #include "tests/unit/master/fixture.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 class DrainTest : public MasterTest {
  protected:
-  ServerAdmin& servers() { return master().logic().server_admin(); }
+  ServerAdmin& servers() { return master().logic().server_admin; }
   Result<ProcId> Drain(const ServerName& server, bool and_stop = false) {
     return master().Ask([&](Done done) { servers().DrainServer({server, true, and_stop}, {"me", {}}, done); });
   }
@@ -18,7 +19,7 @@ class DrainTest : public MasterTest {
   std::string ResultOf(const Result<ProcId>& pid) {
     return pid.ok() ? master().executor().GetResult(*pid).result : pid.error().ToString();
   }
-  bool IsMarked(const ServerName& server) { return master().logic().servers().decommissions().IsMarked(server); }
+  bool IsMarked(const ServerName& server) { return master().logic().decommissions.IsMarked(server); }
   std::size_t Waiting(const char* step) {
     std::size_t count = 0;
     for (const ProcId pid : master().executor().FindUnfinished("DrainServer")) {
@@ -31,7 +32,7 @@ class DrainTest : public MasterTest {
     cluster_.Boot(2);
     GivenTable("t", 4);
     sim::SimServer& drained = cluster_.AddServer("added");
-    EXPECT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(drained.name()); }));
+    EXPECT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.IsOnline(drained.name()); }));
     const auto move = Move(Encoded("t"), drained.name());
     EXPECT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*move)->step_name == "OPEN"; }));
     const auto drain = Drain(drained.name());
@@ -83,7 +84,7 @@ TEST_F(DrainTest, AMarkOutlivesTheServerAndTheMaster) {
   cluster_.StartMaster();
   ExpectSettled();
   ASSERT_EQ(AddressKey(next.name()), AddressKey(name));
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(next.name()); }));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.IsOnline(next.name()); }));
   EXPECT_TRUE(IsMarked(next.name()));
   GivenTable("u", 6);
   EXPECT_TRUE(next.regions().empty());
@@ -143,7 +144,7 @@ TEST_F(DrainTest, RegionsAreServedWhereOnlyDecommissionedServersAreLeft) {
   ASSERT_TRUE(drained.regions().empty());
   cluster_.Kill(other);
   cluster_.SessionEnds(other.name(), Millis(10));
-  master().logic().server_manager().Expire(other.name(), "it has ended");
+  master().logic().server_manager.Expire(other.name(), "it has ended");
   ExpectServed("t", 4);
   EXPECT_FALSE(drained.regions().empty());
   EXPECT_TRUE(IsMarked(drained.name())) << "until an operator takes it back";
@@ -157,7 +158,7 @@ TEST_F(DrainTest, ADrainEndsWhenItsServerDies) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return Waiting("CONFIRM_MOVED") == 1; })) << master().Unfinished();
   cluster_.Kill(drained);
   cluster_.SessionEnds(drained.name(), Millis(10));
-  master().logic().server_manager().Expire(drained.name(), "it has ended");
+  master().logic().server_manager.Expire(drained.name(), "it has ended");
   ExpectServed("t", 9);
   EXPECT_NE(ResultOf(pid).find("has ended: its crash procedure"), std::string::npos) << ResultOf(pid);
 }
@@ -169,7 +170,7 @@ TEST_F(DrainTest, DrainWaitsForAnotherServerAndEndsWithARecommission) {
   sim::SimServer& other = *cluster_.Alive()[1];
   const auto pid = Drain(drained.name());
   ASSERT_TRUE(cluster_.RunUntil([&] { return IsMarked(drained.name()); }));
-  master().logic().server_manager().Expire(other.name(), "it has ended");
+  master().logic().server_manager.Expire(other.name(), "it has ended");
   cluster_.Kill(other);
   cluster_.SessionEnds(other.name(), Millis(10));
   ASSERT_TRUE(cluster_.RunUntil([&] {
@@ -186,7 +187,7 @@ TEST_F(DrainTest, DrainedServerIsAskedToStop) {
   cluster_.Boot(3);
   GivenTable("t", 6);
   sim::SimServer& drained = HostOf(Encoded("t"));
-  const auto is_to_stop = [&] { return master().logic().servers().decommissions().IsToStop(drained.name()); };
+  const auto is_to_stop = [&] { return master().logic().decommissions.IsToStop(drained.name()); };
   const auto pid = Drain(drained.name(), /*and_stop=*/true);
   ASSERT_TRUE(cluster_.RunUntil(is_to_stop)) << master().Unfinished();
   EXPECT_TRUE(drained.regions().empty());
@@ -194,7 +195,7 @@ TEST_F(DrainTest, DrainedServerIsAskedToStop) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready() && is_to_stop(); })) << master().Unfinished();
   cluster_.Kill(drained);
   cluster_.SessionEnds(drained.name(), Millis(10));
-  master().logic().server_manager().Expire(drained.name(), "it has ended");
+  master().logic().server_manager.Expire(drained.name(), "it has ended");
   ExpectServed("t", 6);
   EXPECT_NE(ResultOf(pid).find("the server has ended"), std::string::npos) << ResultOf(pid);
   EXPECT_FALSE(is_to_stop());
@@ -209,7 +210,7 @@ TEST_F(DrainTest, RecommissionEndsTheWaitForTheStop) {
   (void)Undrain(drained);
   ExpectSettled();
   EXPECT_NE(ResultOf(pid).find("not stopped: the server was undrained"), std::string::npos) << ResultOf(pid);
-  EXPECT_FALSE(master().logic().servers().decommissions().IsToStop(drained));
+  EXPECT_FALSE(master().logic().decommissions.IsToStop(drained));
 }
 
 // Uses the method of HBase's clients, which returns when the marks are visible; the regions are moved afterwards.
@@ -221,7 +222,7 @@ TEST_F(DrainTest, SeveralServersAreDecommissionedAtOnce) {
   servers().Decommission(two, /*offload=*/true, "me", [&](Status done) { answer = std::move(done); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_TRUE(answer->ok()) << answer->error().ToString();
-  EXPECT_EQ(master().logic().servers().decommissions().Marked(), two);
+  EXPECT_EQ(master().logic().decommissions.Marked(), two);
   ExpectServed("t", 9);
   EXPECT_EQ(cluster_.Alive()[2]->regions().size(), 10U) << "with hbase:meta";
   answer.reset();

@@ -15,18 +15,18 @@ class DroppedMarkTest : public MasterTest {
   void Compare(int times) {
     for (int time = 0; time < times; ++time) {
       (void)cluster_.RunFor(Millis(1'100));
-      master().logic().reconciler().Sweep();
-      if (master().ready()) master().logic().reconciler().CompareWithMeta([](const Status&) {});
+      master().logic().reconciler.Sweep();
+      if (master().ready()) master().logic().reconciler.CompareWithMeta([](const Status&) {});
     }
     (void)cluster_.RunFor(Millis(1'100));
   }
   bool Shows(const std::string& part) {
-    const auto problems = master().logic().reconciler().Problems();
+    const auto problems = master().logic().reconciler.Problems();
     return std::any_of(problems.begin(), problems.end(),
                        [&part](const std::string& problem) { return problem.find(part) != std::string::npos; });
   }
   [[nodiscard]] std::string DirectoryOf(const std::string& table) {
-    return master().logic().tables().Get(TableName("default", table))->directory;
+    return master().logic().tables.Get(TableName("default", table))->directory;
   }
   [[nodiscard]] bool Exists(const std::string& directory) { return cluster_.storage().tables.contains(directory); }
   // Removes the rows, as if hbase:meta had been restored from a copy from before the creation of the table.

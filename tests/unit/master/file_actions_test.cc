@@ -42,7 +42,7 @@ class HeldActions final : public FileActions {
 class FileActionsTest : public MasterTest {
  protected:
   // From here on, actions of the current master wait in `held_`.
-  void HoldActions() { master().logic().env().file_actions = &held_; }
+  void HoldActions() { master().logic().env.file_actions = &held_; }
   // Begins to create table u, until its first action waits.
   ProcId GivenACreationThatActs() {
     std::optional<Result<ProcId>> pid;
@@ -119,7 +119,7 @@ class DeposedActionsTest : public FileActionsTest {
     HoldActions();
     const ProcId creation = GivenACreationThatActs();
     cluster_.on_activation = [this](sim::SimMaster& next, ActivationStep) {
-      next.logic().env().file_actions = &held_by_next_;
+      next.logic().env.file_actions = &held_by_next_;
     };
     cluster_.StartMaster({}, /*keep_old=*/true);
     EXPECT_TRUE(cluster_.RunFor(Millis(500)));

@@ -30,7 +30,7 @@ class MasterTest : public ::testing::Test {
     return keys;
   }
   sim::SimMaster& master() { return cluster_.master(); }
-  TableAdmin& admin() { return master().logic().admin(); }
+  TableAdmin& admin() { return master().logic().admin; }
 
   Result<ProcId> Create(const std::string& name, int regions, procedure::Nonce nonce = {}) {
     return master().Ask([&](Done done) {
@@ -71,11 +71,11 @@ class MasterTest : public ::testing::Test {
     cluster_.WriteEverywhere();
   }
   std::vector<RegionNode> Regions(const std::string& table) {
-    return master().logic().regions().OfTable(TableName("default", table));
+    return master().logic().regions.OfTable(TableName("default", table));
   }
   std::string Encoded(const std::string& table, std::size_t at = 0) { return Regions(table)[at].info.encoded_name(); }
   sim::SimServer& HostOf(const std::string& encoded) {
-    return *cluster_.Find(*master().logic().regions().Get(encoded)->location);
+    return *cluster_.Find(*master().logic().regions.Get(encoded)->location);
   }
   sim::SimServer& MetaHost() { return HostOf(std::string(kMetaEncodedName)); }
   sim::SimServer& OtherThan(const sim::SimServer& server) {
@@ -101,7 +101,7 @@ class MasterTest : public ::testing::Test {
   void LetTheReconcilerLookTwice() {
     for (int look = 0; look < 2; ++look) {
       ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
-      master().logic().reconciler().Sweep();
+      master().logic().reconciler.Sweep();
     }
     ExpectSettled();
   }

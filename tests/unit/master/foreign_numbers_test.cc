@@ -22,12 +22,12 @@ class ForeignNumbersTest : public MasterTest {
   }
   // A report of an order of `epoch`: what ends the master, and the code that the server gets.
   void Report(std::uint64_t epoch) {
-    master().logic().env().went_back = [this](const Error& error) { went_back_ = error; };
+    master().logic().env.went_back = [this](const Error& error) { went_back_ = error; };
     RegionReport report;
     report.server = cluster_.Alive().front()->name();
     report.pid = ProcId(kBeyond);
     report.epoch = Epoch(epoch);
-    master().logic().reports().OnRegionReport(report, [this](const Result<ReportAnswer>& answer) {
+    master().logic().reports.OnRegionReport(report, [this](const Result<ReportAnswer>& answer) {
       refused_ = answer.ok() ? std::optional<Code>() : answer.error().code();
     });
   }

@@ -15,9 +15,9 @@ class HardCases : public MasterTest {
     for (const ProcId pid : master().executor().FindUnfinished(type)) {
       const auto info = master().executor().Get(pid);
       if (!info || info->waiting.kind != procedure::WaitingOn::Kind::kEvent) continue;
-      if (info->description.find(with) == std::string::npos) continue;
+      if (info->description.text().find(with) == std::string::npos) continue;
       for (sim::SimServer* server : cluster_.Alive()) {
-        if (info->description.find("=" + server->name().ToString()) != std::string::npos) return server;
+        if (info->description.text().find("=" + server->name().ToString()) != std::string::npos) return server;
       }
     }
     return nullptr;
@@ -146,7 +146,7 @@ TEST_F(HardCases, AReportThatADeposedMasterAnswersIsNotTaken) {
   const ProcId order = old.executor().FindUnfinished("OpenRegion").at(0);
   cluster_.StartMaster({}, /*keep_old=*/true);
   std::optional<Result<ReportAnswer>> answer;
-  old.logic().reports().OnRegionReport(
+  old.logic().reports.OnRegionReport(
       {target.name(), TransitionCode::kOpened, encoded, 9, order, old.epoch(), 1, "", ""},
       [&](Result<ReportAnswer> got) { answer = std::move(got); });
   ASSERT_TRUE(cluster_.RunFor(Millis(50)));
@@ -167,7 +167,7 @@ TEST_F(HardCases, AReportOfAnOrderThatIsLongSettledChangesNothing) {
   const ProcId stale = master().executor().FindUnfinished("CloseRegion").at(0);
   ExpectSettled();
   std::optional<Result<ReportAnswer>> answer;
-  master().logic().reports().OnRegionReport(
+  master().logic().reports.OnRegionReport(
       {source, TransitionCode::kClosed, encoded, 0, stale, master().epoch(), 1, "", ""},
       [&](Result<ReportAnswer> got) { answer = std::move(got); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
@@ -187,8 +187,8 @@ TEST_F(HardCases, AnOrderThatIsDelayedBeyondTheRegionsNextMoves) {
   late.id = {first.open_number, 1};
   late.region = first.info;
   late.open_number = first.open_number.value();
-  late.table_directory = master().logic().tables().Get(first.info.table)->directory;
-  late.schema = master().logic().tables().Get(first.info.table)->schema;
+  late.table_directory = master().logic().tables.Get(first.info.table)->directory;
+  late.schema = master().logic().tables.Get(first.info.table)->schema;
   const Epoch paused = master().epoch();
   (void)Move(encoded, OtherThan(home).name());
   ExpectServed("t", 1);
@@ -224,7 +224,7 @@ TEST_F(HardCases, AllWorkersAreBusyWhileMetasServerCrashes) {
   const ServerName dead = MetaHost().name();
   cluster_.Kill(MetaHost());
   ASSERT_TRUE(cluster_.RunUntil([&] {
-    const auto where = master().logic().regions().MetaLocation();
+    const auto where = master().logic().regions.MetaLocation();
     return where && *where != dead;
   })) << master().Unfinished();
   EXPECT_TRUE(MetaHost().IsOpen(std::string(kMetaEncodedName)));

@@ -86,7 +86,7 @@ class LockGrantTest : public MasterTest {
     EXPECT_TRUE(cluster_.RunUntil([&] { return stays.registered || !stays.alive(); }));
     EXPECT_TRUE(cluster_.RunFor(Millis(1'000)));
     EXPECT_TRUE(stays.alive());
-    EXPECT_TRUE(master().logic().servers().IsOnline(stays.name()));
+    EXPECT_TRUE(master().logic().servers.IsOnline(stays.name()));
     return Crashes();
   }
 
@@ -185,12 +185,12 @@ TEST_F(LockGrantTest, NoPauseMakesAStartingServerExit) {
   EXPECT_TRUE(fresh.alive());
   EXPECT_FALSE(fresh.registered);
   std::string answer;
-  master().logic().server_manager().Register(fresh.name(), "again",
-                                             [&](const Status& status) { answer = status.error().message(); });
+  master().logic().server_manager.Register(fresh.name(), "again",
+                                           [&](const Status& status) { answer = status.error().message(); });
   EXPECT_NE(answer.find("paused"), std::string::npos) << "it is not told why: " << answer;
   Resume(PauseScope::Everything());
   ASSERT_TRUE(cluster_.RunUntil([&] { return fresh.registered; }));
-  EXPECT_TRUE(master().logic().servers().IsOnline(fresh.name()));
+  EXPECT_TRUE(master().logic().servers.IsOnline(fresh.name()));
   EXPECT_EQ(Crashes(), 0U);
 }
 
@@ -202,7 +202,7 @@ TEST_F(LockGrantTest, ARegistrationOutlivesAMasterInAPause) {
   Resume(PauseScope::Everything());
   ASSERT_TRUE(cluster_.RunUntil([&] { return fresh.registered; }));
   ASSERT_TRUE(cluster_.Settle());
-  EXPECT_TRUE(master().logic().servers().IsOnline(fresh.name()));
+  EXPECT_TRUE(master().logic().servers.IsOnline(fresh.name()));
   EXPECT_EQ(Crashes(), 0U);
 }
 
@@ -215,7 +215,7 @@ TEST_F(LockGrantTest, ALateRegistrationLowersNoStartCode) {
   const ServerName younger{"fresh", 16020, 60};
   std::map<std::uint64_t, Status> answers;
   const auto ask = [&](const ServerName& server) {
-    master().logic().server_manager().Register(
+    master().logic().server_manager.Register(
         server, "x", [&answers, server](const Status& status) { answers.insert_or_assign(server.start_code, status); });
   };
   Pause(PauseScope::Type("RegisterServer"));

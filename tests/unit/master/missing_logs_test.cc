@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "common/base/mutant.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -22,7 +22,7 @@ class MissingLogsTest : public MasterTest {
     ASSERT_TRUE(cluster_.RunFor(Millis(2'000)));
   }
   sim::ServerLogs& Logs() { return cluster_.storage().logs.at(victim_); }
-  bool IsRecovered() { return !master().logic().servers().PhaseOf(victim_).has_value(); }
+  bool IsRecovered() { return !master().logic().servers.PhaseOf(victim_).has_value(); }
   // The last errors of the crash procedure and its children.
   std::string Causes() {
     std::string all;

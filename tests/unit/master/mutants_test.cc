@@ -35,7 +35,7 @@ class MasterMutants : public MasterTest {
       return target != nullptr;
     }));
     target->Write(encoded);
-    master().logic().servers().SetDraining(target->name(), true);  // a transition that gives up chooses another server
+    master().logic().servers.SetDraining(target->name(), true);  // a transition that gives up chooses another server
     EXPECT_TRUE(cluster_.RunFor(cluster_.master_options.order_resend.Get() * 3));
     for (sim::SimServer* server : cluster_.Alive()) {
       server->hold_reports = 0;
@@ -80,11 +80,11 @@ class MasterMutants : public MasterTest {
     EXPECT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
     const auto orders = master().executor().FindUnfinished("OpenRegion");
     EXPECT_EQ(orders.size(), 1U);
-    master().logic().server_manager().Expire(target.name(), "test");
+    master().logic().server_manager.Expire(target.name(), "test");
     std::string taken;
     const RegionReport report{
         target.name(), TransitionCode::kOpened, Encoded("t"), 9, orders[0], master().epoch(), 1, "", ""};
-    master().logic().reports().OnRegionReport(report, [&](const Result<ReportAnswer>& answer) {
+    master().logic().reports.OnRegionReport(report, [&](const Result<ReportAnswer>& answer) {
       if (answer.ok()) taken = "taken";
     });
     const std::string wrong = Wrong();
@@ -98,7 +98,7 @@ class MasterMutants : public MasterTest {
     cluster_.StartMaster();
     std::string wrong = Wrong();
     for (sim::SimServer* server : cluster_.Alive()) {
-      if (!master().logic().servers().IsOnline(server->name())) wrong += server->name().ToString() + " is not online\n";
+      if (!master().logic().servers.IsOnline(server->name())) wrong += server->name().ToString() + " is not online\n";
     }
     if (cluster_.Alive().size() != 3) wrong += "a server had to go\n";
     return wrong;
@@ -159,7 +159,7 @@ class MasterMutants : public MasterTest {
     ServerName older = cluster_.Alive().front()->name();
     older.start_code -= 1;
     std::optional<Status> answer;
-    master().logic().server_manager().Register(older, "x", [&](Status status) { answer = std::move(status); });
+    master().logic().server_manager.Register(older, "x", [&](Status status) { answer = std::move(status); });
     EXPECT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
     return answer->ok() ? "taken" : "";
   }

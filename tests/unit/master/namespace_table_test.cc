@@ -48,14 +48,14 @@ class NamespaceTableTest : public MasterTest {
     UseTable();
   }
   void UseTable() {
-    master().logic().env().namespace_table = &cells_;
-    keeper_ = std::make_unique<NamespaceTable>(master().logic().env());
+    master().logic().env.namespace_table = &cells_;
+    keeper_ = std::make_unique<NamespaceTable>(master().logic().env);
   }
   void Tick() {
     keeper_->Tick();
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   }
-  NamespaceAdmin& admin_of() { return master().logic().namespace_admin(); }
+  NamespaceAdmin& admin_of() { return master().logic().namespace_admin; }
   void Make(const std::string& name, const Attributes& properties = {}) {
     const auto pid = master().Ask([&](Done done) { admin_of().Create({name, properties}, {"me", {}}, done); });
     ASSERT_TRUE(cluster_.Settle());

@@ -32,7 +32,7 @@ TEST(NamespaceDescriptorTest, LimitsAndNamesAreChecked) {
 
 class NamespaceTest : public ReshapeTest {
  protected:
-  NamespaceAdmin& namespaces() { return master().logic().namespace_admin(); }
+  NamespaceAdmin& namespaces() { return master().logic().namespace_admin; }
   Result<ProcId> CreateIn(const std::string& ns, const std::string& name, int regions = 1) {
     return master().Ask([&](Done done) {
       TableDescriptor descriptor = Descriptor(name);
@@ -58,7 +58,7 @@ class NamespaceTest : public ReshapeTest {
     if (disabled != "success") return disabled;
     return Ended(master().Ask([&](Done done) { admin().DeleteTable({ns, name}, {"me", {}}, done); }));
   }
-  std::optional<NamespaceDescriptor> Known(const std::string& name) { return master().logic().namespaces().Get(name); }
+  std::optional<NamespaceDescriptor> Known(const std::string& name) { return master().logic().namespaces.Get(name); }
   void FailOver() {
     cluster_.KillMaster();
     cluster_.StartMaster();
@@ -77,7 +77,7 @@ class NamespaceTest : public ReshapeTest {
     }
     EXPECT_TRUE(cluster_.RunUntil([&] { return pids.size() == 2; }));
     EXPECT_TRUE(cluster_.Settle()) << master().Unfinished();
-    return master().logic().env().namespaces.TablesIn("sales");
+    return master().logic().env.namespaces.TablesIn("sales");
   }
 };
 
@@ -105,7 +105,7 @@ TEST_F(NamespaceTest, NamespacesAreCreatedChangedAndRemoved) {
   EXPECT_TRUE(Says(Drop("default"), "cannot be deleted"));
   EXPECT_EQ(Change("default", Tables("2")), "success");
   EXPECT_TRUE(Says(Change("default", Tables("none")), "whole number"));
-  EXPECT_EQ(master().logic().namespaces().List().size(), 2U);
+  EXPECT_EQ(master().logic().namespaces.List().size(), 2U);
 }
 
 // Version 0.1 made tables in any namespace.
@@ -113,8 +113,8 @@ TEST_F(NamespaceTest, UnrecordedNamespaceExistsWhileItHasTables) {
   cluster_.Boot(2);
   EXPECT_EQ(Make("old"), "success");
   EXPECT_EQ(Ended(CreateIn("old", "t")), "success");
-  master().logic().env().namespaces.Remove("old");  // as if it had never been recorded
-  EXPECT_TRUE(master().logic().env().namespaces.Exists("old"));
+  master().logic().env.namespaces.Remove("old");  // as if it had never been recorded
+  EXPECT_TRUE(master().logic().env.namespaces.Exists("old"));
   EXPECT_EQ(Ended(CreateIn("old", "u")), "success");
   EXPECT_TRUE(Says(Make("old"), "exists"));
   EXPECT_EQ(Change("old", Tables("2")), "success") << "it is recorded now";
@@ -136,7 +136,7 @@ TEST_F(NamespaceTest, TablesAreLimited) {
   EXPECT_EQ(Change("sales", {}), "success");
   EXPECT_EQ(Ended(CreateIn("sales", "d")), "success");
   EXPECT_EQ(Change("sales", Tables("1")), "success") << "what is there stays";
-  EXPECT_EQ(master().logic().env().namespaces.TablesIn("sales"), 3U);
+  EXPECT_EQ(master().logic().env.namespaces.TablesIn("sales"), 3U);
   EXPECT_TRUE(Says(Ended(CreateIn("sales", "e")), "has a limit of 1 tables"));
 }
 
@@ -177,12 +177,12 @@ TEST_F(NamespaceTest, ClaimsOutliveTheMasterAndEndWithTheirProcedures) {
   cluster_.KillMaster();
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
-  EXPECT_GE(master().logic().namespaces().claims(), 1U);
+  EXPECT_GE(master().logic().namespaces.claims(), 1U);
   EXPECT_TRUE(Says(Ended(CreateIn("sales", "b")), "has a limit of 1 tables"));
   EXPECT_EQ(Ended(pid), "success");
   EXPECT_EQ(Change("sales", Tables("5")), "success");
   EXPECT_EQ(Ended(CreateIn("sales", "b")), "success");
-  EXPECT_LE(master().logic().namespaces().claims(), 1U) << "those of procedures that have ended are forgotten";
+  EXPECT_LE(master().logic().namespaces.claims(), 1U) << "those of procedures that have ended are forgotten";
 }
 
 }  // namespace

@@ -83,11 +83,11 @@ class NormalizerTest : public ReshapeTest {
       std::vector<RegionSize> sizes;
       for (const auto& [encoded, region] : server->regions())
         sizes.push_back({encoded, encoded == name ? first : others});
-      master().logic().region_sizes().Put(server->name(), sizes, master().logic().servers().Online());
+      master().logic().region_sizes.Put(server->name(), sizes, master().logic().servers.Online());
     }
   }
   bool Run() {
-    return master().logic().normalizer().Run("me", [](const TableName&) { return true; });
+    return master().logic().normalizer.Run("me", [](const TableName&) { return true; });
   }
   void GivenNormalizedTable(int regions) {
     TableDescriptor descriptor = Descriptor("t");
@@ -106,11 +106,11 @@ TEST_F(NormalizerTest, SmallRegionsAreMergedOnceEnabled) {
   GivenNormalizedTable(4);
   Report(100, 10);
   EXPECT_FALSE(Run()) << "it is off at first";
-  master().logic().env().switches.Show(Switch::kNormalizer, "on");
+  master().logic().env.switches.Show(Switch::kNormalizer, "on");
   EXPECT_TRUE(Run());
   EXPECT_FALSE(Run()) << "its operations in progress continue";
   ExpectSettled();
-  EXPECT_EQ(master().logic().normalizer().under_way(), 0U);
+  EXPECT_EQ(master().logic().normalizer.under_way(), 0U);
   // The first one has no row at which its server would split it; the other three are one.
   ExpectLive(2);
 }
@@ -118,17 +118,17 @@ TEST_F(NormalizerTest, SmallRegionsAreMergedOnceEnabled) {
 TEST_F(NormalizerTest, DoesNothingWithoutAllSizesOrWhenSwitchedOff) {
   cluster_.Boot(2);
   GivenNormalizedTable(4);
-  master().logic().env().switches.Show(Switch::kNormalizer, "on");
+  master().logic().env.switches.Show(Switch::kNormalizer, "on");
   EXPECT_TRUE(Run());
-  EXPECT_EQ(master().logic().normalizer().under_way(), 0U) << "no size is known";
+  EXPECT_EQ(master().logic().normalizer.under_way(), 0U) << "no size is known";
   Report(10, 10);
   EXPECT_TRUE(Run());
-  EXPECT_EQ(master().logic().normalizer().under_way(), 0U) << "they are equally large";
+  EXPECT_EQ(master().logic().normalizer.under_way(), 0U) << "they are equally large";
   Report(100, 10);
-  master().logic().env().switches.Show(Switch::kMerge, "off");
-  master().logic().env().switches.Show(Switch::kSplit, "off");
+  master().logic().env.switches.Show(Switch::kMerge, "off");
+  master().logic().env.switches.Show(Switch::kSplit, "off");
   EXPECT_TRUE(Run());
-  EXPECT_EQ(master().logic().normalizer().under_way(), 0U);
+  EXPECT_EQ(master().logic().normalizer.under_way(), 0U);
   ExpectLive(4);
 }
 
@@ -136,14 +136,14 @@ TEST_F(NormalizerTest, RunsAfterEachPeriod) {
   cluster_.Boot(2);
   GivenNormalizedTable(4);
   Report(100, 10);
-  master().logic().normalizer().Tick();
-  EXPECT_EQ(master().logic().normalizer().under_way(), 0U);
-  master().logic().env().switches.Show(Switch::kNormalizer, "on");
-  master().logic().normalizer().Tick();
-  EXPECT_EQ(master().logic().normalizer().under_way(), 2U);
+  master().logic().normalizer.Tick();
+  EXPECT_EQ(master().logic().normalizer.under_way(), 0U);
+  master().logic().env.switches.Show(Switch::kNormalizer, "on");
+  master().logic().normalizer.Tick();
+  EXPECT_EQ(master().logic().normalizer.under_way(), 2U);
   ExpectLive(2);
-  master().logic().normalizer().Tick();
-  EXPECT_EQ(master().logic().normalizer().under_way(), 0U) << "not before the next period";
+  master().logic().normalizer.Tick();
+  EXPECT_EQ(master().logic().normalizer.under_way(), 0U) << "not before the next period";
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ class PastTest : public MasterTest {
     cluster_.Boot(3);
     GivenTable("t", 1);
   }
-  RegionNode Node() { return *master().logic().regions().Get(Encoded("t")); }
+  RegionNode Node() { return *master().logic().regions.Get(Encoded("t")); }
   void NextMaster() {
     cluster_.KillMaster();
     cluster_.StartMaster();
@@ -25,7 +25,7 @@ class PastTest : public MasterTest {
     Watch();
   }
   void Watch() {
-    master().logic().env().went_back = [this](const Error& error) { went_back_ = error.ToString(); };
+    master().logic().env.went_back = [this](const Error& error) { went_back_ = error.ToString(); };
   }
   sim::RegionData& Files(const std::string& encoded) { return cluster_.storage().regions.at(encoded); }
 
@@ -45,7 +45,7 @@ TEST_F(PastTest, ARowKnowsWhichOpeningServesAndWhatACloseHasFlushed) {
   EXPECT_EQ(Node().served, second);
   EXPECT_EQ(Node().flushed, Files(Encoded("t")).flushed);
   EXPECT_GT(Node().flushed, 0U);
-  const auto meta = master().logic().regions().Get(std::string(kMetaEncodedName));
+  const auto meta = master().logic().regions.Get(std::string(kMetaEncodedName));
   EXPECT_GT(meta->issued, 0U);
   EXPECT_EQ(meta->issued, meta->served);
 }

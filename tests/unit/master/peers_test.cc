@@ -82,8 +82,8 @@ TEST(ReplicationPeerTest, SelectsFamilies) {
 
 class PeerTest : public MasterTest {
  protected:
-  PeerAdmin& peer_admin() { return master().logic().peer_admin(); }
-  PeerDirectory& peers() { return master().logic().peers(); }
+  PeerAdmin& peer_admin() { return master().logic().peer_admin; }
+  PeerDirectory& peers() { return master().logic().peers; }
   std::string Ended(const Result<ProcId>& pid) {
     EXPECT_TRUE(cluster_.Settle()) << master().Unfinished();
     return Outcome(pid);
@@ -122,7 +122,7 @@ TEST_F(PeerTest, PeersComeChangeAndGo) {
 
 TEST_F(PeerTest, NothingChangesWhileTheSwitchIsOff) {
   cluster_.Boot(2);
-  master().logic().switch_admin().Set({{Switch::kPeerModification}, false, false, "me"}, [](const auto&) {});
+  master().logic().switch_admin.Set({{Switch::kPeerModification}, false, false, "me"}, [](const auto&) {});
   ASSERT_TRUE(cluster_.Settle());
   EXPECT_NE(Add("p").find("Replication peer modification disabled"), std::string::npos);
 }
@@ -173,11 +173,11 @@ TEST_F(QueueTest, LogsOfADeadServerAreClaimedAndRetiredWhenTheyAreShipped) {
   progress.set_finished(true);
   // Another server's report does not count.
   peers().PutProgress(ServerName{"other", 1, 1}, {progress});
-  master().logic().replication_manager().Tick();
+  master().logic().replication_manager.Tick();
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   EXPECT_EQ(peers().Queues().size(), 1U);
   peers().PutProgress(claimer, {progress});
-  master().logic().replication_manager().Tick();
+  master().logic().replication_manager.Tick();
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   EXPECT_TRUE(peers().Queues().empty());
   EXPECT_FALSE(cluster_.storage().archived.contains("oldWALs/" + queue.server()));
@@ -192,12 +192,12 @@ TEST_F(QueueTest, WhenTheClaimerDiesAnotherServerClaims) {
   cluster_.AddServer("fresh");
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   for (int i = 0; i < 5; ++i) {
-    master().logic().replication_manager().Tick();
+    master().logic().replication_manager.Tick();
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   }
   ASSERT_EQ(peers().Queues().size(), 2U);
   for (const auto& each : peers().Queues())
-    EXPECT_TRUE(master().logic().servers().IsOnline(*ServerName::Parse(each.claimer()))) << each.claimer();
+    EXPECT_TRUE(master().logic().servers.IsOnline(*ServerName::Parse(each.claimer()))) << each.claimer();
 }
 
 TEST_F(QueueTest, ClaimingNothingIsNoticed) {

@@ -189,9 +189,9 @@ class QuotaManagerTest : public MasterTest {
  protected:
   void Boot() {
     cluster_.Boot(2);
-    master().logic().env().quota_table = &table_;
+    master().logic().env.quota_table = &table_;
   }
-  QuotaManager& manager() { return master().logic().quota_manager(); }
+  QuotaManager& manager() { return master().logic().quota_manager; }
   bool TickUntil(const std::function<bool()>& done) {
     for (int i = 0; i < 100 && !done(); ++i) {
       manager().Tick();
@@ -224,8 +224,8 @@ TEST_F(QuotaManagerTest, FirstQuotaCreatesTheTableAndReachesServers) {
   Boot();
   EXPECT_FALSE(manager().ListFor(server(), 0));
   EXPECT_EQ(Set(OfTable(kSix, "t")), "ok");
-  ASSERT_TRUE(master().logic().tables().Exists(QuotaTableName()));
-  EXPECT_NE(master().logic().tables().Get(QuotaTableName())->schema->Family("q"), nullptr);
+  ASSERT_TRUE(master().logic().tables.Exists(QuotaTableName()));
+  EXPECT_NE(master().logic().tables.Get(QuotaTableName())->schema->Family("q"), nullptr);
   EXPECT_TRUE(table_.cells.contains({"t.t", "s"}));
   const auto list = manager().ListFor(server(), 0);
   ASSERT_TRUE(list);
@@ -249,7 +249,7 @@ TEST_F(QuotaManagerTest, TheNextMasterReadsTheTable) {
   cluster_.KillMaster();
   cluster_.StartMaster();
   ExpectSettled();
-  master().logic().env().quota_table = &table_;
+  master().logic().env.quota_table = &table_;
   EXPECT_FALSE(manager().ListFor(server(), list->digest())) << "before the table is read nothing is said";
   ASSERT_TRUE(TickUntil([&] { return manager().ListFor(server(), 0).has_value(); }));
   EXPECT_EQ(manager().ListFor(server(), 0)->digest(), list->digest());
@@ -330,8 +330,8 @@ TEST_F(QuotaManagerTest, ServersReceiveTheSwitch) {
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
   const auto before = manager().ListFor(server(), 0);
   bool switched = false;
-  master().logic().switch_admin().Set({{Switch::kRpcThrottle}, false, false, "me"},
-                                      [&](const auto& was) { switched = was.ok() && was->front(); });
+  master().logic().switch_admin.Set({{Switch::kRpcThrottle}, false, false, "me"},
+                                    [&](const auto& was) { switched = was.ok() && was->front(); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return switched; }));
   const auto after = manager().ListFor(server(), before->digest());
   ASSERT_TRUE(after);
@@ -371,7 +371,7 @@ TEST_F(QuotaManagerTest, ADisabledTableRefusesChangesAndNoneAreKeptWithoutATable
   EXPECT_EQ(Outcome(disabled), "success");
   EXPECT_NE(Set(OfUser(kSix, "bob")).find("TableNotEnabled"), std::string::npos);
   EXPECT_FALSE(table_.cells.contains({"u.bob", "s"}));
-  master().logic().env().quota_table = nullptr;
+  master().logic().env.quota_table = nullptr;
   EXPECT_NE(Set(OfUser(kSix, "bob")).find("does not support quotas"), std::string::npos);
 }
 

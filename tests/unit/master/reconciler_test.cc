@@ -11,7 +11,7 @@ namespace {
 
 class ReconcilerTest : public MasterTest {
  protected:
-  Reconciler& reconciler() { return master().logic().reconciler(); }
+  Reconciler& reconciler() { return master().logic().reconciler; }
   void Beat(sim::SimServer& server) {
     std::vector<OnlineRegion> online;
     for (const auto& [encoded, region] : server.regions()) online.push_back({encoded, region.open_number});
@@ -120,12 +120,12 @@ TEST_F(ReconcilerTest, ServerThatKeepsServingAMovedRegionIsExpired) {
   GraceEnds();
   const int strikes = static_cast<int>(cluster_.master_options.reconciler.strikes);
   for (int i = 1; i <= strikes; ++i) {
-    EXPECT_TRUE(master().logic().servers().IsOnline(liar.name()));
+    EXPECT_TRUE(master().logic().servers.IsOnline(liar.name()));
     std::vector<OnlineRegion> online{{elsewhere, 0}};
     for (const auto& [encoded, region] : liar.regions()) online.push_back({encoded, region.open_number});
     reconciler().OnHeartbeat(liar.name(), online);
   }
-  EXPECT_FALSE(master().logic().servers().IsOnline(liar.name()));
+  EXPECT_FALSE(master().logic().servers.IsOnline(liar.name()));
   ExpectFinding(elsewhere, "reports it as open");
   liar.Exit("fenced");
   ExpectSettled();
@@ -146,7 +146,7 @@ TEST_F(ReconcilerTest, ServerThatServesAnUnassignedRegionIsExpired) {
        }},
       {"older-opening", "is current, not",
        [&](const std::string& encoded) {
-         return OnlineRegion{encoded, master().logic().regions().Get(encoded)->open_number.value() - 1};
+         return OnlineRegion{encoded, master().logic().regions.Get(encoded)->open_number.value() - 1};
        }},
       {"closed-region", "the region is CLOSED", [&](const std::string& encoded) {
          (void)Unassign(encoded);
@@ -169,10 +169,10 @@ TEST_F(ReconcilerTest, ServerThatServesAnUnassignedRegionIsExpired) {
     }
     const int strikes = static_cast<int>(cluster_.master_options.reconciler.strikes);
     for (int i = 1; i <= strikes; ++i) {
-      EXPECT_TRUE(master().logic().servers().IsOnline(liar.name())) << "expired at heartbeat " << i;
+      EXPECT_TRUE(master().logic().servers.IsOnline(liar.name())) << "expired at heartbeat " << i;
       reconciler().OnHeartbeat(liar.name(), online);
     }
-    EXPECT_FALSE(master().logic().servers().IsOnline(liar.name()));
+    EXPECT_FALSE(master().logic().servers.IsOnline(liar.name()));
     ExpectFinding(lie.encoded, each.finding);
     liar.Exit("fenced");
     if (Regions("t")[0].state == RegionState::kClosed) {
@@ -201,7 +201,7 @@ TEST_F(ReconcilerTest, RegionWithoutAProcedureIsAssigned) {
   const std::string encoded = Encoded("t");
   (void)Unassign(encoded);
   ASSERT_TRUE(cluster_.Settle());
-  master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
+  master().logic().regions.Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
   GraceEnds();
   reconciler().Sweep();
   ExpectFinding(encoded, "no procedure owned it");
@@ -234,12 +234,12 @@ TEST_F(ReconcilerTest, UnknownServerIsTreatedAsDead) {
   const std::string encoded = row.region.encoded_name();
   PlantRegion(row);
   CompareTwice();
-  ASSERT_EQ(master().logic().regions().Get(encoded)->location, row.location);
+  ASSERT_EQ(master().logic().regions.Get(encoded)->location, row.location);
   GraceEnds();
   reconciler().Sweep();
   ExpectFinding(encoded, "the master does not know the server");
   ExpectSettled();
-  sim::SimServer* host = cluster_.Find(master().logic().regions().Get(encoded)->location.value_or(ServerName{}));
+  sim::SimServer* host = cluster_.Find(master().logic().regions.Get(encoded)->location.value_or(ServerName{}));
   ASSERT_NE(host, nullptr);
   EXPECT_TRUE(host->IsOpen(encoded));
 }
@@ -257,7 +257,7 @@ TEST_F(ReconcilerTest, UnknownRowIsAddedToMemory) {
   PlantRegion(row);
   CompareTwice();
   ExpectFinding(encoded, "added to memory");
-  ASSERT_TRUE(master().logic().regions().Get(encoded).has_value());
+  ASSERT_TRUE(master().logic().regions.Get(encoded).has_value());
   GraceEnds();
   Beat(host);
   ExpectFinding(encoded, "opened again");
@@ -270,9 +270,9 @@ TEST_F(ReconcilerTest, AbandonedTableTransitionIsFinished) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   const TableName name("default", "t");
-  auto table = *master().logic().tables().Get(name);
+  auto table = *master().logic().tables.Get(name);
   table.state = TableState::kEnabling;
-  master().logic().tables().Put(table);
+  master().logic().tables.Put(table);
   cluster_.meta().mutable_tables().at(name).state = TableState::kEnabling;
   reconciler().Sweep();
   ExpectFinding("", "table t was ENABLING under pid=");
@@ -389,7 +389,7 @@ std::string ReconcilerTest::CallUnderALock() {
   const std::string encoded = Encoded("t");
   (void)Unassign(encoded);
   EXPECT_TRUE(cluster_.Settle());
-  master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
+  master().logic().regions.Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
   GraceEnds();
   for (sim::SimServer* server : cluster_.Alive()) Beat(*server);
   reconciler().Sweep();

@@ -23,9 +23,7 @@ class RepairTest : public MasterTest {
   std::string Said(const Result<ProcId>& pid) {
     return pid.ok() ? master().executor().GetResult(*pid).result : pid.error().message();
   }
-  TableState State(const std::string& table) {
-    return master().logic().tables().Get(TableName("default", table))->state;
-  }
+  TableState State(const std::string& table) { return master().logic().tables.Get(TableName("default", table))->state; }
   // Rows of the table in hbase:meta, as clients see them.
   std::vector<KeyRange> HolesInMeta(const std::string& table) {
     std::vector<RegionNode> nodes;
@@ -77,8 +75,8 @@ class RepairTest : public MasterTest {
   void CompareOften() {
     for (int look = 0; look < 4; ++look) {
       ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
-      master().logic().reconciler().LookNow();
-      master().logic().reconciler().CompareWithMeta([](const Status&) {});
+      master().logic().reconciler.LookNow();
+      master().logic().reconciler.CompareWithMeta([](const Status&) {});
     }
     ASSERT_TRUE(cluster_.RunFor(Millis(500)));
   }

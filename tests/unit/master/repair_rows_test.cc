@@ -26,7 +26,7 @@ TEST_F(RepairTest, RowMissingFromMemoryIsCounted) {
   const std::string twin = GivenTwins();
   const std::string other = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
   (void)Settled(Unassign(other));
-  master().logic().regions().Remove(other);
+  master().logic().regions.Remove(other);
   const auto pid = GiveUp(twin);
   ASSERT_TRUE(cluster_.RunFor(Millis(300)));
   EXPECT_EQ(Outcome(pid), "unfinished");
@@ -49,7 +49,7 @@ TEST_F(RepairTest, WriteInProgressIsSupersededFirst) {
   const std::string twin = GivenTwins();
   const std::string other = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
   const std::uint64_t late = cluster_.meta().regions().at(other).transition + 1;
-  (void)master().logic().regions().Update(other, [&](RegionNode& node) { node.reserved = late; });
+  (void)master().logic().regions.Update(other, [&](RegionNode& node) { node.reserved = late; });
   const auto pid = GiveUp(twin);
   ASSERT_TRUE(cluster_.RunFor(Millis(300)));
   EXPECT_EQ(Outcome(pid), "unfinished");
@@ -70,7 +70,7 @@ TEST_F(RepairTest, ARegionThatItsTableDidNotKnowIsOpened) {
   ASSERT_EQ(Regions("t").size(), 3U) << "heard of at once";
   for (const auto& [name, row] : cluster_.meta().regions()) {
     // A master that loads CLOSED treats it as an operator's request.
-    EXPECT_TRUE(master().logic().regions().Get(name) || row.state == RegionState::kOffline) << name;
+    EXPECT_TRUE(master().logic().regions.Get(name) || row.state == RegionState::kOffline) << name;
   }
   master().executor().Bypass(*repair, true, {"op", "enough"}, [](const Status&) {});
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(*repair).finished(); }));
@@ -99,7 +99,7 @@ TEST_F(RepairTest, LateWriteThatIsNotSupersededIsNoticed) {
   const std::string twin = GivenTwins();
   const std::string other = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
   const std::uint64_t late = cluster_.meta().regions().at(other).transition + 1;
-  (void)master().logic().regions().Update(other, [&](RegionNode& node) { node.reserved = late; });
+  (void)master().logic().regions.Update(other, [&](RegionNode& node) { node.reserved = late; });
   const auto pid = GiveUp(twin);
   CompareOften();
   EXPECT_EQ(Outcome(pid), "unfinished") << "the repair waits without end";

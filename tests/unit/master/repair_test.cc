@@ -85,7 +85,7 @@ TEST_F(RepairTest, RowsAreWrittenOnceHoweverOftenTheStateIsRun) {
   ASSERT_TRUE(
       cluster_.RunUntil([&] { return master().executor().Get(*given_up)->state == procedure::ProcState::kRunnable; }));
   Status rerun = Error(Code::kInternal, "not asked");
-  master().executor().Rerun(*given_up, static_cast<procedure::StepNo>(MendTable::State::kUpdateMeta), {"me", "test"},
+  master().executor().Rerun(*given_up, *master().executor().FindStep(*given_up, "UPDATE_META"), {"me", "test"},
                             [&](const Status& status) { rerun = status; });
   ASSERT_TRUE(cluster_.RunUntil([&] { return rerun.ok(); })) << rerun.error().ToString();
   master().executor().Resume(scope, {"me", "test"}, [](const Status&) {});
@@ -122,9 +122,9 @@ TEST_F(RepairTest, BypassAtAnyStepBlocksNoTable) {
     ASSERT_TRUE(cluster_.RunUntil([&] { return ended || master().executor().GetResult(*pid).finished(); }));
     CompareOften();
     EXPECT_TRUE(HolesInMeta("t").empty());
-    if (!master().logic().regions().Get(given_up)) break;  // after its point of no return
+    if (!master().logic().regions.Get(given_up)) break;  // after its point of no return
   }
-  if (master().logic().regions().Get(given_up)) {
+  if (master().logic().regions.Get(given_up)) {
     EXPECT_EQ(Outcome(GiveUp(given_up)), "unfinished");
   }
   ExpectRepaired(given_up);

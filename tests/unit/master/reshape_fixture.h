@@ -60,7 +60,7 @@ class ReshapeTest : public MasterTest {
   std::size_t DirectoriesLeftBehind(const std::string& then);
   void LetTheJanitorCome() {
     for (int i = 0; i < 2; ++i) {
-      master().logic().reconciler().Sweep();
+      master().logic().reconciler.Sweep();
       ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
     }
   }

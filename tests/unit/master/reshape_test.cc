@@ -41,7 +41,7 @@ bool ReshapeTest::ParentsRowComesBack() {
   EXPECT_TRUE(Split(parent, "m").ok());
   EXPECT_TRUE(cluster_.Settle());
   const auto scope = procedure::PauseScope::Type("GCRegion");
-  master().logic().reconciler().Sweep();
+  master().logic().reconciler.Sweep();
   EXPECT_TRUE(RunTo("GCRegion", "GC_REGION_ARCHIVE"));
   master().executor().Pause(scope, {"op", "wait"}, Millis(0), [](const auto&) {});
   EXPECT_TRUE(cluster_.RunFor(Millis(100)));
@@ -52,7 +52,7 @@ bool ReshapeTest::ParentsRowComesBack() {
   EXPECT_TRUE(cluster_.meta().Apply(gone).ok());
   for (int look = 0; look < 3; ++look) {
     EXPECT_TRUE(cluster_.RunFor(Millis(1'100)));
-    master().logic().reconciler().CompareWithMeta([](const Status&) {});
+    master().logic().reconciler.CompareWithMeta([](const Status&) {});
     EXPECT_TRUE(cluster_.RunFor(Millis(100)));
   }
   return cluster_.meta().regions().contains(parent);
@@ -78,7 +78,7 @@ bool ReshapeTest::OpensTheLostRegionElsewhere() {
   cluster_.SessionEnds(dead, Millis(10));
   return cluster_.RunUntil(
       [&] {
-        const auto node = master().logic().regions().Get(lost_);
+        const auto node = master().logic().regions.Get(lost_);
         return node && node->state == RegionState::kOpen && node->location != dead;
       },
       Millis(5'000));
@@ -94,11 +94,11 @@ std::string ReshapeTest::LocationOfTheLostRegionAfterAFailover() {
   sim::SimServer& hangs = HostOf(hung_);
   EXPECT_TRUE(OpensTheLostRegionElsewhere()) << master().Unfinished();
   cluster_.WriteEverywhere();
-  const auto before = master().logic().regions().Get(lost_);
+  const auto before = master().logic().regions.Get(lost_);
   cluster_.KillMaster();
   cluster_.StartMaster();
-  EXPECT_TRUE(cluster_.RunUntil([&] { return master().logic().regions().Get(lost_).has_value(); }));
-  const auto after = master().logic().regions().Get(lost_);
+  EXPECT_TRUE(cluster_.RunUntil([&] { return master().logic().regions.Get(lost_).has_value(); }));
+  const auto after = master().logic().regions.Get(lost_);
   if (!before || !after) return "the region is unknown";
   if (after->location != before->location) return "the region has the location from before the merge";
   cluster_.Kill(HostOf(lost_));
@@ -150,7 +150,7 @@ TEST_F(ReshapeTest, ClientsRetryIsAnsweredAfterTheMove) {
   const auto refused_class = [](const Result<ProcId>& pid) { return pid.ok() ? "" : pid.error().remote_class(); };
   ASSERT_TRUE(Move(Encoded("t")).ok());
   ASSERT_TRUE(
-      cluster_.RunUntil([&] { return master().logic().regions().Get(Encoded("t"))->state == RegionState::kClosing; }));
+      cluster_.RunUntil([&] { return master().logic().regions.Get(Encoded("t"))->state == RegionState::kClosing; }));
   EXPECT_EQ(refused_class(Merge({Encoded("t", 0), Encoded("t", 1)}, {7, 1})),
             "org.apache.hadoop.hbase.HBaseIOException");
   EXPECT_EQ(refused_class(Split(Encoded("t"), "a", {7, 2})), "org.apache.hadoop.hbase.HBaseIOException");
@@ -184,7 +184,7 @@ TEST_F(ReshapeTest, TheJanitorKeepsToItsInterval) {
   GivenTable("t", 1);
   const std::string parent = Encoded("t");
   ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
-  master().logic().reconciler().Sweep();  // the first check; the next one is due in a minute
+  master().logic().reconciler.Sweep();  // the first check; the next one is due in a minute
   ASSERT_TRUE(Split(parent, "m").ok());
   ExpectLive(2);
   LetTheJanitorCome();
@@ -429,8 +429,8 @@ TEST_F(ReshapeTest, BypassedSplitLeavesNoPartialRegion) {
   BypassTheOnly("SplitTableRegion");
   for (int look = 0; look < 3; ++look) {
     ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
-    master().logic().reconciler().Sweep();
-    master().logic().reconciler().CompareWithMeta([](const Status&) {});
+    master().logic().reconciler.Sweep();
+    master().logic().reconciler.CompareWithMeta([](const Status&) {});
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   }
   EXPECT_EQ(Regions("t").size(), 1U);
@@ -488,7 +488,7 @@ TEST_F(ReshapeTest, AbortedMergeAssignsLostRegions) {
   master().executor().Resume(scope, {"op", "wait"}, [](const Status&) {});
   ExpectLive(3);
   EXPECT_NE(Outcome(pid), "success");
-  EXPECT_EQ(master().logic().reconciler().Findings().size(), 0U);
+  EXPECT_EQ(master().logic().reconciler.Findings().size(), 0U);
 }
 
 // The close of one region waits for a server that hangs; the other region, whose server has died, does not wait for it.

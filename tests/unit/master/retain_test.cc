@@ -2,7 +2,7 @@
 #include <map>
 #include <set>
 
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -40,7 +40,7 @@ TEST_F(RetainTest, RegionsGoBackToServersThatComeOneAfterTheOther) {
   for (const auto& [region, host] : hosts_) names.insert(host);
   ASSERT_EQ(names.size(), 3U);
   RestartWithoutServers();
-  EXPECT_TRUE(master().logic().servers().FoundNoneOnline());
+  EXPECT_TRUE(master().logic().servers.FoundNoneOnline());
   for (const std::string& host : names) {
     cluster_.AddServer(host);
     ASSERT_TRUE(cluster_.RunFor(Millis(500)));
@@ -63,7 +63,7 @@ TEST_F(RetainTest, AServerThatDiesAloneIsNotWaitedFor) {
   cluster_.KillMaster();
   cluster_.StartMaster();
   ExpectSettled();
-  EXPECT_FALSE(master().logic().servers().FoundNoneOnline()) << "the servers have lived on";
+  EXPECT_FALSE(master().logic().servers.FoundNoneOnline()) << "the servers have lived on";
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ class SchemaTest : public MasterTest {
   sim::TableFiles& FilesOf(const std::string& table) {
     return cluster_.storage().tables.at(cluster_.meta().tables().at(TableName("default", table)).directory);
   }
-  std::vector<std::string> Problems() { return master().logic().reconciler().Problems(); }
+  std::vector<std::string> Problems() { return master().logic().reconciler.Problems(); }
   // A failover finds the descriptor of t damaged; then a server dies that has a region of it.
   void DescriptorIsDamagedAndAServerDies() {
     cluster_.Boot(3);
@@ -81,7 +81,7 @@ TEST_F(SchemaTest, NoRegionIsTakenFromItsServerThatCouldNotOpenElsewhere) {
   EXPECT_NE(Outcome(Move(Encoded("t"))).find("cannot be read"), std::string::npos);
   EXPECT_EQ(Open("t"), 1U);
   FilesOf("t").descriptor_damaged = false;
-  master().logic().reconciler().Sweep();
+  master().logic().reconciler.Sweep();
   EXPECT_EQ(Outcome(Move(Encoded("t"))), "unfinished");
   ExpectServed("t", 1);
 }
@@ -132,7 +132,7 @@ TEST_F(SchemaTest, DescriptorOfAnotherTableIsRejected) {
     ASSERT_TRUE(cluster_.Settle());
     ASSERT_EQ(Problems().size(), 1U) << other_table;
     descriptor = sound;
-    master().logic().reconciler().Sweep();
+    master().logic().reconciler.Sweep();
     EXPECT_TRUE(Problems().empty());
   }
   ExpectServed("t", 1);

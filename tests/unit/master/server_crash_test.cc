@@ -1,3 +1,6 @@
+#include <atomic>
+#include <thread>
+
 // Region servers die: alone, with meta, several at once, during other work; or are only believed dead.
 #include "master/repair/reconciler.h"
 #include "tests/unit/master/fixture.h"
@@ -12,7 +15,7 @@ TEST_F(MasterTest, RegionsOfADeadServerAreServedElsewhereWithAllTheirWrites) {
   cluster_.Kill(victim);
   ASSERT_TRUE(cluster_.RunFor(Millis(150)));
   ExpectServed("t", 6);
-  EXPECT_FALSE(master().logic().servers().PhaseOf(victim.name()).has_value());
+  EXPECT_FALSE(master().logic().servers.PhaseOf(victim.name()).has_value());
   EXPECT_TRUE(cluster_.storage().archived.contains("wals/" + victim.name().ToString()));
 }
 
@@ -49,7 +52,7 @@ TEST_F(MasterTest, WhatCouldNotBeWrittenIsWrittenAsSoonAsMetaIsOpenAgain) {
   ASSERT_GT(info->attempt, 5U);
   cluster_.AddServer("rs1");
   ASSERT_TRUE(cluster_.RunUntil([&] {
-    const auto meta = master().logic().regions().Get(std::string(kMetaEncodedName));
+    const auto meta = master().logic().regions.Get(std::string(kMetaEncodedName));
     return meta && meta->state == RegionState::kOpen;
   }));
   ASSERT_TRUE(cluster_.RunFor(Millis(50)));
@@ -78,12 +81,12 @@ TEST_F(MasterTest, HeartbeatsContradictNothingBeforeMetaIsLoaded) {
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.RunFor(Millis(20)));
   ASSERT_FALSE(master().logic().ready());
-  ASSERT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
+  ASSERT_EQ(master().logic().servers.PhaseOf(other.name()), ServerPhase::kOnline);
   std::vector<OnlineRegion> online;
   for (const auto& [encoded, region] : other.regions()) online.push_back({encoded, region.open_number});
   ASSERT_FALSE(online.empty());
-  for (int heartbeat = 0; heartbeat < 5; ++heartbeat) master().logic().reconciler().OnHeartbeat(other.name(), online);
-  EXPECT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
+  for (int heartbeat = 0; heartbeat < 5; ++heartbeat) master().logic().reconciler.OnHeartbeat(other.name(), online);
+  EXPECT_EQ(master().logic().servers.PhaseOf(other.name()), ServerPhase::kOnline);
   ExpectServed("t", 6);
 }
 
@@ -141,7 +144,7 @@ TEST_F(MasterTest, AnswersNoRpcButKeepsItsSession) {
   ASSERT_FALSE(encoded.empty());
   (void)Move(encoded);
   ExpectServed("t", 3);
-  EXPECT_FALSE(master().logic().servers().IsOnline(deaf.name()));
+  EXPECT_FALSE(master().logic().servers.IsOnline(deaf.name()));
 }
 
 TEST_F(MasterTest, APausedServerFindsItselfFenced) {
@@ -168,7 +171,7 @@ TEST_F(MasterTest, AReportOfADeadServerThatArrivesLate) {
   target.hold_reports = 1;
   (void)Move(Encoded("t"), target.name());
   ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
-  master().logic().server_manager().Expire(target.name(), "test");
+  master().logic().server_manager.Expire(target.name(), "test");
   target.ReleaseReports();
   ASSERT_TRUE(cluster_.RunFor(Millis(30)));
   EXPECT_FALSE(target.alive());
@@ -186,7 +189,7 @@ TEST_F(MasterTest, TheSplitterDies) {
   ASSERT_TRUE(cluster_.RunFor(Millis(20)));
   const auto splits = master().executor().FindUnfinished("SplitWalRemote");
   ASSERT_EQ(splits.size(), 1U);
-  const std::string description = master().executor().Get(splits[0])->description;
+  const std::string description = master().executor().Get(splits[0])->description.text();
   for (sim::SimServer* server : cluster_.Alive()) {
     if (description.find("worker=" + server->name().ToString()) != std::string::npos) cluster_.Kill(*server);
   }
@@ -217,7 +220,7 @@ TEST_F(MasterTest, AYoungerServerAtTheSameAddressExpiresTheOlderOne) {
   sim::SimServer& young = cluster_.AddServer(host);
   ASSERT_TRUE(cluster_.RunUntil([&] { return young.registered; }));
   ExpectServed("t", 4);
-  EXPECT_FALSE(master().logic().servers().PhaseOf(old.name()).has_value());
+  EXPECT_FALSE(master().logic().servers.PhaseOf(old.name()).has_value());
 }
 
 TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
@@ -226,7 +229,7 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   std::optional<Status> answer;
   ServerName older = current;
   older.start_code -= 1;
-  master().logic().server_manager().Register(older, "x", [&](Status status) { answer = std::move(status); });
+  master().logic().server_manager.Register(older, "x", [&](Status status) { answer = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
   // The next master, which knows the server only from its records, refuses it too, even if the server ended long ago.
@@ -236,7 +239,7 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.Settle());
   answer.reset();
-  master().logic().server_manager().Register(current, "x", [&](Status status) { answer = std::move(status); });
+  master().logic().server_manager.Register(current, "x", [&](Status status) { answer = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
 }
@@ -248,15 +251,15 @@ class StartCodesTest : public MasterTest {
   // More addresses than are kept, in memory and not in a record; then another server registers, and some are forgotten.
   void GivenMoreThanAreKept() {
     cluster_.Boot(2);
-    for (std::size_t i = 0; i < ServerDirectory::kStartCodesKept; ++i) {
-      master().logic().servers().RaiseStartCode(Old(i, 1 + i % 2));
+    for (std::size_t i = 0; i < Registrations::kStartCodesKept; ++i) {
+      master().logic().registrations.RaiseStartCode(Old(i, 1 + i % 2));
     }
     GivenAnotherServer();
   }
   void GivenAnotherServer() {
-    const std::size_t before = master().logic().servers().Online().size();
+    const std::size_t before = master().logic().servers.Online().size();
     cluster_.AddServer("another");
-    ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().Online().size() > before; }));
+    ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.Online().size() > before; }));
     ASSERT_TRUE(cluster_.Settle());
   }
   std::string Floor() {
@@ -264,7 +267,7 @@ class StartCodesTest : public MasterTest {
     const auto floor = records.find(std::string(kStartCodeFloorRecord));
     return floor == records.end() ? "none" : floor->second;
   }
-  bool MayRegister(const ServerName& server) { return master().logic().servers().Admit(server).ok(); }
+  bool MayRegister(const ServerName& server) { return master().logic().registrations.Admit(server).ok(); }
 };
 
 TEST_F(StartCodesTest, WhatIsForgottenStaysBarred) {
@@ -288,12 +291,14 @@ TEST_F(StartCodesTest, ForgettingWithoutAFloorIsCaught) {
 
 TEST_F(StartCodesTest, OnlyOldOnesOfAddressesWithoutAServerAreForgottenByOneAtATime) {
   ManualTime time;
-  ServerDirectory servers(time);
+  Membership members(time);
+  Registrations servers(time, members);
   const auto young = static_cast<std::uint64_t>(time.WallMillis());
   const ServerName first{"first", 1, young};
   const ServerName second{"second", 1, young};
-  servers.AddOnline({"online", 1, 5}, "v");  // old, and in use
-  for (std::size_t i = 0; i + 3 < ServerDirectory::kStartCodesKept; ++i) servers.RaiseStartCode(Old(i, young));
+  servers.RaiseStartCode({"online", 1, 5});  // old, and in use
+  members.AddOnline({"online", 1, 5}, "v");
+  for (std::size_t i = 0; i + 3 < Registrations::kStartCodesKept; ++i) servers.RaiseStartCode(Old(i, young));
   ASSERT_TRUE(servers.Admit(first).ok());
   ASSERT_TRUE(servers.Admit(second).ok());
   EXPECT_TRUE(servers.ForgetStartCodes(first).addresses.empty()) << "there are not more than are kept";
@@ -313,6 +318,33 @@ TEST_F(StartCodesTest, OnlyOldOnesOfAddressesWithoutAServerAreForgottenByOneAtAT
   EXPECT_FALSE(servers.Admit({"new", 1, 7}).ok());
   EXPECT_FALSE(servers.Admit({"new", 1, 7}).ok()) << "being refused leaves nothing behind";
   EXPECT_TRUE(servers.Admit({"new", 1, 8}).ok());
+}
+
+// The end of a registration makes the server a member first, so a request at that moment finds one of the two.
+TEST_F(StartCodesTest, RequestDuringTheEndOfItsRegistrationIsNeverRefusedAsDead) {
+  ManualTime time;
+  Membership members(time);
+  Registrations registrations(time, members);
+  for (std::uint64_t code = 1; code <= 200; ++code) {
+    const ServerName server{"h", 1, code};
+    ASSERT_TRUE(registrations.Admit(server).ok());
+    std::atomic<bool> begun{false};
+    std::thread ends([&] {
+      begun.store(true);
+      EXPECT_TRUE(registrations.EndRegistration(server, Ok()));
+    });
+    while (!begun.load()) {
+    }
+    EXPECT_TRUE(registrations.IsKnown(server));
+    const auto again = registrations.Admit(server);
+    if (!again.ok()) {
+      EXPECT_TRUE(again.error().remote_class().ends_with("PleaseHoldException")) << again.error().ToString();
+    }
+    ends.join();
+    EXPECT_FALSE(registrations.EndRegistration(server, Ok())) << "only the first call ends it";
+    EXPECT_TRUE(members.IsOnline(server));
+    members.Remove(server);
+  }
 }
 
 TEST_F(MasterTest, AFencedDirectoryWithoutACrashProcedureIsTakenUp) {
@@ -360,7 +392,7 @@ TEST_F(MasterTest, ThereIsNeverASecondCrashProcedure) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const ServerName victim = OtherThan(MetaHost()).name();
-  for (int i = 0; i < 3; ++i) master().logic().server_manager().Expire(victim, "again");
+  for (int i = 0; i < 3; ++i) master().logic().server_manager.Expire(victim, "again");
   EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);
   cluster_.StartMaster();
   EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);

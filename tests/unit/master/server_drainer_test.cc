@@ -10,11 +10,11 @@ namespace {
 
 class ServerDrainerTest : public MasterTest {
  protected:
-  bool Asks(const sim::SimServer& server) { return master().logic().drainer().OnLeaving(server.name()); }
+  bool Asks(const sim::SimServer& server) { return master().logic().drainer.OnLeaving(server.name()); }
   // Asks the master as heartbeats do, until the server may leave. Returns the regions that it still had then.
   std::size_t HasWhenItMayLeave(const sim::SimServer& server) {
     EXPECT_TRUE(cluster_.RunUntil([&] { return Asks(server); })) << master().Unfinished();
-    return master().logic().regions().OnServer(server.name()).size();
+    return master().logic().regions.OnServer(server.name()).size();
   }
 };
 
@@ -45,8 +45,8 @@ TEST_F(ServerDrainerTest, TheEndOfAServerThatHasLeftIsShownAsThat) {
     const std::string name = server->name().ToString();
     std::optional<ProcId> pid;
     cluster_.Kill(*server);
-    master().logic().server_manager().Expire(server->name(), "it has ended",
-                                             [&pid](const Result<ProcId>& submitted) { pid = *submitted; });
+    master().logic().server_manager.Expire(server->name(), "it has ended",
+                                           [&pid](const Result<ProcId>& submitted) { pid = *submitted; });
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
     ASSERT_TRUE(pid.has_value());
     results[name] = master().executor().GetResult(*pid).result;

@@ -67,9 +67,9 @@ TEST_F(NewestServerTest, MetaMovesToTheNewest) {
   for (sim::SimServer* server : cluster_.Alive()) {
     if (server != &old_host) others.push_back(server);
   }
-  master().logic().servers().AddOnline(old_host.name(), "0.2");
-  master().logic().servers().AddOnline(others[0]->name(), "0.2");
-  master().logic().servers().AddOnline(others[1]->name(), "0.3");
+  master().logic().servers.AddOnline(old_host.name(), "0.2");
+  master().logic().servers.AddOnline(others[0]->name(), "0.2");
+  master().logic().servers.AddOnline(others[1]->name(), "0.3");
   (void)Move(std::string(kMetaEncodedName));
   ExpectSettled();
   EXPECT_EQ(MetaHost().name(), others[1]->name());

@@ -1,9 +1,53 @@
-// The reason that delays the recovery of a server is shown as long as it exists.
-#include "master/procedures/core/setback.h"
+// Tests of claims: the server whose answer an order awaits, the tables that others must leave alone, and the reason
+// that delays the recovery of a server, which is shown as long as it exists.
+#include "master/procedures/claims_of.h"
+#include "master/procedures/core/data.pb.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
 namespace {
+
+procedure::ProcedureInfo InfoOf(const std::string& type, const std::string& data) {
+  procedure::ProcedureInfo info;
+  info.type = type;
+  info.data = data;
+  return info;
+}
+
+TEST(ClaimsTest, EveryOrderAwaitsItsServerUntilTheAnswer) {
+  EXPECT_EQ(TypesThatClaim(kClaimsAnswer).size(), 9U);
+  pb::CompactRegionData compaction;
+  compaction.set_server("a,1,1");
+  EXPECT_EQ(OrderTarget(InfoOf("CompactRegion", compaction.SerializeAsString())), "a,1,1");
+  compaction.mutable_answer()->set_outcome(pb::DONE);
+  EXPECT_EQ(OrderTarget(InfoOf("CompactRegion", compaction.SerializeAsString())), std::nullopt);
+  pb::SplitWalRemoteData split;
+  split.set_server("dead,1,1");
+  split.set_worker("b,1,1");
+  EXPECT_EQ(OrderTarget(InfoOf("SplitWalRemote", split.SerializeAsString())), "b,1,1");
+  split.set_settled(true);  // by the end of its server
+  EXPECT_EQ(OrderTarget(InfoOf("SplitWalRemote", split.SerializeAsString())), std::nullopt);
+  EXPECT_EQ(OrderTarget(InfoOf("SplitWal", split.SerializeAsString())), std::nullopt) << "not an order";
+}
+
+TEST(ClaimsTest, TablesAreClaimedFromTheFirstStep) {
+  pb::TableData data;
+  data.set_ns("n");
+  data.set_qualifier("t");
+  const auto claims = [&data](const std::string& type) {
+    return ClaimsOf(InfoOf(type, data.SerializeAsString()), kClaimsTables);
+  };
+  ASSERT_EQ(claims("CreateTable").tables.size(), 1U);
+  EXPECT_TRUE(claims("CreateTable").tables[0].with_regions);
+  EXPECT_FALSE(claims("EnableTable").tables.at(0).with_regions);
+  EXPECT_TRUE(claims("TruncateTable").tables.empty()) << "it may wait for a repair, which must not wait for it";
+  data.set_directory("n/t.7");
+  data.set_old_directory("n/t.3");
+  EXPECT_EQ(claims("CreateTable").tables.at(0).directory, "n/t.7");
+  EXPECT_EQ(claims("TruncateTable").tables.at(0).directory, "") << "rows under any id may be written";
+  EXPECT_EQ(claims("TruncateTable").directories, (std::vector<std::string>{"n/t.7", "n/t.3"}));
+  EXPECT_TRUE(claims("ModifyTable").tables.empty());
+}
 
 // A damaged log: status counts its split as stuck, and the split gives the reason.
 TEST_F(MasterTest, ASplitThatIsRefusedAgainAndAgainIsShownAsStuck) {
@@ -21,7 +65,7 @@ TEST_F(MasterTest, ASplitThatIsRefusedAgainAndAgainIsShownAsStuck) {
     const auto setback = info ? SetbackOf(*info) : std::nullopt;
     return setback && setback->times >= 3;  // the condition that status calls stuck
   }));
-  EXPECT_NE(shown()->description.find("failures="), std::string::npos) << shown()->description;
+  EXPECT_NE(shown()->description.text().find("failures="), std::string::npos) << shown()->description.text();
   EXPECT_NE(SetbackOf(*shown())->error.find("did not split"), std::string::npos);
   for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 0;
   ExpectServed("t", 3);

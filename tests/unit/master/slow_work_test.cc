@@ -11,10 +11,10 @@ namespace {
 
 class SlowWorkTest : public MasterTest {
  protected:
-  Reconciler& reconciler() { return master().logic().reconciler(); }
+  Reconciler& reconciler() { return master().logic().reconciler; }
   // After this call, slow work waits until RunWaiting.
   void HoldSlowWork() {
-    master().logic().env().slow_work = [this](std::function<void()> work) {
+    master().logic().env.slow_work = [this](std::function<void()> work) {
       if (refuses_) return false;
       waiting_.push_back(std::move(work));
       return true;
@@ -90,7 +90,7 @@ TEST_F(SlowWorkTest, NewMasterReadsDescriptorsOnTheTaskThread) {
   EXPECT_FALSE(master().ready());
   RunWaiting();
   EXPECT_TRUE(cluster_.RunUntil([this] { return master().ready(); }));
-  master().logic().env().slow_work = {};
+  master().logic().env.slow_work = {};
   ExpectServed("t", 2);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 class SnapshotTest : public ReshapeTest {
  protected:
-  SnapshotAdmin& snapshots() { return master().logic().snapshot_admin(); }
+  SnapshotAdmin& snapshots() { return master().logic().snapshot_admin; }
   Result<ProcId> Take(const std::string& name, const std::string& table = "t", std::int64_t ttl = 0) {
     hbase::pb::SnapshotDescription description;
     description.set_name(name);
@@ -132,7 +132,7 @@ TEST_F(SnapshotTest, ADisabledTableIsRestored) {
   ExpectLive(4);
   EXPECT_EQ(Settled(Disable("t")), "success");
   EXPECT_EQ(Settled(PutBack("s", "t")), "success");
-  EXPECT_EQ(master().logic().tables().Get(TableName("default", "t"))->state, TableState::kDisabled);
+  EXPECT_EQ(master().logic().tables.Get(TableName("default", "t"))->state, TableState::kDisabled);
   EXPECT_EQ(Settled(Enable("t")), "success");
   ExpectOpen("t", 3);
 }
@@ -252,8 +252,8 @@ TEST_F(SnapshotTest, ExpiredSnapshotIsRemoved) {
   ASSERT_TRUE(cluster_.RunFor(Millis(62'000)));
   const auto switch_cleanup = [this](bool on) {
     bool done = false;
-    master().logic().switch_admin().Set({{Switch::kSnapshotCleanup}, on, false, "me"},
-                                        [&done](const Result<std::vector<bool>>& before) { done = before.ok(); });
+    master().logic().switch_admin.Set({{Switch::kSnapshotCleanup}, on, false, "me"},
+                                      [&done](const Result<std::vector<bool>>& before) { done = before.ok(); });
     EXPECT_TRUE(cluster_.RunUntil([&done] { return done; }));
   };
   switch_cleanup(false);
@@ -318,7 +318,7 @@ TEST_F(SnapshotTest, ACloneFailsWhenItsSnapshotIsDeleted) {
   EXPECT_TRUE(DeleteNow("s").ok());
   ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
   EXPECT_NE(Outcome(clone).find("was deleted while it was being copied"), std::string::npos) << Outcome(clone);
-  EXPECT_FALSE(master().logic().tables().Exists(TableName("default", "c")));
+  EXPECT_FALSE(master().logic().tables.Exists(TableName("default", "c")));
   ExpectOpen("t", 2);
 }
 

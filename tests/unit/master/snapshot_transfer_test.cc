@@ -14,7 +14,7 @@ constexpr const char* kPlace = "/exports/one";
 
 class SnapshotTransferTest : public ReshapeTest {
  protected:
-  SnapshotAdmin& snapshots() { return master().logic().snapshot_admin(); }
+  SnapshotAdmin& snapshots() { return master().logic().snapshot_admin; }
   sim::Storage& storage() { return cluster_.storage(); }
   // A table of `regions` with the snapshot "s", written to since.
   void GivenSnapshot(int regions, std::int64_t ttl = 0) {

@@ -11,7 +11,7 @@ namespace {
 
 class SurveyTest : public MasterTest {
  protected:
-  Reconciler& reconciler() { return master().logic().reconciler(); }
+  Reconciler& reconciler() { return master().logic().reconciler; }
   void SetUp() override {
     cluster_.Boot(3);
     GivenTable("t", 3);
@@ -25,7 +25,7 @@ class SurveyTest : public MasterTest {
       for (sim::SimServer* server : cluster_.Alive()) {
         std::vector<OnlineRegion> online;
         for (const auto& [encoded, region] : server->regions()) online.push_back({encoded, region.open_number});
-        if (master().logic().servers().IsOnline(server->name())) reconciler().OnHeartbeat(server->name(), online);
+        if (master().logic().servers.IsOnline(server->name())) reconciler().OnHeartbeat(server->name(), online);
         if (server->fenced()) server->Exit("fenced");
       }
       reconciler().LookNow();
@@ -47,12 +47,12 @@ class SurveyTest : public MasterTest {
     for (const ReconcilerFinding& finding : reconciler().Findings()) all += finding.encoded + " " + finding.what + "\n";
     for (const std::string& problem : reconciler().Problems()) all += problem + "\n";
     for (const procedure::ProcedureInfo& info : master().executor().List()) {
-      if (info.type == "ServerCrash") all += info.type + " " + info.description + "\n";
+      if (info.type == "ServerCrash") all += info.type + " " + info.description.text() + "\n";
     }
     ActiveParts parts;
     parts.logic = &master().logic();
     parts.executor = &master().executor();
-    const auto in_transition = master().logic().regions().InTransition();
+    const auto in_transition = master().logic().regions.InTransition();
     for (const std::string& problem : FindProblems(parts, in_transition, cluster_.time().Now(), 0))
       all += problem + "\n";
     return all;
@@ -114,7 +114,7 @@ TEST_F(SurveyTest, EachKindIsRepairedOrShownWithItsVerb) {
          close(encoded);
          cluster_.storage().damaged.insert(encoded);
          (void)Assign(encoded);
-         ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions().Get(encoded)->failed_opens > 5; }));
+         ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions.Get(encoded)->failed_opens > 5; }));
        },
        "cannot be opened", give_up},
       {"rows without a region",
@@ -186,7 +186,7 @@ TEST_F(SurveyTest, EachKindIsRepairedOrShownWithItsVerb) {
       {"a region that its server lost",
        [&](const std::string& encoded) {
          close(encoded);
-         master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
+         master().logic().regions.Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
        },
        "was OPENING and no procedure owned it", nullptr},
   };

@@ -13,8 +13,8 @@ class SwitchTest : public ReshapeTest {
   using Answer = std::shared_ptr<std::optional<Result<std::vector<bool>>>>;
   Answer Ask(std::vector<Switch> switches, bool on, bool and_wait = false) {
     auto answer = std::make_shared<std::optional<Result<std::vector<bool>>>>();
-    master().logic().switch_admin().Set({std::move(switches), on, and_wait, "me"},
-                                        [answer](Result<std::vector<bool>> before) { *answer = std::move(before); });
+    master().logic().switch_admin.Set({std::move(switches), on, and_wait, "me"},
+                                      [answer](Result<std::vector<bool>> before) { *answer = std::move(before); });
     return answer;
   }
   std::vector<bool> Set(std::vector<Switch> switches, bool on) {
@@ -22,7 +22,7 @@ class SwitchTest : public ReshapeTest {
     EXPECT_TRUE(cluster_.RunUntil([&] { return answer->has_value(); }));
     return (*answer)->ok() ? ***answer : std::vector<bool>{};
   }
-  bool IsOn(Switch which) { return master().logic().switches().IsOn(which); }
+  bool IsOn(Switch which) { return master().logic().switches.IsOn(which); }
   void FailOver() {
     cluster_.KillMaster();
     cluster_.StartMaster();
@@ -114,7 +114,7 @@ TEST_F(SwitchTest, TheJanitorRestsWhileItIsOff) {
   LetTheJanitorCome();
   EXPECT_EQ(Directories(), 3U) << "the parent's is there";
   (void)Set({Switch::kCatalogJanitor}, true);
-  EXPECT_EQ(master().logic().reconciler().RemoveGarbageNow(), 1U);
+  EXPECT_EQ(master().logic().reconciler.RemoveGarbageNow(), 1U);
   ExpectSettled();
   EXPECT_EQ(Directories(), 2U);
 }

@@ -99,7 +99,7 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
                            {"anything", "else"}});
   ExpectSettled();
   EXPECT_EQ(Outcome(pid), "success");
-  const auto table = master().logic().tables().Get(TableName("default", "t"));
+  const auto table = master().logic().tables.Get(TableName("default", "t"));
   EXPECT_EQ(table->schema->attributes.at("hbase.store.file-tracker.impl"), "DEFAULT") << "as HBase's master adds it";
 }
 
@@ -211,7 +211,8 @@ TEST_F(MasterTest, ADisablingTableWhoseServerDies) {
   const auto pid = Disable("t");
   ASSERT_TRUE(cluster_.RunUntil([&] {
     for (const ProcId order : master().executor().FindUnfinished("CloseRegion")) {
-      if (master().executor().Get(order)->description.find(victim.name().ToString()) != std::string::npos) return true;
+      if (master().executor().Get(order)->description.text().find(victim.name().ToString()) != std::string::npos)
+        return true;
     }
     return false;
   }));
@@ -249,7 +250,7 @@ TEST_F(MasterTest, TablesSurviveTheMaster) {
   GivenTable("u", 2);
   cluster_.StartMaster();
   ExpectSettled();
-  EXPECT_EQ(master().logic().tables().Get(TableName("default", "t"))->state, TableState::kDisabled);
+  EXPECT_EQ(master().logic().tables.Get(TableName("default", "t"))->state, TableState::kDisabled);
   EXPECT_EQ(Regions("u").size(), 2U);
 }
 

@@ -16,7 +16,7 @@ class TrackerTest : public MasterTest {
     EXPECT_EQ(cluster_.CheckSettled(), "");
     return Outcome(pid);
   }
-  const TableDescriptor& Schema() { return *(schema_ = master().logic().tables().Get(table_)->schema); }
+  const TableDescriptor& Schema() { return *(schema_ = master().logic().tables.Get(table_)->schema); }
 
   const TableName table_{"default", "t"};
   std::shared_ptr<const TableDescriptor> schema_;

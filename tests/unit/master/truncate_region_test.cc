@@ -54,8 +54,8 @@ TEST_F(ReshapeTest, NewRegionWaitingToOpenIsNotTreatedAsAbandoned) {
   const auto scope = procedure::PauseScope::Type("TransitRegionState");
   master().executor().Pause(scope, {"op", "wait"}, Millis(0), [](const auto&) {});
   ASSERT_TRUE(cluster_.RunFor(cluster_.master_options.reconciler.grace + Millis(1'000)));
-  master().logic().reconciler().Sweep();
-  EXPECT_EQ(master().logic().reconciler().Findings().size(), 0U);
+  master().logic().reconciler.Sweep();
+  EXPECT_EQ(master().logic().reconciler.Findings().size(), 0U);
   master().executor().Resume(scope, {"op", "wait"}, [](const Status&) {});
   ExpectLive(1);
   EXPECT_EQ(Outcome(pid), "success");

@@ -29,12 +29,12 @@ class TruncateTest : public MasterTest {
     GivenTable("t", regions);
     cluster_.WriteEverywhere();
     EXPECT_EQ(Outcome(AtRest(Disable("t"))), "success");
-    before_ = master().logic().tables().Get(kName)->directory;
+    before_ = master().logic().tables.Get(kName)->directory;
   }
   [[nodiscard]] std::string DirectoryInMeta() { return cluster_.meta().tables().at(kName).directory; }
   void ExpectTruncated(std::size_t regions) {
     ExpectSettled();
-    const auto table = master().logic().tables().Get(kName);
+    const auto table = master().logic().tables.Get(kName);
     ASSERT_TRUE(table.has_value());
     EXPECT_EQ(table->state, TableState::kEnabled);
     EXPECT_NE(table->directory, before_);
@@ -90,14 +90,14 @@ TEST_F(TruncateTest, ARegionInTransitionIsWaitedForWithoutTheLock) {
   GivenADisabledTable(2);
   const std::string encoded = Encoded("t", 1);
   const ProcId other(1'000'000);
-  ASSERT_TRUE(master().logic().regions().Own(encoded, other));
+  ASSERT_TRUE(master().logic().regions.Own(encoded, other));
   const auto pid = Truncate("t", true);
   ASSERT_TRUE(cluster_.RunUntil([&] {
     const auto info = master().executor().Get(*pid);
     const bool waits = master().Unfinished().find("releases region " + encoded) != std::string::npos;
     return waits && info && info->locks.empty();
   }));
-  master().logic().regions().Disown(encoded, other);
+  master().logic().regions.Disown(encoded, other);
   EXPECT_EQ(Outcome(AtRest(pid)), "success");
   ExpectTruncated(2);
 }
@@ -129,7 +129,7 @@ std::string TruncateOverABadWire() {
     descriptor.name = table;
     descriptor.families.push_back(DefaultFamily("f"));
     using Done = TableAdmin::Done;
-    TableAdmin& admin = master.logic().admin();
+    TableAdmin& admin = master.logic().admin;
     const auto settled = [&](const std::function<void(Done)>& ask) { return master.Ask(ask).ok() && cluster.Settle(); };
     if (!settled([&](Done done) {
           admin.CreateTable(descriptor, {"m"}, {"me", {}}, std::move(done));
@@ -144,11 +144,11 @@ std::string TruncateOverABadWire() {
     if (!settled([&](Done done) { admin.TruncateTable(table, true, {"me", {}}, std::move(done)); }))
       return fmt::format("seed {}: {}", seed, master.Unfinished());
     const auto row = cluster.meta().tables().find(table);
-    const auto known = master.logic().tables().Get(table);
+    const auto known = master.logic().tables.Get(table);
     if (row == cluster.meta().tables().end() || !known || row->second.directory != known->directory)
       return fmt::format("seed {}: the table is in two directories", seed);
-    if (master.logic().regions().OfTable(table).size() != 2) return fmt::format("seed {}: a region is lost", seed);
-    for (const RegionNode& node : master.logic().regions().OfTable(table)) {
+    if (master.logic().regions.OfTable(table).size() != 2) return fmt::format("seed {}: a region is lost", seed);
+    for (const RegionNode& node : master.logic().regions.OfTable(table)) {
       if (!cluster.meta().regions().contains(node.encoded)) return fmt::format("seed {}: a region without a row", seed);
     }
   }

@@ -10,7 +10,7 @@ namespace {
 
 class UnplacedTest : public MasterTest {
  protected:
-  Reconciler& reconciler() { return master().logic().reconciler(); }
+  Reconciler& reconciler() { return master().logic().reconciler; }
   RegionRow& Row(const std::string& encoded) { return cluster_.meta().mutable_regions().at(encoded); }
   void Beat(sim::SimServer& server) {
     std::vector<OnlineRegion> online;
@@ -111,7 +111,7 @@ TEST_F(UnplacedTest, AssigningTheUnplacedAtOnceIsNoticed) {
   Row(encoded).location = std::nullopt;
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.Settle());
-  master().logic().servers().SetDraining(host, true);
+  master().logic().servers.SetDraining(host, true);
   GraceEnds();
   reconciler().Sweep();
   ASSERT_TRUE(cluster_.RunFor(Millis(2'000)));

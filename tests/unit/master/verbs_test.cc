@@ -24,7 +24,7 @@ class VerbsTest : public MasterTest {
     ExpectSettled();
     (void)Delete("t");
     ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.meta().tables().empty(); }));
-    ASSERT_TRUE(master().logic().env().tables.Exists(TableName("default", "t"))) << "heard of at once";
+    ASSERT_TRUE(master().logic().env.tables.Exists(TableName("default", "t"))) << "heard of at once";
     master().executor().Bypass(OnlyOf("DeleteTable"), true, {"op", "enough"}, [](const Status&) {});
     ASSERT_TRUE(cluster_.RunUntil([&] { return !OnlyOf("DeleteTable").valid(); }));
   }
@@ -104,7 +104,7 @@ TEST_F(VerbsTest, ATransitionThatHasShownNothingYetIsRunAgain) {
   const auto moved = Move(encoded, OtherThan(HostOf(encoded)).name());
   ASSERT_TRUE(cluster_.RunUntil([&] {
     const auto info = master().executor().Get(*moved);
-    return info->step_name == "OPEN" && master().logic().regions().Get(encoded)->state == RegionState::kOffline;
+    return info->step_name == "OPEN" && master().logic().regions.Get(encoded)->state == RegionState::kOffline;
   }));
   std::string answer;
   master().executor().Rerun(*moved, *master().executor().FindStep(*moved, "GET_ASSIGN_CANDIDATE"), {"op", "again"},

@@ -54,7 +54,7 @@ class ViewsTest : public MasterTest {
     return answer.ok() ? answer->message : Response();
   }
   rpb::GetStatusResponse GetStatus() { return Call(methods::kGetStatus, rpb::GetStatusRequest()); }
-  std::uint64_t copied() { return master().logic().regions().copied(); }
+  std::uint64_t copied() { return master().logic().regions.copied(); }
   static bool Has(const rpb::GetStatusResponse& status, const std::string& problem) {
     for (const std::string& each : status.problem()) {
       if (each.find(problem) != std::string::npos) return true;
@@ -136,7 +136,7 @@ TEST_F(ViewsTest, AMemberReportsForItselfOnly) {
 TEST_F(ViewsTest, AHeartbeatWithLargerNumbersEndsTheMaster) {
   Given(2);
   std::string went_back;
-  master().logic().env().went_back = [&went_back](const Error& error) { went_back = error.message(); };
+  master().logic().env.went_back = [&went_back](const Error& error) { went_back = error.message(); };
   hbase::pb::RegionServerReportRequest report;
   ToProto({"unknown", 7, 7}, *report.mutable_server());
   const auto refused = [&] {

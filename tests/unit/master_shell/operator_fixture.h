@@ -37,10 +37,8 @@ struct NoData {
 class Waiter final : public procedure::StateMachineProcedure<Waiter, NoData> {
  public:
   static constexpr std::string_view kTypeName = "Waiter";
-  enum class State : procedure::StepNo { kWait = 1, kEnd = 2 };
   static constexpr auto Steps() {
-    return std::array{On(State::kWait, "WAIT", &Waiter::Wait, kNothingToUndo),
-                      On(State::kEnd, "END", &Waiter::End, kNothingToUndo)};
+    return std::array{On<&Waiter::Wait>(1, "WAIT", kNothingToUndo), On<&Waiter::End>(2, "END", kNothingToUndo)};
   }
   using StateMachineProcedure::StateMachineProcedure;
 

@@ -16,7 +16,6 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/hbck_service.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "common/rpc/procedure_exceptions.h"
 #include "tests/unit/master_shell/operator_fixture.h"
 
 namespace ratchet::master {

@@ -168,8 +168,7 @@ struct HookLog {
 class Hooked final : public StateMachineProcedure<Hooked, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Hooked";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &Hooked::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&Hooked::Only>(1, "ONLY", kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
   static inline HookLog* log = nullptr;
   void OnSubmitted() const override { log->lines.push_back("submitted " + data_.name()); }

@@ -1,6 +1,6 @@
 // A procedure with a deadline fails by name when the time is over, and is undone; after its point of no return it
 // continues.
-#include "procedure/api/requests.h"
+#include "procedure/api/executor_options.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

@@ -13,8 +13,7 @@ using ::ratchet::testing::pb::Script;
 class Asking final : public StateMachineProcedure<Asking, Script> {
  public:
   static constexpr std::string_view kTypeName = "Asking";
-  enum class State : StepNo { kAsk = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kAsk, "ASK", &Asking::Ask, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&Asking::Ask>(1, "ASK", kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
   static inline std::function<void()> folding;
   static inline std::function<void()> in_step;

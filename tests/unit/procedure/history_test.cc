@@ -12,10 +12,9 @@ namespace {
 class Chronicled final : public StateMachineProcedure<Chronicled, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Chronicled";
-  enum class State : StepNo { kFirst = 1, kSecond = 2 };
   static constexpr auto Steps() {
-    return std::array{On(State::kFirst, "FIRST", &Chronicled::First, UndoBy(&Chronicled::UndoFirst)),
-                      On(State::kSecond, "SECOND", &Chronicled::Second, UndoBy(&Chronicled::UndoSecond))};
+    return std::array{On<&Chronicled::First>(1, "FIRST", UndoBy<&Chronicled::UndoFirst>()),
+                      On<&Chronicled::Second>(2, "SECOND", UndoBy<&Chronicled::UndoSecond>())};
   }
   using StateMachineProcedure::StateMachineProcedure;
   using Step = std::function<StepOutcome(StepContext&)>;

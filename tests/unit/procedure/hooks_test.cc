@@ -15,10 +15,9 @@ using ::ratchet::testing::pb::Script;
 class Watched final : public StateMachineProcedure<Watched, Script> {
  public:
   static constexpr std::string_view kTypeName = "Watched";
-  enum class State : StepNo { kWork = 1, kNext = 2 };
   static constexpr auto Steps() {
-    return std::array{On(State::kWork, "WORK", &Watched::Work, UndoBy(&Watched::Undo)),
-                      On(State::kNext, "NEXT", &Watched::Next, kNothingToUndo)};
+    return std::array{On<&Watched::Work>(1, "WORK", UndoBy<&Watched::Undo>()),
+                      On<&Watched::Next>(2, "NEXT", kNothingToUndo)};
   }
   using StateMachineProcedure::StateMachineProcedure;
   static inline std::function<StepOutcome(const std::string& name)> work;

@@ -9,7 +9,7 @@
 
 #include "common/base/mutex.h"
 #include "common/base/prng.h"
-#include "procedure/engine/idle_workers.h"
+#include "procedure/engine/thread_workers.h"
 
 namespace ratchet::procedure {
 namespace {

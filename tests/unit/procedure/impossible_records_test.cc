@@ -8,7 +8,7 @@
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "procedure/api/record.pb.h"
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -171,8 +171,7 @@ TEST_F(ImpossibleRecordsTest, AnyOfThemIsSurvived) {
 class Unusable final : public StateMachineProcedure<Unusable, Script> {
  public:
   static constexpr std::string_view kTypeName = "Unusable";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &Unusable::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&Unusable::Only>(1, "ONLY", kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
   static inline bool throws_in_locks = false;
   static inline bool throws_when_recovered = false;

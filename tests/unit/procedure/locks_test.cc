@@ -118,7 +118,7 @@ TEST_F(ExecutorTest, DescendantsOfAnUrgentProcedureAreUrgent) {
   EXPECT_EQ(journal_.Story(), "+crash1 +c1 +crash2") << "on the reserved capacity alone";
 }
 
-// The one deadlock that the order of locks cannot exclude (deadlock.h): a succeeded child leaves its lock with its
+// The one deadlock that the order of locks cannot exclude (advance.h): a succeeded child leaves its lock with its
 // parent, S16 (parent keeps child locks), while its sibling waits for an earlier one. The tree that keeps such locks is
 // undone; the error names the cycle.
 TEST_F(ExecutorTest, ATreeThatWaitsBackwardsGivesWay) {

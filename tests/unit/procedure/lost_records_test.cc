@@ -1,6 +1,6 @@
 // Loads a store whose records are incomplete or contradict each other: no procedure continues as if all were present.
 #include "common/base/mutant.h"
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/procedure/fixture.h"
 

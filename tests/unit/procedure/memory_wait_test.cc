@@ -8,8 +8,7 @@ namespace {
 class Question final : public StateMachineProcedure<Question, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Question";
-  enum class State : StepNo { kAsk = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kAsk, "ASK", &Question::Ask, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&Question::Ask>(1, "ASK", kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
   Absorbed Absorb(std::string_view message) override {
     data_.add_absorbed(std::string(message));

@@ -350,20 +350,18 @@ TEST_F(OperatorTest, RerunTakesUpAParkedProcedureFromAnotherStep) {
 class Steep final : public StateMachineProcedure<Steep, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Steep";
-  enum class State : StepNo { kFoot = 1, kTop = 2, kBeyond = 3 };
   static constexpr auto Steps() {
-    return std::array{On(State::kFoot, "FOOT", &Steep::Foot, kNothingToUndo),
-                      On(State::kTop, "TOP", &Steep::Top, kNoReturn),
-                      On(State::kBeyond, "BEYOND", &Steep::Beyond, kNoReturn)};
+    return std::array{On<&Steep::Foot>(1, "FOOT", kNothingToUndo), On<&Steep::Top>(2, "TOP", kNoReturn),
+                      On<&Steep::Beyond>(3, "BEYOND", kNoReturn)};
   }
   using StateMachineProcedure::StateMachineProcedure;
   static inline int tops = 0;
 
  private:
-  StepOutcome Foot(StepContext& /*ctx*/) { return GoTo(State::kTop); }
+  StepOutcome Foot(StepContext& /*ctx*/) { return GoTo<&Steep::Top>(); }
   StepOutcome Top(StepContext& /*ctx*/) {
     ++tops;
-    return GoTo(State::kBeyond);
+    return GoTo<&Steep::Beyond>();
   }
   StepOutcome Beyond(StepContext& /*ctx*/) { return tops < 2 ? StepOutcome(Await{}) : StepOutcome(Done{}); }
 };

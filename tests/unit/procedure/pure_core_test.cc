@@ -5,7 +5,7 @@
 
 #include "common/base/mutant.h"
 #include "procedure/api/record.pb.h"
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "procedure/core/transition.h"
 #include "procedure/core/wait_table.h"
 #include "procedure/engine/observe.h"

@@ -1,4 +1,4 @@
-#include "procedure/core/ready_list.h"
+#include "procedure/core/lists.h"
 
 #include <memory>
 

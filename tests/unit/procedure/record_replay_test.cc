@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "procedure/api/offline_store.h"
 #include "procedure/api/state_machine_procedure.h"
-#include "procedure/core/durable_record.h"
-#include "procedure/engine/record_replay.h"
+#include "procedure/core/record.h"
 #include "tests/support/script.pb.h"
 
 namespace ratchet::procedure {
@@ -20,15 +20,14 @@ template <bool kLater>
 class Walk final : public StateMachineProcedure<Walk<kLater>, testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "Walk";
-  enum class State : StepNo { kFirst = 1, kMiddle = 2, kLast = 3 };
   static constexpr auto Steps() {
     if constexpr (kLater) {
-      return std::array{Walk::On(State::kFirst, "FIRST", &Walk::Go, Walk::kNothingToUndo),
-                        Walk::On(State::kLast, "LAST", &Walk::Go, Walk::kNothingToUndo)};
+      return std::array{Walk::template On<&Walk::Go>(1, "FIRST", Walk::kNothingToUndo),
+                        Walk::template On<&Walk::Go>(3, "LAST", Walk::kNothingToUndo)};
     } else {
-      return std::array{Walk::On(State::kFirst, "FIRST", &Walk::Go, Walk::kNothingToUndo),
-                        Walk::On(State::kMiddle, "MIDDLE", &Walk::Go, Walk::kNothingToUndo),
-                        Walk::On(State::kLast, "LAST", &Walk::Go, Walk::UndoBy(&Walk::Back))};
+      return std::array{Walk::template On<&Walk::Go>(1, "FIRST", Walk::kNothingToUndo),
+                        Walk::template On<&Walk::Go>(2, "MIDDLE", Walk::kNothingToUndo),
+                        Walk::template On<&Walk::Go>(3, "LAST", Walk::template UndoBy<&Walk::Back>())};
     }
   }
 
@@ -60,7 +59,7 @@ class RecordReplayTest : public ::testing::Test {
     durable.step = step;
     durable.version = 1;
     if (change) change(id, durable);
-    contents_.records.push_back({{pid, 1, EncodeRecord(id, durable)}, 0});
+    contents_.records.push_back({pid, 1, EncodeRecord(id, durable)});
   }
   static std::vector<std::string> Told(const ReplayReport& report) {
     std::vector<std::string> told;
@@ -70,7 +69,7 @@ class RecordReplayTest : public ::testing::Test {
   }
 
   ProcedureRegistry earlier_, later_;
-  StoreContents contents_;
+  OfflineStore contents_;
 };
 
 TEST_F(RecordReplayTest, AStateThatIsGoneWouldBeParked) {
@@ -110,8 +109,7 @@ TEST_F(RecordReplayTest, TypesAndDataThatAreNotKnownWouldBeParked) {
   Store(1, [](Identity& id, Durable&) { id.type = "Gone"; });
   Store(1, [](Identity& id, Durable&) { id.data_version = 7; });
   Store(1, [](Identity&, Durable& durable) { durable.data = "\xff\xff"; });
-  contents_.records.push_back({{ProcId(4), 1, "no record"}, 0});
-  contents_.records.push_back({{ProcId(), 1, "deleted since"}, 0});
+  contents_.records.push_back({ProcId(4), 1, "no record"});
   const ReplayReport report = ReplayRecords(earlier_, contents_);
   EXPECT_EQ(report.records, 4U);
   EXPECT_EQ(report.parked, 4U);

@@ -1,6 +1,6 @@
 // The state that a new master finds.
 #include "common/base/mutant.h"
-#include "procedure/core/durable_record.h"
+#include "procedure/core/record.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

@@ -13,8 +13,7 @@ using ::ratchet::testing::pb::Script;
 class Waiter final : public StateMachineProcedure<Waiter, Script> {
  public:
   static constexpr std::string_view kTypeName = "Waiter";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &Waiter::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&Waiter::Only>(1, "ONLY", kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
   static inline std::function<StepOutcome(StepContext&)> only;
 

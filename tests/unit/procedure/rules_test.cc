@@ -14,10 +14,8 @@ using ::ratchet::testing::pb::Script;
 class Odd final : public StateMachineProcedure<Odd, Script>, public FromAnywhere {
  public:
   static constexpr std::string_view kTypeName = "Odd";
-  enum class State : StepNo { kFirst = 1, kSecond = 2 };
   static constexpr auto Steps() {
-    return std::array{On(State::kFirst, "FIRST", &Odd::First, UndoBy(&Odd::Undo)),
-                      On(State::kSecond, "SECOND", &Odd::Second, kNothingToUndo)};
+    return std::array{On<&Odd::First>(1, "FIRST", UndoBy<&Odd::Undo>()), On<&Odd::Second>(2, "SECOND", kNothingToUndo)};
   }
   using StateMachineProcedure::StateMachineProcedure;
   static inline std::function<StepOutcome()> first;
@@ -43,12 +41,40 @@ class Odd final : public StateMachineProcedure<Odd, Script>, public FromAnywhere
 class Unregistered final : public StateMachineProcedure<Unregistered, Script> {
  public:
   static constexpr std::string_view kTypeName = "Unregistered";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &Unregistered::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&Unregistered::Only>(1, "ONLY", kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
 
  private:
   StepOutcome Only(StepContext& /*ctx*/) { return Done{}; }
+};
+
+// Its host meets the needs of the first row at the third try.
+class Needy final : public StateMachineProcedure<Needy, Script> {
+ public:
+  static constexpr std::string_view kTypeName = "Needy";
+  static constexpr StepNeeds kOne{1};
+  static constexpr StepNeeds kTwo{2};
+  static constexpr auto Steps() {
+    return std::array{On<&Needy::First>(1, "FIRST", kNothingToUndo, kOne | kTwo),
+                      On<&Needy::Second>(2, "SECOND", kNothingToUndo)};
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static inline std::vector<std::string> calls;
+
+ private:
+  std::optional<StepOutcome> Require(StepNeeds needs, StepContext& /*ctx*/) override {
+    calls.push_back(Includes(needs, kOne) && Includes(needs, kTwo) ? "both" : "other");
+    if (calls.size() < 3) return Yield{};
+    return std::nullopt;
+  }
+  StepOutcome First(StepContext& /*ctx*/) {
+    calls.emplace_back("first");
+    return GoTo<&Needy::Second>();
+  }
+  StepOutcome Second(StepContext& /*ctx*/) {
+    calls.emplace_back("second");
+    return Done{};
+  }
 };
 
 class RulesTest : public ExecutorTest {
@@ -77,6 +103,18 @@ class RulesTest : public ExecutorTest {
     });
   }
 };
+
+// ---- the step table ----
+
+TEST_F(RulesTest, StepRunsOnlyWhenItsNeedsAreMet) {
+  registry_.Register<Needy>();
+  Needy::calls.clear();
+  const auto pid = executor().Submit(std::make_unique<Needy>());
+  ASSERT_TRUE(pid.ok());
+  Run();
+  EXPECT_EQ(Outcome(*pid), "success: ");
+  EXPECT_EQ(Needy::calls, (std::vector<std::string>{"both", "both", "both", "first", "second"}));
+}
 
 // ---- outcomes ----
 

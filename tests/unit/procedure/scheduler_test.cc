@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "procedure/api/scheduling_class.h"
+#include "tests/support/script_procedure.h"
+
 namespace ratchet::procedure {
 namespace {
 
@@ -144,6 +147,21 @@ TEST_F(SchedulerTest, RemovingTheExclusiveOneInFrontLetsTheRestGo) {
   EXPECT_EQ(StartAll(), "s1");
   scheduler_.Remove(x.sched);
   EXPECT_EQ(StartAll(), "s2");
+}
+
+// The host names its own tables; the framework knows none.
+TEST(SchedulingClassTest, ClassOfATableComesFromTheHost) {
+  const SystemTables system{"sys:first", "sys"};
+  const auto place = [](const std::string& table, const SystemTables& tables) {
+    const auto script = testing::WithLock({}, "t:" + table, true);
+    return PlaceOf(*testing::MakeScript(script), tables);
+  };
+  EXPECT_EQ(place("sys:first", system).priority, Priority::kTableMeta);
+  EXPECT_TRUE(place("sys:first", system).urgent);
+  EXPECT_EQ(place("sys:x", system).priority, Priority::kTableSystem);
+  EXPECT_FALSE(place("sys:x", system).urgent);
+  EXPECT_EQ(place("t", system).priority, Priority::kTableUser);
+  EXPECT_EQ(place("hbase:meta", {}).priority, Priority::kTableUser);
 }
 
 }  // namespace

@@ -11,9 +11,8 @@ namespace {
 class BadParent final : public StateMachineProcedure<BadParent, ratchet::testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "BadParent";
-  enum class State : StepNo { kOne = 1 };
   static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &BadParent::One, kNothingToUndo, Spawns("ScriptNoReturn"))};
+    return std::array{On<&BadParent::One>(1, "ONE", kNothingToUndo, Spawns("ScriptNoReturn"))};
   }
 
  private:
@@ -46,7 +45,7 @@ constexpr AuthorStep Row(StepNo number, std::string_view name, Undo<Author> undo
 // If the compiler does not compare functions with null, the result is unknown.
 template <class Rows>
 consteval bool Refused(const Rows& rows) {
-  return !kNullFunctionsAreSeen || !StepTableIsSound(rows);
+  return !kFunctionsAreCompared || !StepTableIsSound(rows);
 }
 static_assert(StepTableIsSound(std::array{Row(1, "A", kBack), Row(2, "B", kNone), Row(3, "C", kEnd),
                                           Row(4, "D", kEnd)}));

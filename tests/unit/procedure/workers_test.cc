@@ -74,8 +74,7 @@ class RegionWork final : public StateMachineProcedure<RegionWork, Words> {
  public:
   using StateMachineProcedure::StateMachineProcedure;
   static constexpr std::string_view kTypeName = "RegionWork";
-  enum class State : StepNo { kOnly = 1 };
-  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &RegionWork::Only, kNothingToUndo)}; }
+  static constexpr auto Steps() { return std::array{On<&RegionWork::Only>(1, "ONLY", kNothingToUndo)}; }
   [[nodiscard]] LockSet Locks() const override {
     const std::string name = blocks() ? data_.bytes.substr(1) : data_.bytes;
     const auto slash = name.find('/');

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/prng.h"
-#include "regionserver/region/table_compression.h"
+#include "regionserver/region/file_settings.h"
 #include "regionserver/store/cell_key.h"
 #include "regionserver/store/store_file.h"
 #include "tests/unit/regionserver_engine/engine_world.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "regionserver/filter/comparator_kinds.h"
-#include "regionserver/region/condition.h"
+#include "regionserver/region/mutation_planner.h"
 #include "tests/unit/regionserver_engine/filter_requests.h"
 
 namespace ratchet::regionserver {

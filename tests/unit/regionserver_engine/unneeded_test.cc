@@ -1,6 +1,6 @@
 // S32 (two-stage cleaner), the owners' side: a file that is declared unneeded stays so for every later opening. The
 // declaration comes neither too early nor from the wrong opening.
-#include "regionserver/store/unneeded.h"
+#include "regionserver/store/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "regionserver/replication/kept_position.h"
+#include "regionserver/replication/client_positions.h"
 
 #include <gtest/gtest.h>
 

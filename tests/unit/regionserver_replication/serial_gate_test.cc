@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "common/base/mutant.h"
-#include "regionserver/replication/serial_gate.h"
+#include "regionserver/replication/source.h"
 #include "tests/unit/regionserver_replication/replication_world.h"
 
 namespace ratchet::regionserver {

@@ -27,9 +27,9 @@ class AdminServiceTest : public ServiceFixture {
     AdminServiceParts parts;
     parts.self = [] { return ServerName{"host", 1, 100}; };
     parts.admit = [] { return Ok(); };
-    parts.find = [this](const std::string& name) { return host_->Find(name); };
-    parts.all = [this] { return host_->All(); };
-    parts.switch_compactions = [this](bool on) { return host_->SwitchCompactions(on); };
+    parts.find = [this](const std::string& name) { return host_->regions.Find(name); };
+    parts.all = [this] { return host_->regions.All(); };
+    parts.switch_compactions = [this](bool on) { return host_->compactor.Switch(on); };
     parts.run_slowly = [this](std::function<void()> work) {
       const MutexLock lock(mutex_);
       waiting_.push_back(std::move(work));
@@ -148,7 +148,7 @@ TEST_F(AdminServiceTest, TheFilesOfARegionAreNamed) {
   const auto names = [&] { return channel_->CallSync(methods::kGetStoreFile, request)->message.store_file(); };
   EXPECT_EQ(names().size(), 0);
   ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
-  ASSERT_TRUE(host_->Find(region_.encoded_name()).value()->Flush().ok());
+  ASSERT_TRUE(host_->regions.Find(region_.encoded_name()).value()->Flush().ok());
   ASSERT_EQ(names().size(), 1);
   EXPECT_TRUE(names().Get(0).ends_with(".sst")) << names().Get(0);
   request.add_family("g");
@@ -183,10 +183,10 @@ TEST_F(AdminServiceTest, AFlushOrCompactionOfAnUnknownFamilyIsRefused) {
     ASSERT_FALSE(not_compacted.ok());
     EXPECT_TRUE(rpc::IsClass(not_compacted.error(), rpc::exception::kNoSuchColumnFamily));
   }
-  EXPECT_EQ(host_->Find(region_.encoded_name()).value()->GetStatus().store_files, 0U) << "nothing was flushed";
+  EXPECT_EQ(host_->regions.Find(region_.encoded_name()).value()->GetStatus().store_files, 0U) << "nothing was flushed";
   flush.set_family("f");
   EXPECT_TRUE(flushed().ok());
-  EXPECT_EQ(host_->Find(region_.encoded_name()).value()->GetStatus().store_files, 1U);
+  EXPECT_EQ(host_->regions.Find(region_.encoded_name()).value()->GetStatus().store_files, 1U);
 }
 
 // Input formats skip regions of size 0 as empty.
@@ -198,7 +198,7 @@ TEST_F(AdminServiceTest, OnlyWhatIsEmptyHasTheSizeZero) {
   EXPECT_EQ(Megabytes(2 * kMegabyte - 1), 1U);
   EXPECT_EQ(Megabytes(2 * kMegabyte), 2U);
   EXPECT_EQ(Megabytes(UINT64_MAX), static_cast<std::uint32_t>(INT32_MAX));
-  const auto region = host_->Find(region_.encoded_name()).value();
+  const auto region = host_->regions.Find(region_.encoded_name()).value();
   const auto load = [&region] {
     pb::RegionLoad filled;
     FillRegionLoad(*region, filled);

@@ -279,7 +279,8 @@ TEST_F(DataServiceTest, ReadIsNotAnsweredWhenTheFenceFellAfterItsEvaluation) {
 // S29 (durable nonces): the age that a client sends is converted back to the time at which the operation began.
 TEST_F(DataServiceTest, ARetryThatBeganTooLongAgoIsRefused) {
   ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
-  ASSERT_TRUE((*host_->Find(region_.encoded_name()))->Flush().ok()) << "from here on older nonces are forgotten";
+  ASSERT_TRUE((*host_->regions.Find(region_.encoded_name()))->Flush().ok())
+      << "from here on older nonces are forgotten";
   std::uint64_t nonce = 0;
   const auto put = [&](const std::string& age) {
     pb::MutateRequest request;

@@ -1,10 +1,10 @@
 // S59 (epoch proven by a claim): an epoch without a claim file is not valid.
-#include "regionserver/process/epoch_proof.h"
+#include "regionserver/process/root_files.h"
 
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "procedure/store/epoch_claim.h"
+#include "procedure/store/claim.h"
 #include "tests/support/sim_disk.h"
 
 namespace ratchet::regionserver {

@@ -1,4 +1,4 @@
-#include "regionserver/host/moved_regions.h"
+#include "regionserver/host/open_regions.h"
 
 #include <gtest/gtest.h>
 

@@ -95,7 +95,7 @@ std::string AFlushComesBeforeACloseWithALowerNumber() {
     const auto batch = DecodeOrders(*request, 100, executor);
     if (!batch.ok()) return batch.error().ToString();
     for (const Order& order : batch->orders) {
-      if (ledger.Admit(order.key, order.pid, order.address) != Admission::kExecute)
+      if (ledger.Admit(order.key, order.pid, order.address) != OrderAdmission::kExecute)
         return "order " + std::to_string(order.pid.value()) + " is refused";
       (void)order.execute();
       (void)ledger.Executed(order.key, order.pid, OrderAnswer{});

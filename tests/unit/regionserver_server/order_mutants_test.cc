@@ -19,18 +19,18 @@ bool LateDuplicateIsExecuted() {
   OrderLedger ledger;
   const OrderAddress address{Epoch(1), 1};
   for (const ProcId pid : {ProcId(1), ProcId(2)}) {
-    EXPECT_EQ(ledger.Admit(kOpening, pid, address), Admission::kExecute);
+    EXPECT_EQ(ledger.Admit(kOpening, pid, address), OrderAdmission::kExecute);
     ledger.Executed(kOpening, pid, {});
     EXPECT_TRUE(ledger.Acknowledged(kOpening, pid, address));
   }
-  return ledger.Admit(kOpening, ProcId(1), {Epoch(1), 2}) == Admission::kExecute;
+  return ledger.Admit(kOpening, ProcId(1), {Epoch(1), 2}) == OrderAdmission::kExecute;
 }
 
 // Master 1 sends an order, master 2 repeats it while it is executed. Returns true if the report reaches master 2.
 bool NewMasterGetsItsAnswer() {
   OrderLedger ledger;
-  EXPECT_EQ(ledger.Admit(kOpening, ProcId(1), {Epoch(1), 1}), Admission::kExecute);
-  EXPECT_EQ(ledger.Admit(kOpening, ProcId(1), {Epoch(2), 1}), Admission::kReaddressed);
+  EXPECT_EQ(ledger.Admit(kOpening, ProcId(1), {Epoch(1), 1}), OrderAdmission::kExecute);
+  EXPECT_EQ(ledger.Admit(kOpening, ProcId(1), {Epoch(2), 1}), OrderAdmission::kReaddressed);
   ledger.Executed(kOpening, ProcId(1), {});
   return ledger.BuildReport(kOpening)->address == OrderAddress{Epoch(2), 1};
 }
@@ -39,11 +39,11 @@ bool NewMasterGetsItsAnswer() {
 bool OrderBelowTheFloorIsExecuted() {
   OrderLedger ledger;
   const auto split = OrderKey::ForProcedure(ProcId(5));
-  EXPECT_EQ(ledger.Admit(split, ProcId(5), {Epoch(1), 1}), Admission::kExecute);
+  EXPECT_EQ(ledger.Admit(split, ProcId(5), {Epoch(1), 1}), OrderAdmission::kExecute);
   ledger.Executed(split, ProcId(5), {});
   EXPECT_TRUE(ledger.Acknowledged(split, ProcId(5), {Epoch(1), 1}));
   ledger.RaiseFloor(ProcId(6));
-  return ledger.Admit(split, ProcId(5), {Epoch(1), 2}) == Admission::kExecute;
+  return ledger.Admit(split, ProcId(5), {Epoch(1), 2}) == OrderAdmission::kExecute;
 }
 
 // A deposed master's order arrives after the first contact with its successor.

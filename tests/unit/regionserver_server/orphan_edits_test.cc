@@ -40,8 +40,8 @@ class OrphanEditsTest : public ServiceFixture {
   }
   // The server ends; its log is sealed, as it is on the disk.
   void EndServer() {
-    for (const auto& region : host_->All()) region->Abandon();
-    host_->StopLogs();
+    for (const auto& region : host_->regions.All()) region->Abandon();
+    host_->wals.Stop();
     auto wals = *root_->OpenDir("wals");
     ASSERT_TRUE(io::FencedDirectory::Fence(*wals, "host,1,100").ok());
   }
@@ -65,7 +65,7 @@ class OrphanEditsTest : public ServiceFixture {
       hint.set_region_dir(Home().substr(std::string("data/").size()));
     }
     RegionHost other(*root_, clock_, lanes_, HostOptions(), [](int, const std::string&) {});
-    const OrderAnswer answer = other.SplitLog(order);
+    const OrderAnswer answer = other.orders.SplitLog(order);
     return answer.outcome == OrderOutcome::kDone ? answer.payload : answer.error_message;
   }
   // Opens the region on another server, which has its own log directory.
@@ -73,9 +73,9 @@ class OrphanEditsTest : public ServiceFixture {
     auto wals = *root_->OpenDir("wals");
     const auto previous = std::exchange(log_directory_, *io::FencedDirectory::Make(*wals, "other,1,100"));
     HostOptions options;
-    options.prepare_next_log = false;
+    options.wal.prepare_next = false;
     host_ = std::make_unique<RegionHost>(*root_, clock_, lanes_, options, [](int, const std::string&) {});
-    if (!host_->UseLogDirectory(*log_directory_).ok()) return "no log";
+    if (!host_->wals.UseDirectory(*log_directory_).ok()) return "no log";
     OrderAnswer opened = OpenRegion(region_, 9);
     if (opened.outcome != OrderOutcome::kOpened) return opened.error_message;
     const auto got = Get(region_, "r");
@@ -132,7 +132,7 @@ TEST_F(OrphanEditsTest, EditsOfARegionThatTheServerHasClosedAreDropped) {
   CloseOrder close;
   close.pid = ProcId(++last_pid_);
   close.encoded_name = region_.encoded_name();
-  ASSERT_TRUE(host_->Close(close).has_value());
+  ASSERT_TRUE(host_->orders.Close(close).has_value());
   EndServer();
   const std::vector<std::string> names = *(*disk_->Open(kLogs))->List();
   EXPECT_TRUE(FlushedUpTo(names, region_.encoded_name()).has_value());
@@ -145,7 +145,7 @@ TEST_F(OrphanEditsTest, AMarkOfAnEarlierCloseSaysNothingOfLaterEdits) {
   CloseOrder close;
   close.pid = ProcId(++last_pid_);
   close.encoded_name = region_.encoded_name();
-  ASSERT_TRUE(host_->Close(close).has_value());
+  ASSERT_TRUE(host_->orders.Close(close).has_value());
   ASSERT_EQ(OpenRegion(region_, 6).outcome, OrderOutcome::kOpened);
   ASSERT_TRUE(Put(region_, "r", "q", "later").ok());
   EndServer();
@@ -159,10 +159,10 @@ TEST_F(OrphanEditsTest, MarksGoWithTheLogsThatTheyAreAbout) {
   CloseOrder close;
   close.pid = ProcId(++last_pid_);
   close.encoded_name = region_.encoded_name();
-  ASSERT_TRUE(host_->Close(close).has_value());
-  ASSERT_TRUE(host_->RollLogs().ok());
-  host_->LookAfterLogs();  // the first file is covered
-  host_->LookAfterLogs();
+  ASSERT_TRUE(host_->orders.Close(close).has_value());
+  ASSERT_TRUE(host_->wals.Roll().ok());
+  host_->wals.LookAfterLogs();  // the first file is covered
+  host_->wals.LookAfterLogs();
   const std::vector<std::string> names = *log_directory_->directory().List();
   EXPECT_FALSE(FlushedUpTo(names, region_.encoded_name()).has_value());
 }

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "regionserver/host/put_off_compactions.h"
+#include "regionserver/host/compactor.h"
 #include "tests/support/manual_time.h"
 
 namespace ratchet::regionserver {

@@ -109,7 +109,7 @@ TEST_F(ReadAheadTest, WhatIsWrittenMeanwhileIsNotShownAndNothingIsLost) {
 TEST_F(ReadAheadTest, ARegionThatHasGoneMeanwhileIsNotAnsweredFor) {
   const std::uint64_t id = Begin();
   ASSERT_TRUE(IsAhead());
-  host_->Find(region_.encoded_name()).value()->Abandon();
+  host_->regions.Find(region_.encoded_name()).value()->Abandon();
   const auto next = Call(Request(id));
   ASSERT_FALSE(next.ok());
   EXPECT_EQ(ahead_->bytes(), 0U);

@@ -39,7 +39,7 @@ class RegionHostTest : public ServiceFixture {
     CloseOrder order;
     order.pid = ProcId(++last_pid_);
     order.encoded_name = region_.encoded_name();
-    return host_->Close(order);
+    return host_->orders.Close(order);
   }
 
   const RegionInfo region_ = TableRegion();
@@ -51,14 +51,14 @@ class RegionHostTest : public ServiceFixture {
 // A hint leads clients to a region that has moved. After every other close the region may be gone: its table was
 // deleted, or it was split or merged.
 TEST_F(RegionHostTest, OnlyAMoveLeavesAHint) {
-  const auto answer = [this] { return std::string(rpc::ClassOf(host_->Find(region_.encoded_name()).error())); };
+  const auto answer = [this] { return std::string(rpc::ClassOf(host_->regions.Find(region_.encoded_name()).error())); };
   CloseOrder order;
   order.pid = ProcId(++last_pid_);
   order.encoded_name = region_.encoded_name();
   order.destination = ServerName{"there", 1, 2};
-  ASSERT_TRUE(host_->Close(order).has_value());
+  ASSERT_TRUE(host_->orders.Close(order).has_value());
   EXPECT_EQ(answer(), rpc::exception::kRegionMoved);
-  EXPECT_EQ(rpc::MovedTo(host_->Find(region_.encoded_name()).error()), order.destination);
+  EXPECT_EQ(rpc::MovedTo(host_->regions.Find(region_.encoded_name()).error()), order.destination);
   EXPECT_TRUE(CloseRegion().has_value());
   EXPECT_EQ(answer(), rpc::exception::kNotServingRegion) << "an order to close it permanently, which came here too";
 
@@ -70,7 +70,7 @@ TEST_F(RegionHostTest, OnlyAMoveLeavesAHint) {
 TEST_F(RegionHostTest, ARegionThatWasTakenOverIsNeverCalledClosed) {
   OpenElsewhere(9);
   EXPECT_FALSE(Put(region_, "r", "q", "late").ok());
-  EXPECT_TRUE(host_->All().empty());  // given up: a higher opening was found
+  EXPECT_TRUE(host_->regions.All().empty());  // given up: a higher opening was found
   EXPECT_TRUE(deaths_.empty());
   EXPECT_FALSE(CloseRegion().has_value());
   ASSERT_EQ(deaths_.size(), 1U);  // so that its log is split
@@ -112,7 +112,7 @@ TEST_F(RegionHostTest, ALookThatFailsEndsTheServerAndKeepsTheRegion) {
   blind = false;
   ASSERT_EQ(deaths_.size(), 1U);
   EXPECT_EQ(deaths_[0].first, exit_code::kOwnerUnknown);
-  EXPECT_EQ(host_->All().size(), 1U);  // heartbeats do not lack it
+  EXPECT_EQ(host_->regions.All().size(), 1U);  // heartbeats do not lack it
   EXPECT_FALSE(CloseRegion().has_value());
 }
 
@@ -147,7 +147,7 @@ TEST_F(RegionHostTest, AStopEndsACloseThatWaitsForSpace) {
   std::optional<OrderAnswer> answer;
   std::thread closer([&] { answer = CloseRegion(); });
   while (refused == 0) std::this_thread::yield();
-  host_->StopWaiting();
+  host_->orders.StopWaiting();
   closer.join();
   EXPECT_FALSE(answer.has_value());
   disk_->SetHook({});

@@ -4,7 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/rpc/methods/client_service.h"
-#include "regionserver/host/timestamps_ahead.h"
+#include "regionserver/host/region_report.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
@@ -41,7 +41,7 @@ class RegionReportTest : public ServiceFixture {
 };
 
 TEST_F(RegionReportTest, CostsWhatHasChangedAndSomeLoadsInTurn) {
-  RegionReport report([this] { return host_->DrainChanges(); }, clock_, /*loads_a_report=*/4);
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, clock_, /*loads_a_report=*/4);
   auto request = Next(report);
   EXPECT_EQ(request.online_size(), kRegions);
   EXPECT_FALSE(request.has_list_base());
@@ -60,7 +60,7 @@ TEST_F(RegionReportTest, CostsWhatHasChangedAndSomeLoadsInTurn) {
   CloseOrder order;
   order.pid = ProcId(1000);
   order.encoded_name = regions_[3].encoded_name();
-  ASSERT_TRUE(host_->Close(order).has_value());
+  ASSERT_TRUE(host_->orders.Close(order).has_value());
   request = Next(report);
   EXPECT_EQ(request.online_size(), 0);
   ASSERT_EQ(request.closed_size(), 1);
@@ -72,7 +72,7 @@ TEST_F(RegionReportTest, CostsWhatHasChangedAndSomeLoadsInTurn) {
 }
 
 TEST_F(RegionReportTest, AnotherMasterAndAnAnswerWithoutANumberGetAFullList) {
-  RegionReport report([this] { return host_->DrainChanges(); }, clock_);
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, clock_);
   Taken(report, Next(report).list_number());
   EXPECT_EQ(Next(report).online_size(), 0);
   const pb::RegionServerReportResponse unaware;
@@ -86,7 +86,7 @@ TEST_F(RegionReportTest, AnotherMasterAndAnAnswerWithoutANumberGetAFullList) {
 
 // HBase's fields, as its tools read them.
 TEST_F(RegionReportTest, LoadsHaveTheFullNamesAndTheCountsOfRequests) {
-  RegionReport report([this] { return host_->DrainChanges(); }, clock_);
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, clock_);
   Taken(report, Next(report).list_number());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(Put(regions_[5], regions_[5].start_key, "q", "v").ok());
   const auto request = Next(report);
@@ -103,7 +103,7 @@ TEST_F(RegionReportTest, LoadsHaveTheFullNamesAndTheCountsOfRequests) {
 // (S74: clock skew limit).
 TEST_F(RegionReportTest, TimestampsAheadAreNamedUntilTheClockHasComeAfterThem) {
   ManualTime right(clock_.WallMillis() - 600'000);
-  RegionReport report([this] { return host_->DrainChanges(); }, right);
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, right);
   for (int i = 0; i < kRegions; ++i) ASSERT_TRUE(Put(regions_[i], regions_[i].start_key, "q", "v").ok());
   auto request = Next(report);
   EXPECT_EQ(request.ahead_count(), static_cast<std::uint64_t>(kRegions));
@@ -113,7 +113,7 @@ TEST_F(RegionReportTest, TimestampsAheadAreNamedUntilTheClockHasComeAfterThem) {
   CloseOrder order;
   order.pid = ProcId(1000);
   order.encoded_name = regions_[3].encoded_name();
-  ASSERT_TRUE(host_->Close(order).has_value());
+  ASSERT_TRUE(host_->orders.Close(order).has_value());
   EXPECT_EQ(Next(report).ahead_count(), static_cast<std::uint64_t>(kRegions - 1));
   right.Advance(Millis(660'000));
   request = Next(report);
@@ -127,11 +127,11 @@ TEST_F(RegionReportTest, TimestampsOfMetaAreNoClocks) {
   ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
   ASSERT_TRUE(Call(methods::kMutate, PutIntoMeta()).ok());
   ManualTime behind(clock_.WallMillis() - 600'000);  // as if there had been 600,000 more changes than ms
-  const auto meta = host_->Find(MetaRegionInfo().encoded_name());
+  const auto meta = host_->regions.Find(MetaRegionInfo().encoded_name());
   ASSERT_TRUE(meta.ok());
   ASSERT_GT((*meta)->GetStatus().greatest_timestamp - behind.WallMillis(), 590'000);
   EXPECT_EQ(AheadOfClock(**meta, behind), 0);
-  RegionReport report([this] { return host_->DrainChanges(); }, behind);
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, behind);
   EXPECT_EQ(Next(report).ahead_count(), 0U);
 }
 

@@ -316,7 +316,7 @@ TEST_F(ScanServiceTest, MetricsOnRequest) {
   EXPECT_EQ(open.scan_metrics().metrics(0).name(), "ROWS_SCANNED");
   EXPECT_EQ(open.scan_metrics().metrics(2).name(), "FS_READ_TIME");
   EXPECT_EQ(open.scan_metrics().metrics(2).value(), 0) << "from memory";
-  ASSERT_TRUE(host_->Find(region_.encoded_name()).value()->Flush().ok());
+  ASSERT_TRUE(host_->regions.Find(region_.encoded_name()).value()->Flush().ok());
   EXPECT_GT(Scan(request).scan_metrics().metrics(2).value(), 0) << "from a file";
 }
 
@@ -347,7 +347,7 @@ TEST_F(ScanServiceTest, ClosedRegionEndsItsScans) {
   CloseOrder close;
   close.pid = ProcId(99);
   close.encoded_name = region_.encoded_name();
-  ASSERT_EQ(host_->Close(close)->outcome, OrderOutcome::kClosed);
+  ASSERT_EQ(host_->orders.Close(close)->outcome, OrderOutcome::kClosed);
   EXPECT_EQ(ScanError(NextRequest(open.scanner_id(), 1)).remote_class(), rpc::exception::kNotServingRegion);
 }
 

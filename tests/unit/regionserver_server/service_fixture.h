@@ -46,18 +46,18 @@ class ServiceFixture : public testing::Test {
     auto wals = *root_->OpenDir("wals");
     log_directory_ = *io::FencedDirectory::Make(*wals, "host,1,100");
     HostOptions options;
-    options.prepare_next_log = false;
+    options.wal.prepare_next = false;
     host_ = std::make_unique<RegionHost>(*root_, clock_, lanes_, options, [this](int code, const std::string& why) {
       deaths_.push_back({code, why});
     });
-    ASSERT_TRUE(host_->UseLogDirectory(*log_directory_).ok());
+    ASSERT_TRUE(host_->wals.UseDirectory(*log_directory_).ok());
     scanners_ = std::make_unique<ScannerTable>(clock_, *timers_, 5, ScannerTableOptions{Millis(60'000), 100, 100});
     rpc::ServerOptions listen;
     const auto own = MakeMember({"the key"});
     listen.member = own;
     server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
-    DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
-                           *scanners_, clock_};
+    DataServiceParts parts{[this](const std::string& name) { return host_->regions.Find(name); }, [] { return Ok(); },
+                           epochs_, *scanners_, clock_};
     parts.throttles = &throttles_;
     parts.cluster_id = "this-cluster";
     parts.ahead = ahead_;
@@ -77,8 +77,8 @@ class ServiceFixture : public testing::Test {
     plain_->Stop();
     server_->Stop();
     scanners_->CloseAll();
-    for (const auto& region : host_->All()) region->Abandon();
-    host_->StopLogs();
+    for (const auto& region : host_->regions.All()) region->Abandon();
+    host_->wals.Stop();
   }
 
   static RegionInfo TableRegion(const std::string& start = "", const std::string& end = "") {
@@ -108,7 +108,7 @@ class ServiceFixture : public testing::Test {
     order.open_number = open_number;
     order.table_dir = table_dir;
     ToProto(table, order.schema);
-    return host_->Open(order);
+    return host_->orders.Open(order);
   }
 
   template <class Request, class Response>

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "regionserver/host/shared_tables.h"
+#include "regionserver/region/shared_table.h"
 
 namespace ratchet::regionserver {
 namespace {

@@ -1,4 +1,4 @@
-#include "regionserver/host/side_by_side.h"
+#include "regionserver/host/split_log.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // S5 (rising start code): start codes rise, whatever the clock shows.
-#include "regionserver/process/start_code.h"
+#include "regionserver/process/root_files.h"
 
 #include <cstdlib>
 #include <filesystem>

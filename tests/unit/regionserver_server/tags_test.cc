@@ -67,7 +67,7 @@ TEST_F(TagsTest, AreStoredAndGivenToThoseWhoseCodecHasThem) {
   ASSERT_TRUE(Call(methods::kMutate, Request(pb::MutationProto::PUT, "v", kTagA)).ok());
   EXPECT_EQ(TagsOf(), kTagA);
   EXPECT_EQ(TagsOf(kKeyValueCodecClass), "");
-  ASSERT_TRUE(host_->Find(region_.encoded_name()).value()->Flush().ok());
+  ASSERT_TRUE(host_->regions.Find(region_.encoded_name()).value()->Flush().ok());
   EXPECT_EQ(TagsOf(), kTagA) << "from a file";
 }
 
@@ -114,7 +114,7 @@ TEST_F(TagsTest, ATimeToLiveOfZeroOrLessIsOver) {
       put.mutable_mutation()->mutable_column_value(0)->mutable_qualifier_value(0)->set_timestamp(5);
       ASSERT_TRUE(Call(methods::kMutate, put).ok());
       EXPECT_EQ(TagsOf(), "0 cells");
-      ASSERT_TRUE(host_->Find(region_.encoded_name()).value()->Flush().ok());
+      ASSERT_TRUE(host_->regions.Find(region_.encoded_name()).value()->Flush().ok());
       EXPECT_EQ(TagsOf(), "0 cells") << "from a file";
     }
   }

@@ -48,14 +48,14 @@ class UnservedRegionsTest : public ServiceFixture {
 
 TEST_F(UnservedRegionsTest, AMarkThatIsGoneIsShownAtTheNextLookAndEndsTheServer) {
   UnservedRegions unserved;
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_).has_value());
   EXPECT_EQ(Shown(unserved), "");
   LoseMark();
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_).has_value());
   EXPECT_THAT(Shown(unserved), HasSubstr(region_.encoded_name()));
   EXPECT_THAT(Shown(unserved), HasSubstr("the mark serving.5 is gone"));
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_ + UnservedRegions::kPatience - Millis(1)).has_value());
-  const auto why = unserved.Look(host_->All(), begin_ + UnservedRegions::kPatience);
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_ + UnservedRegions::kPatience - Millis(1)).has_value());
+  const auto why = unserved.Look(host_->regions.All(), begin_ + UnservedRegions::kPatience);
   ASSERT_TRUE(why.has_value());
   EXPECT_THAT(*why, HasSubstr(region_.encoded_name()));
 }
@@ -63,9 +63,9 @@ TEST_F(UnservedRegionsTest, AMarkThatIsGoneIsShownAtTheNextLookAndEndsTheServer)
 TEST_F(UnservedRegionsTest, AMarkThatComesBackIsForgotten) {
   UnservedRegions unserved;
   LoseMark();
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_).has_value());
   ASSERT_TRUE(Directory()->Create(ServingName(5)).ok());
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_ + UnservedRegions::kPatience).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_ + UnservedRegions::kPatience).has_value());
   EXPECT_EQ(Shown(unserved), "");
 }
 
@@ -77,8 +77,8 @@ TEST_F(UnservedRegionsTest, ADirectoryThatIsGoneIsShownAndEndsNothing) {
     return looks && event.path.find("/root/data/") == 0 ? io::SimVerdict::Fail(Code::kNotFound)
                                                         : io::SimVerdict::Proceed();
   });
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_).has_value());
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_ + 10 * UnservedRegions::kPatience).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_ + 10 * UnservedRegions::kPatience).has_value());
   EXPECT_THAT(Shown(unserved), HasSubstr(region_.encoded_name()));
   disk_->SetHook({});
 }
@@ -93,7 +93,7 @@ TEST_F(UnservedRegionsTest, ARequestThatIsRefusedIsReportedAtOnce) {
 TEST_F(UnservedRegionsTest, ARegionThatLeavesIsForgotten) {
   UnservedRegions unserved;
   LoseMark();
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_).has_value());
   EXPECT_FALSE(unserved.Look({}, begin_ + UnservedRegions::kPatience).has_value());
   EXPECT_EQ(Shown(unserved), "");
 }
@@ -102,8 +102,8 @@ TEST_F(UnservedRegionsTest, SilenceIsNoticed) {
   const ScopedMutant mutant("host.silent_refusals");
   UnservedRegions unserved;
   LoseMark();
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_).has_value());
-  EXPECT_FALSE(unserved.Look(host_->All(), begin_ + UnservedRegions::kPatience).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_).has_value());
+  EXPECT_FALSE(unserved.Look(host_->regions.All(), begin_ + UnservedRegions::kPatience).has_value());
   EXPECT_EQ(Shown(unserved), "");
 }
 

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
-#include "regionserver/host/region_search.h"
+#include "regionserver/host/region_directories.h"
 #include "regionserver/orders/lane_pool.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
 
@@ -25,10 +25,10 @@ TEST(LanesCostTest, TheFlushOfMetaWaitsForNoOtherRegion) {
   SystemClock clock;
   Recording lanes;
   RegionHost host(*root, clock, lanes, HostOptions(), [](int, const std::string&) {});
-  host.FlushSoon("0123456789abcdef0123456789abcdef");
-  host.FlushSoon(std::string(kMetaEncodedName));
-  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/false);
-  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  host.flusher.Soon("0123456789abcdef0123456789abcdef");
+  host.flusher.Soon(std::string(kMetaEncodedName));
+  host.compactor.Soon("0123456789abcdef0123456789abcdef", /*major=*/false);
+  host.compactor.Soon("0123456789abcdef0123456789abcdef", /*major=*/true);
   EXPECT_EQ(lanes.lanes, (std::vector<Lane>{Lane::kFlush, Lane::kMetaFlush, Lane::kSmallCompact, Lane::kLargeCompact}));
 }
 
@@ -44,17 +44,17 @@ TEST(LanesCostTest, NoCompactionBeginsWhileTheyAreSwitchedOff) {
   SystemClock clock;
   Keeping lanes;
   RegionHost host(*root, clock, lanes, HostOptions(), [](int, const std::string&) {});
-  EXPECT_TRUE(host.SwitchCompactions(false));
-  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  EXPECT_TRUE(host.compactor.Switch(false));
+  host.compactor.Soon("0123456789abcdef0123456789abcdef", /*major=*/true);
   EXPECT_TRUE(lanes.works.empty());
-  EXPECT_FALSE(host.SwitchCompactions(true));
+  EXPECT_FALSE(host.compactor.Switch(true));
   // A queued compaction leaves its place when compactions are switched off: it can be requested again.
-  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  host.compactor.Soon("0123456789abcdef0123456789abcdef", /*major=*/true);
   ASSERT_EQ(lanes.works.size(), 1U);
-  EXPECT_TRUE(host.SwitchCompactions(false));
+  EXPECT_TRUE(host.compactor.Switch(false));
   lanes.works[0]();
-  EXPECT_FALSE(host.SwitchCompactions(true));
-  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  EXPECT_FALSE(host.compactor.Switch(true));
+  host.compactor.Soon("0123456789abcdef0123456789abcdef", /*major=*/true);
   EXPECT_EQ(lanes.works.size(), 2U);
 }
 
@@ -140,21 +140,21 @@ TEST_F(UpkeepCostTest, ALookAtTheLogsFlushesABoundedNumberOfRegions) {
   }
   const auto fill_files = [&] {  // each is needed by at least one region
     for (int roll = 0; roll < 17; ++roll) {
-      ASSERT_TRUE(host_->RollLogs().ok());
+      ASSERT_TRUE(host_->wals.Roll().ok());
       ASSERT_TRUE(Put(regions.back(), regions.back().start_key, "q", "v").ok());
     }
   };
   fill_files();
   const auto flushed = [&] {
     std::size_t count = 0;
-    for (const auto& region : host_->All()) count += region->GetStatus().store_files > 0 ? 1 : 0;
+    for (const auto& region : host_->regions.All()) count += region->GetStatus().store_files > 0 ? 1 : 0;
     return count;
   };
   EXPECT_EQ(flushed(), 0U);
-  host_->LookAfterLogs();
+  host_->wals.LookAfterLogs();
   EXPECT_EQ(flushed(), kRegionsALook);
   fill_files();
-  host_->LookAfterLogs();
+  host_->wals.LookAfterLogs();
   EXPECT_EQ(flushed(), static_cast<std::size_t>(kRegions));
 }
 

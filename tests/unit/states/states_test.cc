@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "common/model/region_state.h"
-#include "master/cluster/server_directory.h"
+#include "master/cluster/membership.h"
 #include "procedure/api/proc_state.h"
-#include "procedure/core/next_action_kind.h"
-#include "procedure/engine/phase.h"
+#include "procedure/core/node.h"
+#include "procedure/core/transition.h"
 
 namespace ratchet {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "common/base/prng.h"
 #include "common/base/varint.h"
-#include "procedure/store/frame.h"
+#include "procedure/store/format.h"
 #include "procedure/store/pid_table.h"
-#include "procedure/store/replay.h"
+#include "procedure/store/reader.h"
 #include "tests/support/memory_store.h"
 #include "tests/unit/store/store_harness.h"
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "procedure/store/segment_name.h"
+#include "procedure/store/format.h"
 #include "tests/unit/store/scenario.h"
 
 namespace ratchet::procedure {

@@ -5,7 +5,7 @@
 #include "common/base/mutant.h"
 #include "common/base/went_back.h"
 #include "common/io/root_history.h"
-#include "procedure/store/epoch_claim.h"
+#include "procedure/store/claim.h"
 #include "tests/unit/store/store_harness.h"
 
 namespace ratchet::procedure {

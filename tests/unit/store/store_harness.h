@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "common/io/fatal.h"
-#include "procedure/store/root_guard.h"
+#include "procedure/store/claim.h"
 #include "procedure/store/wal_store.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/sim_disk.h"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "procedure/api/record.pb.h"
-#include "procedure/api/step_outcome.h"
+#include "procedure/api/step_table.h"
 #include "procedure/store/tool/wal_tool.h"
 #include "tests/unit/store/store_harness.h"
 

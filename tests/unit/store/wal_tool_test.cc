@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "procedure/store/replay.h"
+#include "procedure/store/reader.h"
 #include "procedure/store/tool/wal_tool.h"
 #include "tests/unit/store/store_harness.h"
 

@@ -21,6 +21,9 @@ pb::EndedProcedure Member(std::uint64_t pid, std::uint64_t parent, const std::st
   info.set_state("SUCCESS");
   info.set_finished(true);
   info.set_text("table=\"t\xff\n, server=rs1,16020,17; x");
+  pb::ProcedureField& field = *info.add_field();
+  field.set_key("server");
+  field.set_value("rs1,16020,17");
   info.set_submitted_wall_ms(1'000 + pid);
   info.set_updated_wall_ms(1'020);
   return ended;

@@ -23,6 +23,9 @@ pb::EndedProcedure Ended(std::uint64_t pid, std::uint64_t parent, const std::str
   info.set_state(state);
   info.set_finished(true);
   info.set_text("table=\"t\n, server=rs1,16020,17; x");
+  pb::ProcedureField& field = *info.add_field();
+  field.set_key("server");
+  field.set_value("rs1,16020,17");
   info.set_submitted_wall_ms(1'000);
   info.set_updated_wall_ms(2'500);
   auto& step = *info.add_history();
