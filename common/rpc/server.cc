@@ -44,13 +44,14 @@ struct RpcServer::Impl {
   bool RoomForMember();
   void RefuseOne(Door& door);
   void SayRefused(const std::string& why);
-  void Stop();
+  void Stop(bool keep_addresses);
 
   ServerShared shared;
   std::unique_ptr<IoThreads> io;             // connections end with it, before `shared`
   std::vector<std::unique_ptr<Door>> doors;  // constant from Start to Stop
   std::atomic<bool> stopped{false};
-  std::uint64_t next_id = 1;  // used on the acceptor's loop, like these:
+  std::vector<io::FileDescriptor> kept;  // listening sockets after StopServing
+  std::uint64_t next_id = 1;             // used on the acceptor's loop, like these:
   std::deque<std::weak_ptr<ServerConnection>>
       unproven;               // connections beyond the limit, oldest first; at most 2 * kMemberConnections
   std::uint64_t refused = 0;  // since the last log line
@@ -167,12 +168,16 @@ void RpcServer::Impl::SayRefused(const std::string& why) {
   next_word = now + kWordWhileRefusing;
 }
 
-void RpcServer::Impl::Stop() {
+void RpcServer::Impl::Stop(bool keep_addresses) {
   if (stopped.exchange(true)) return;
   if (io != nullptr) {
-    asio::post(io->First(), [this] {
+    asio::post(io->First(), [this, keep_addresses] {
       ErrorCode ignored;  // it is being destroyed
-      for (const auto& door : doors) door->acceptor.close(ignored);
+      for (const auto& door : doors) {
+        if (keep_addresses && door->acceptor.is_open() && !RATCHET_MUTANT("rpc.refuse_while_stopping"))
+          kept.emplace_back(door->acceptor.release(ignored));
+        door->acceptor.close(ignored);
+      }
     });
   }
   shared.pool.Stop();
@@ -210,7 +215,8 @@ Status RpcServer::Start() {
   return listening;
 }
 
-void RpcServer::Stop() { impl_->Stop(); }
+void RpcServer::Stop() { impl_->Stop(/*keep_addresses=*/false); }
+void RpcServer::StopServing() { impl_->Stop(/*keep_addresses=*/true); }
 
 std::uint16_t RpcServer::port() const { return impl_->port; }
 

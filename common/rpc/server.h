@@ -52,6 +52,10 @@ class RpcServer {
   // After an error it may be called again.
   [[nodiscard]] Status Start();
   void Stop();
+  // Does what Stop does, but the addresses accept connections, without answering them, until the destructor. For a
+  // process that still has work to do: a process whose address refuses connections counts as dead (S121: early findings
+  // are positive).
+  void StopServing();
   [[nodiscard]] std::uint16_t port() const;                         // after Start
   [[nodiscard]] const std::vector<std::string>& addresses() const;  // numeric, after Start
   // Logs one line with the addresses, after Start. `name`: the address that is advertised. Warns when that name is not

@@ -343,7 +343,7 @@ void ServerParts::StopInOrder(Millis flush_limit) {
   if (replicator != nullptr) replicator->Stop();
   if (reporter != nullptr) reporter->Stop();
   if (tracker != nullptr) tracker->Stop();
-  if (rpc != nullptr) rpc->Stop();
+  if (rpc != nullptr) rpc->StopServing();  // the logs are not closed yet
   if (channels != nullptr) channels->Stop();
   if (host != nullptr) host->orders.StopWaiting();
   if (lanes != nullptr) lanes->Stop();

@@ -85,6 +85,27 @@ TEST_F(TryConnectTest, OnlyAClosedPortRefuses) {
   EXPECT_EQ(TryConnect("127.0.0.1", port, Millis{60'000}), ConnectOutcome::kRefused);
 }
 
+class StoppingServerTest : public RpcTest {
+ protected:
+  [[nodiscard]] ConnectOutcome ConnectWhileStopping() {
+    server_->StopServing();
+    return TryConnect("127.0.0.1", server_->port(), Millis{60'000});
+  }
+};
+
+// A region server closes its logs after its last answer.
+TEST_F(StoppingServerTest, ItsAddressRefusesOnlyAtItsEnd) {
+  const std::uint16_t port = server_->port();
+  EXPECT_EQ(ConnectWhileStopping(), ConnectOutcome::kAccepted);
+  server_.reset();
+  EXPECT_EQ(TryConnect("127.0.0.1", port, Millis{60'000}), ConnectOutcome::kRefused);
+}
+
+TEST_F(StoppingServerTest, AClosedAddressIsNoticed) {
+  const ScopedMutant mutant("rpc.refuse_while_stopping");
+  EXPECT_EQ(ConnectWhileStopping(), ConnectOutcome::kRefused);
+}
+
 // A listening socket whose queue is full answers nothing: the kernel drops what comes.
 class FullBacklog {
  public:
