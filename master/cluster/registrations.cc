@@ -1,6 +1,7 @@
 #include "master/cluster/registrations.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,8 @@ Result<Admission> Registrations::Admit(const ServerName& server) {
   }
   Admission admission;
   admission.older = members_.OnlineAtAddressOf(server);
+  // A later server may have registered at the address since Begin released the lock.
+  std::erase_if(admission.older, [&](const ServerName& each) { return each.start_code >= server.start_code; });
   return admission;
 }
 

@@ -320,6 +320,20 @@ TEST_F(StartCodesTest, OnlyOldOnesOfAddressesWithoutAServerAreForgottenByOneAtAT
   EXPECT_TRUE(servers.Admit({"new", 1, 8}).ok());
 }
 
+// A later server may register between the check of the start code and the look at the address. The mutant lets the
+// earlier one pass the check after it.
+TEST_F(StartCodesTest, ALaterServerIsNeverTakenForAnOlderOne) {
+  ManualTime time;
+  Membership members(time);
+  Registrations registrations(time, members);
+  members.AddOnline({"h", 1, 3}, "v");
+  members.AddOnline({"h", 1, 1}, "v");
+  const ScopedMutant mutant("master.any_start_code");
+  const auto admission = registrations.Admit({"h", 1, 2});
+  ASSERT_TRUE(admission.ok());
+  EXPECT_EQ(admission->older, (std::vector<ServerName>{{"h", 1, 1}}));
+}
+
 // The end of a registration makes the server a member first, so a request at that moment finds one of the two.
 TEST_F(StartCodesTest, RequestDuringTheEndOfItsRegistrationIsNeverRefusedAsDead) {
   ManualTime time;
