@@ -134,7 +134,7 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
       self().Log(ctx, "Received report");
       return End(ctx);
     }
-    if (self().NeedsMeta()) RATCHET_STEP(RequireMetaLoaded(ctx));
+    if (P::kOwnsRegion && self().NeedsMeta()) RATCHET_STEP(RequireMetaLoaded(ctx));
     const auto patience = self().Patience();
     if (patience && ctx.timed_out()) return Abandon(ctx, self().Target(), *patience, self().Describe().text());
     const SettlementState standing = StandingOf(ctx, self().Target(), P::kOwnsRegion, self().AboutMeta());
@@ -142,6 +142,8 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
     const bool timed_out = P::kOwnsRegion && ctx.timed_out();
     if (standing == SettlementState::kSettled || (timed_out && RATCHET_MUTANT("master.settle_by_timeout")))
       return End(ctx);
+    // An order whose server is gone has ended here, also before hbase:meta is loaded.
+    if (!P::kOwnsRegion && self().NeedsMeta()) RATCHET_STEP(RequireMetaLoaded(ctx));
     // S18 (check before each send): the sender checks again before each send; this check keeps a deposed master's queue
     // empty.
     RATCHET_STEP(RequireOwner(ctx));
