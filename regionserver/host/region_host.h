@@ -34,6 +34,8 @@ class RegionHost {
  public:
   // `root`, `clock` and `lanes` outlive the host. `die` is called when this server must end.
   RegionHost(io::Directory& root, Clock& clock, Lanes& lanes, const HostOptions& options, const Die& die);
+  // The logs' threads call into the parts below until the logs have stopped.
+  ~RegionHost() { wals.Stop(); }
   RegionHost(const RegionHost&) = delete;
   RegionHost& operator=(const RegionHost&) = delete;
 
