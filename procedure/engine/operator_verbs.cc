@@ -127,9 +127,12 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
   {
     ExecutorLock held(core);
     const Status may = FindBypassed(held, pid, recursive, above, below);
-    if (!may.ok()) held.Later([done = std::move(done), may] { done(may); });
+    if (!may.ok()) {
+      held.Later([done = std::move(done), may] { done(may); });
+      held.Finish();
+      return;
+    }
     held.Finish();
-    if (!may.ok()) return;
   }
   const auto queue = [&core, &note](ProcId other) {
     Queue(core, other, MakeBypass(note, /*recursive=*/true, [other](const Status& status) {

@@ -55,9 +55,9 @@ TEST(LocksPage, MembersAreFoundWithTheirClasses) {
 // Rows begin with the lock in backticks.
 TEST(LocksPage, ListsEveryLockOfTheProduct) {
   std::vector<SourceFile> product;
-  for (SourceFile& file : ReadSourceTree()) {
+  for (const SourceFile& file : ReadSourceTree()) {
     for (const char* folder : {"common/", "procedure/", "master/", "regionserver/"}) {
-      if (file.path.starts_with(folder)) product.push_back(std::move(file));
+      if (file.path.starts_with(folder)) product.push_back(file);
     }
   }
   const std::set<std::string> locks = LocksIn(product);
