@@ -16,8 +16,7 @@ class Description {
   // Appends ", key=value". Keys and values have no line breaks.
   Description& Add(std::string_view key, std::string_view value);
   template <class T>
-    requires std::is_integral_v<T>
-  Description& Add(std::string_view key, T value) {
+  requires std::is_integral_v<T> Description& Add(std::string_view key, T value) {
     if constexpr (std::is_same_v<T, bool>) return Add(key, std::string_view(value ? "true" : "false"));
     return Add(key, std::string_view(std::to_string(value)));
   }
