@@ -24,9 +24,10 @@ std::vector<std::string_view> TypesThatClaim(ClaimKinds kind) {
 
 void ForEachClaim(const procedure::Executor& executor, ClaimKinds kind,
                   const std::function<void(const Claims&)>& visit) {
-  for (const std::string_view type : TypesThatClaim(kind)) {
-    for (const ProcId pid : executor.FindUnfinished(type)) {
-      if (const auto info = executor.Get(pid)) visit(ClaimsOf(*info, kind));
+  for (const ProcedureType& type : ProcedureTypes()) {
+    if (!Includes(type.claims, kind)) continue;
+    for (const ProcId pid : executor.FindUnfinished(type.name)) {
+      if (const auto info = executor.Get(pid)) visit(type.uses(info->data));
     }
   }
 }
