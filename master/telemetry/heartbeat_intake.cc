@@ -14,6 +14,18 @@ constexpr Millis kOldestReported{86'400'000};  // larger values in a report are 
 
 Millis AgeOf(std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); }
 
+// Returns make(encoded name, size in bytes, load) for each region whose name can be read.
+template <class Made, class Make>
+std::vector<Made> OfEachRegion(const pb::ServerLoad& load, const Make& make) {
+  std::vector<Made> all;
+  all.reserve(static_cast<std::size_t>(load.region_loads_size()));
+  for (const pb::RegionLoad& region : load.region_loads()) {
+    const auto encoded = EncodedNameOf(region.region_specifier());
+    if (encoded.ok()) all.push_back(make(*encoded, static_cast<std::uint64_t>(region.region_size_mb()) << 20, region));
+  }
+  return all;
+}
+
 }  // namespace
 
 RegionList RegionListOf(const pb::RegionServerReportRequest& report) {
@@ -65,26 +77,17 @@ std::optional<ClockReading> ClockReadingOf(const pb::RegionServerReportRequest& 
 }
 
 std::vector<RegionReading> ReadingsOf(const pb::ServerLoad& load) {
-  constexpr std::uint64_t kMiB = 1U << 20U;
-  std::vector<RegionReading> readings;
-  readings.reserve(static_cast<std::size_t>(load.region_loads_size()));
-  for (const pb::RegionLoad& region : load.region_loads()) {
-    const auto encoded = EncodedNameOf(region.region_specifier());
-    if (!encoded.ok()) continue;
-    readings.push_back(
-        {*encoded, region.read_requests_count() + region.write_requests_count(), region.region_size_mb() * kMiB});
-  }
-  return readings;
+  return OfEachRegion<RegionReading>(
+      load, [](const std::string& encoded, std::uint64_t bytes, const pb::RegionLoad& region) {
+        return RegionReading{encoded, region.read_requests_count() + region.write_requests_count(), bytes};
+      });
 }
 
 std::vector<RegionSize> SizesOf(const pb::ServerLoad& load) {
-  std::vector<RegionSize> sizes;
-  sizes.reserve(static_cast<std::size_t>(load.region_loads_size()));
-  for (const pb::RegionLoad& region : load.region_loads()) {
-    const auto encoded = EncodedNameOf(region.region_specifier());
-    if (encoded.ok()) sizes.push_back({*encoded, static_cast<std::uint64_t>(region.region_size_mb()) << 20});
-  }
-  return sizes;
+  return OfEachRegion<RegionSize>(
+      load, [](const std::string& encoded, std::uint64_t bytes, const pb::RegionLoad& /*region*/) {
+        return RegionSize{encoded, bytes};
+      });
 }
 
 std::optional<StorageAnswer> HeartbeatIntake::Take(const ServerName& server,
