@@ -342,13 +342,9 @@ void ActiveMaster::FailOn(const Error& error, const std::string& where) {
 std::vector<Chore> ActiveMaster::Chores() {
   Parts& parts = *parts_;
   MasterLogic& logic = parts.logic;
-  const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
-    const auto still = weak.lock();
-    if (still != nullptr && !still->stopping.load()) CompareWithLiveServers();
-  };
   return {
       {"owner", kOwnerPeriod, deps_.look_soon},
-      {"live-servers", kLivenessPeriod, [this, compare] { deps_.session.Post(compare); }},
+      {"live-servers", kLivenessPeriod, [this, compare = LiveServersComparison()] { deps_.session.Post(compare); }},
       {"reconciler", kSweepPeriod, [&logic] { logic.reconciler.Sweep(); }},
       {"meta", kComparePeriod, [this] { CompareWithMeta(); }},
       {"balancer", kBalancerPeriod, [&logic] { logic.balancer.Tick(); }},
@@ -382,13 +378,17 @@ void ActiveMaster::CompareWithMeta() {
       });
 }
 
-void ActiveMaster::StartChores() {
-  const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
+std::function<void()> ActiveMaster::LiveServersComparison() {
+  return [this, weak = std::weak_ptr<Parts>(parts_)] {
     const auto parts = weak.lock();
     if (parts != nullptr && !parts->stopping.load()) CompareWithLiveServers();
   };
-  parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
-                                                        [compare](const std::set<ServerName>& /*live*/) { compare(); });
+}
+
+void ActiveMaster::StartChores() {
+  parts_->watch = std::make_unique<zk::LiveServerWatch>(
+      deps_.session, deps_.paths,
+      [compare = LiveServersComparison()](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
   parts_->chores = std::make_unique<ChoreThreads>(deps_.clock, Chores());
   parts_->logic.env.run_cleaner = [chores = parts_->chores.get()](std::function<void(bool)> done) {

@@ -79,6 +79,8 @@ class ActiveMaster {
   [[nodiscard]] Status RunStep(ActivationStep step, const std::function<Status()>& run);
   [[nodiscard]] std::string AfterStep(ActivationStep step);
   void FailOn(const Error& error, const std::string& where);
+  // CompareWithLiveServers, which does nothing once this master stops.
+  [[nodiscard]] std::function<void()> LiveServersComparison();
   void StartChores();
   [[nodiscard]] std::vector<Chore> Chores();
   // Compares memory with hbase:meta; the next comparison waits longer, the longer this one takes.
