@@ -95,11 +95,12 @@ std::vector<ServerName> Membership::Online() const {
   return found;
 }
 
-std::vector<ServerName> Membership::OnlineAtAddressOf(const ServerName& server) const {
+std::vector<ServerName> Membership::OlderAtAddressOf(const ServerName& server) const {
   const PartLock lock(mutex_);
   std::vector<ServerName> found;
   for (const auto& [name, node] : nodes_) {
-    if (name.SameAddress(server) && node.phase == ServerPhase::kOnline) found.push_back(name);
+    const bool older = name.SameAddress(server) && name.start_code < server.start_code;
+    if (older && node.phase == ServerPhase::kOnline) found.push_back(name);
   }
   return found;
 }

@@ -67,7 +67,8 @@ class Membership {
   [[nodiscard]] SettlementState SettlementOf(const ServerName& server, bool meta) const;
   [[nodiscard]] std::vector<ServerView> List() const;
   [[nodiscard]] std::vector<ServerName> Online() const;
-  [[nodiscard]] std::vector<ServerName> OnlineAtAddressOf(const ServerName& server) const;
+  // Online servers at the address of `server` with a lower start code.
+  [[nodiscard]] std::vector<ServerName> OlderAtAddressOf(const ServerName& server) const;
   // Online servers that are not draining.
   [[nodiscard]] std::vector<ServerName> NotDraining() const;
   // The known ones of `servers`, with their versions.

@@ -55,9 +55,8 @@ Result<Admission> Registrations::Admit(const ServerName& server) {
     return begun.error();
   }
   Admission admission;
-  admission.older = members_.OnlineAtAddressOf(server);
   // A later server may have registered at the address since Begin released the lock.
-  std::erase_if(admission.older, [&](const ServerName& each) { return each.start_code >= server.start_code; });
+  admission.older = members_.OlderAtAddressOf(server);
   return admission;
 }
 
