@@ -28,7 +28,6 @@ class ProcedureStore;
 namespace ratchet::master {
 
 class HistoryBook;
-class LoadBook;
 struct MasterLogic;
 class RemoteDispatcher;
 

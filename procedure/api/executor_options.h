@@ -18,7 +18,7 @@
 
 namespace ratchet::procedure {
 
-// Limits on the number of procedures of one resource that run at once: a setting of the executor.
+class ProcedureStore;
 
 // Maximum number of procedures of one resource that run a step at the same time; 0: no limit. Urgent ones are not
 // limited. A region's procedures count for their table.
@@ -69,11 +69,8 @@ struct ProcedureResult {
   [[nodiscard]] bool finished() const { return status == Status::kSuccess || status == Status::kFailed; }
 };
 
-// The parts and settings of an executor: given once, at its construction, constant afterwards.
-
-class ProcedureStore;
-
-// The parts that the executor works with; the host owns them, and they outlive the executor.
+// The parts that the executor works with; the host owns them, and they outlive the executor. Like the options, they are
+// given once, at its construction.
 struct ExecutorDeps {
   ProcedureStore& store;
   const ProcedureRegistry& registry;

@@ -13,8 +13,6 @@
 
 namespace ratchet::procedure {
 
-struct OperatorNote;
-
 struct PauseScope {
   enum class Kind : std::uint8_t {  // stored
     kEverything = 1,

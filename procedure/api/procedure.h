@@ -25,7 +25,6 @@
 namespace ratchet::procedure {
 
 // A typed reference to the environment that the host gives its procedures (the master's environment, a test's journal).
-
 // Does not own the object. It is a programming error to ask for another type than the one that was stored.
 class EnvRef {
  public:

@@ -13,9 +13,8 @@
 
 namespace ratchet::procedure {
 
-// Calls functions that authors of procedures wrote: steps, undos, checks.
-
-// Returns what `call` returns (a Status or a Result). Turns an exception that `call` throws into an error.
+// Calls functions that authors of procedures wrote: steps, undos, checks. Returns what `call` returns (a Status or a
+// Result). Turns an exception that `call` throws into an error.
 template <class Call>
 [[nodiscard]] auto CallAuthor(const Call& call) -> decltype(call()) {
   try {
@@ -27,9 +26,7 @@ template <class Call>
   }
 }
 
-// Makes procedure objects and sets their pid, parent and owner.
-
-// The only friend of Procedure.
+// Sets the pid, the parent and the root of a procedure object. The only friend of Procedure.
 class ProcedureIdentity {
  public:
   static void Set(Procedure& procedure, const Identity& id) {
@@ -52,7 +49,6 @@ class ProcedureIdentity {
 
 // Checks whether this program can continue a procedure from its record. Used by a load, which parks the others, and by
 // the check before an upgrade. Pure.
-
 struct UsableRecord {
   ProcedurePtr procedure;  // null: neither type nor data can be used
   std::string wrong;       // why the procedure cannot continue; empty: it can

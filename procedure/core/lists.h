@@ -73,7 +73,7 @@ struct FrontLinks {
 // Pure.
 //
 // An element that is destroyed, or that becomes something else first, leaves the list by itself.
-
+//
 // Embedded in each element. In one list at most.
 class ReadyLink {
  public:

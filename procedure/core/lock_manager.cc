@@ -12,8 +12,6 @@
 
 namespace ratchet::procedure {
 
-// One lockable resource inside the lock manager: its holders and its queues. Only for lock_manager*.cc.
-
 // A place in the queue of one resource.
 struct LockPlace {
   LockPlace* prev = nullptr;

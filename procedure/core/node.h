@@ -35,7 +35,6 @@ namespace ratchet::procedure {
 
 // The current activity of a procedure in memory, and the legal moves. ProcedureTree::SetPhase makes each move.
 // procedure/README.md draws them; StatesTest compares the drawing with the table. Pure.
-
 enum class Phase : std::uint8_t {
   kFree,        // between two activities: the part that frees it adds it to the ready list; never seen when the
                 // lock is free

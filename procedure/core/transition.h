@@ -23,7 +23,6 @@ namespace ratchet::procedure {
 
 // The next action of a procedure once it is free (no step of it running, no commit in flight), and the legal moves.
 // procedure/README.md draws them; StatesTest compares the drawing with the table. Pure.
-
 enum class NextActionKind : std::uint8_t {
   kRun,       // its step
   kRunAgain,  // run its step, after all others (Yield)

@@ -28,9 +28,8 @@
 
 namespace ratchet::procedure {
 
-// A value that one thread waits for and another one provides.
-
-// Shared by both sides, so that neither side destroys it while the other still uses it.
+// A value that one thread waits for and another one provides. Shared by both sides, so that neither side destroys it
+// while the other still uses it.
 template <class T>
 class Awaited {
  public:

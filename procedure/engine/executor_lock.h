@@ -44,9 +44,6 @@
 
 namespace ratchet::procedure {
 
-// The pauses, and the operators that wait for steps in flight to end. Pure data; pause.h works on it under the
-// executor's lock.
-
 using PauseDone = std::function<void(Result<PauseReport>)>;
 
 // A request to pause or resume, queued behind the one whose record is being written, S12 (system record with its lock:
@@ -67,6 +64,8 @@ struct PauseBarrier {
   PauseScope scope;
 };
 
+// The pauses, and the operators that wait for steps in flight to end. Pure data; pause.h works on it under the
+// executor's lock.
 struct PauseBoard {
   std::vector<PauseInfo> active;
   std::vector<PauseLogEntry> log;  // as stored
@@ -74,12 +73,6 @@ struct PauseBoard {
   bool writing = false;  // the record of the first change in the queue is being stored
   std::vector<std::shared_ptr<PauseBarrier>> barriers;
 };
-
-// One commit on its way from a lock holder to the store and back: the batch to store, and what to do once it is
-// durable.
-//
-// A thread that fills a task in under the lock does not touch it afterwards. The committed data does not change before
-// it is published, so the records are encoded after the lock is released.
 
 class Core;
 class ExecutorLock;
@@ -90,6 +83,11 @@ struct CommitPoint {
   bool undo = false;
 };
 
+// One commit on its way from a lock holder to the store and back: the batch to store, and what to do once it is
+// durable.
+//
+// A thread that fills a task in under the lock does not touch it afterwards. The committed data does not change before
+// it is published, so the records are encoded after the lock is released.
 struct CommitTask {
   // Makes the task empty again, but keeps its memory.
   void Reset() {

@@ -38,7 +38,6 @@ namespace ratchet::procedure {
 // The facts about the procedure store that a cluster's root keeps outside of procedures/, so that an older copy of the
 // store is never treated as the newest. They are the claims (S9': claim in root and store), a limit above every pid,
 // S117 (pid limit), and the greatest durable sequence, S114 (no start without the past). Any thread, except Open.
-
 class RootGuard {
  public:
   // The limit is raised by this step: a rename and a sync once per million procedures.

@@ -151,12 +151,11 @@ class FrameParser {
   bool ok_ = true;
 };
 
-// A segment that is read piece by piece, so that its length, which may be anything after damage, takes no memory, S91
-// (lengths are checked). Owner: one reader, one thread.
-
 // The identity in a segment's file header.
 [[nodiscard]] io::LogIdentity SegmentIdentity(SegmentId id);
 
+// A segment that is read piece by piece, so that its length, which may be anything after damage, takes no memory, S91
+// (lengths are checked). Owner: one reader, one thread.
 class SegmentFile {
  public:
   SegmentFile() = default;  // refers to no file; only to be replaced

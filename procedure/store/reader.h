@@ -89,15 +89,14 @@ struct ReadOptions {
 // whatever lengths the segments have.
 [[nodiscard]] Result<StoreContents> ReadStore(io::Directory& directory, const ReadOptions& options);
 
-// Applies the entries of frames, oldest first, to StoreContents, and refuses what cannot have been written, S11 (one
-// commit per pid).
-
 // The reason why an entry was not applied.
 struct Refused {
   std::string reason;
   DamageKind kind = DamageKind::kBytes;
 };
 
+// Applies the entries of frames, oldest first, to StoreContents, and refuses what cannot have been written, S11 (one
+// commit per pid).
 class Replay {
  public:
   Replay(StoreContents& contents, RecordOrder order) : contents_(contents), order_(order) {}
@@ -122,10 +121,8 @@ class Replay {
   std::vector<ProcId> deleted_in_head_;
 };
 
-// Copies a damaged file before anything is changed.
-
-// Copies `name` into `quarantine` under the same name, or name.1, name.2, ... when taken; durable. Returns the copy's
-// path.
+// Copies a damaged file, `name`, into `quarantine` under the same name, or name.1, name.2, ... when taken; durable.
+// Returns the copy's path.
 [[nodiscard]] Result<std::string> QuarantineCopy(io::Directory& from, const std::string& name,
                                                  io::Directory& quarantine);
 

@@ -34,7 +34,7 @@ namespace ratchet::procedure {
 // one is rarely woken for another turn. With a condition variable for each waiter the writer made a system call for
 // each, which for twenty waiters took twice the time of their sync; now the next sync runs while they wake
 // (docs/benchmarks.md).
-
+//
 // On the stack of the thread that waits.
 class CommitWait {
  public:

@@ -28,7 +28,6 @@
 namespace ratchet::procedure {
 
 // A commit on its way through the queue to the writer.
-
 struct PendingCommit {
   StoreBatch batch;
   CommitDone done;
@@ -42,7 +41,6 @@ struct PendingCommit {
 // A spare is filled under another name, synced, and only then renamed to a spare. It is taken into use by a rename.
 // If a claimer and the owner that it deposed want the same spare, one of the two does not find the name and never opens
 // the file. Threads: Refill from one background thread, the rest from the writer.
-
 class SpareSegments {
  public:
   struct Options {

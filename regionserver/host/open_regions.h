@@ -1,8 +1,8 @@
 // The regions that are open on this server, by encoded name; and of others: that they are opening, where they went, or
 // that they were lost.
 //
-// Owner: RegionHost. Thread-safe; memory only. `mutex_` guards everything. Nothing that waits is called while it is
-// held, because every request looks up its region here; of a region's locks only those of its status are taken.
+// Owner: RegionHost. Thread-safe; memory only. `mutex_` guards everything. Every request looks up its region
+// here, so no call under `mutex_` waits. Under it only the locks that guard a region's status are taken.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,7 @@ struct OrderOptions {
 
 class OrderHandlers final : public OrderExecutor {
  public:
-  // What the orders work on; all of it outlives this object.
+  // The orders work on these parts, which outlive this object.
   struct Parts {
     io::Directory& root;
     Clock& clock;

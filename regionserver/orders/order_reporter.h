@@ -26,9 +26,6 @@
 
 namespace ratchet::regionserver {
 
-// Sends a region server's answers to the master's orders to the active master. The implementation
-// (process/master_link.h) follows ZooKeeper's master node; tests use a double.
-
 // The master's response to a report.
 struct ReportVerdict {
   Epoch epoch;                           // epoch of the master that answered; invalid when the answer has none
@@ -36,6 +33,9 @@ struct ReportVerdict {
   std::optional<OrderAddress> expected;  // what the master waits for instead, when it waits for this order at all
 };
 
+// Sends a region server's answers to the master's orders to the active master. The implementation
+// (process/master_link.h) follows ZooKeeper's master node; tests use a double.
+//
 // Each call returns at once; `done` comes exactly once, on any thread, possibly before the call returns. After an error
 // the outcome is unknown: send the report again.
 class MasterPort {

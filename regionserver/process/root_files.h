@@ -1,5 +1,5 @@
-// What this process reads in the root to know where it belongs: the cluster's identity and keys, its own start code,
-// and the claims of masters' epochs.
+// Reads the files of the root that tell this process where it belongs: the cluster's identity and keys, its own start
+// code, and the claims of masters' epochs.
 //
 // Threads: any; all functions use the storage.
 #pragma once

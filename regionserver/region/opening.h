@@ -1,5 +1,5 @@
-// What a region was opened with, and what follows from it: the rules of its table's families, and the limits that
-// requests are checked against.
+// Opening has the parameters with which a region was opened, and derives the rules of its table's families and the
+// limits that requests are checked against.
 //
 // Owner: Region. Immutable, so every thread may use it without a lock.
 #pragma once

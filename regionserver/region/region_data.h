@@ -1,5 +1,5 @@
-// What a region holds: its memstores and files, up to which sequence they are readable, its executed nonces, and the
-// scans that read them.
+// RegionData has a region's memstores and files, the sequence up to which they are readable, the executed nonces, and
+// the scans that read them.
 //
 // Owner: Region. Thread-safe. The write path publishes entries, the file set switches memstores and shows new files,
 // and reads take a view, which stays as it is while they keep it.
@@ -66,7 +66,7 @@ class ScanRegistry {
   std::set<FlushListener*> scans_ GUARDED_BY(mutex_);
 };
 
-// What a switch of memstores has set aside for a flush, besides the cells.
+// A switch of memstores sets this aside for the flush, in addition to the cells.
 struct SetAside {
   std::uint64_t sequence = 0;  // of the newest entry
   std::vector<UsedNonce> nonces;

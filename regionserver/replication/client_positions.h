@@ -24,7 +24,6 @@ namespace ratchet::regionserver {
 // earlier position, and a source that relied on the late one would ship an opening before the entries that the claimer
 // ships again (S113: serial order of openings). So a claimer raises the number of claims before it reads the position,
 // and writes with a lower number are refused.
-
 struct KeptPosition {
   LogPosition position;
   std::uint64_t claims = 0;  // 0: the server's own source writes the position

@@ -23,9 +23,8 @@ namespace ratchet::regionserver {
 // removed.
 [[nodiscard]] Status HoldOpen(rocksdb::Env& env, const std::string& name);
 
-// Time that this thread has waited for the bytes of store files: a scan's metric FS_READ_TIME.
-
-// Grows for the thread's whole life; the difference of two reads is the time in between.
+// Time that this thread has waited for the bytes of store files: a scan's metric FS_READ_TIME. Grows for the thread's
+// whole life; the difference of two reads is the time in between.
 inline TimePoint::duration& FileReadTimeOfThread() {
   thread_local TimePoint::duration waited{0};
   return waited;

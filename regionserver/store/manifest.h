@@ -156,7 +156,7 @@ class Manifest {
 };
 
 // Determines which files of a region's directory are no longer needed (S32: two-stage cleaner). Pure.
-
+//
 // Returns those of `names`, a listing of the directory, that no opening from `open_number` on reads. `state` is the
 // state of opening `open_number` at its last CHECK.
 // - Store files of lower openings that `state` does not name. Excluded are files of this opening, because it may be

@@ -26,7 +26,6 @@ namespace ratchet::regionserver {
 // refused.
 //
 // Owner: shared by the server's regions. Thread-safe.
-
 struct MemstoreBudget {
   Live<std::uint64_t> limit{UINT64_MAX};     // bytes
   Live<std::uint64_t> flush_at{UINT64_MAX};  // below `limit`

@@ -17,15 +17,10 @@
 #include "regionserver/store/cell_cursor.h"
 #include "regionserver/store/row_filter.h"
 
-namespace rocksdb {
-class Env;
-}
-
 namespace ratchet::regionserver {
 
-// Compression of a store file's blocks. The file records its compression, and every version reads all of these.
-
-// In the order of compression ratio, the weakest first.
+// Compression of a store file's blocks. The file records its compression, and every version reads all of these. In the
+// order of compression ratio, the weakest first.
 enum class FileCompression : std::uint8_t { kLz4, kSnappy, kGz, kZstd };
 
 // A manifest's description of a file.

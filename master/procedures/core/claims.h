@@ -1,5 +1,5 @@
-// What a procedure of the master works on, from its durable data, for the parts of the master that leave it alone until
-// the procedure has ended, or show it.
+// Claims: the tables, regions and directories that a procedure of the master works on, read from its durable data.
+// Other parts of the master leave these alone until the procedure has ended, or show them.
 //
 // Every procedure class declares the kinds of its claims: `static constexpr ClaimKinds kClaims`. Without the
 // declaration the list of procedures does not compile. `Claims Uses() const` returns the claims of its current data. A

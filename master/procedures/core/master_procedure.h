@@ -1,4 +1,4 @@
-// The base of the master's procedures: what every one of them names, and the needs of their steps.
+// MasterProcedure is the base of the master's procedures, and meets the needs of their steps.
 #pragma once
 
 #include <optional>

@@ -15,8 +15,6 @@
 
 namespace ratchet::master {
 
-struct RegionNode;
-
 class GCRegion final : public MasterProcedure<GCRegion, pb::GCRegionData> {
  public:
   static constexpr std::string_view kTypeName = "GCRegion";

@@ -36,8 +36,10 @@ inline constexpr std::uint64_t kBuiltTransition = 2;
 // An operator must not end the procedure while its commit may be in progress (S40: durable commit point).
 [[nodiscard]] Status CheckReshapeBypass(const pb::ReshapeData& data);
 
-// ---- work of the states ---- S42 (look again after locking): takes ownership of parents and children, and sets the
-// parents to `parents_state`. Returns Ok when done.
+// ---- work of the states ----
+
+// S42 (look again after locking): takes ownership of parents and children, and sets the parents to `parents_state`.
+// Returns Ok when done.
 [[nodiscard]] Status OwnRegions(MasterEnv& env, pb::ReshapeData& data, ProcId pid, RegionState parents_state,
                                 RegionState children_state);
 // Undoes OwnRegions, also a partial one.

@@ -13,10 +13,6 @@
 #include "master/procedures/core/remote_order.h"
 #include "master/procedures/snapshot/snapshot_data.pb.h"
 
-namespace hbase::pb {
-class CopyRegionResult;
-}
-
 namespace ratchet::master {
 
 // Common base of both.

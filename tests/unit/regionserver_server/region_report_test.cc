@@ -4,7 +4,6 @@
 
 #include "common/base/log.h"
 #include "common/rpc/methods/client_service.h"
-#include "regionserver/host/region_report.h"
 #include "tests/support/manual_time.h"
 #include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
