@@ -41,6 +41,10 @@ Error CleanerIsAsked() {
               "RegionTooBusyException");
 }
 Error CatalogStays(const std::string& why) { return {Code::kInvalidArgument, why, "java.io.IOException"}; }
+Error CommitInProgress() {
+  return Error(Code::kFailedPrecondition,
+               "its change of hbase:meta may be in progress; it must not end before the outcome is known");
+}
 Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
 Error InvalidFamily(const std::string& why) {
   return Make(Code::kInvalidArgument, why, "InvalidFamilyOperationException");

@@ -15,7 +15,9 @@ namespace ratchet::master {
 [[nodiscard]] Error TableNotDisabled(const TableName& table);
 [[nodiscard]] Error UnknownRegion(const std::string& region);
 [[nodiscard]] Error RegionInTransition(const std::string& region, const std::string& why);
-[[nodiscard]] Error CleanerIsAsked();                                                 // RegionTooBusyException
+[[nodiscard]] Error CleanerIsAsked();  // RegionTooBusyException
+// The refusal of a bypass, S40 (durable commit point).
+[[nodiscard]] Error CommitInProgress();
 [[nodiscard]] Error IllegalRequest(const std::string& why);                           // DoNotRetryIOException
 [[nodiscard]] Error InvalidFamily(const std::string& why);                            // InvalidFamilyOperationException
 [[nodiscard]] Error NoSuchFamily(const TableName& table, const std::string& family);  // NoSuchColumnFamilyException

@@ -133,8 +133,7 @@ procedure::LockSet ReshapeLocks(const pb::ReshapeData& data, const std::vector<R
 
 Status CheckReshapeBypass(const pb::ReshapeData& data) {
   if (!data.has_built() || data.released()) return Ok();
-  return Error(Code::kFailedPrecondition,
-               "its change of hbase:meta may be in progress; it must not end before the outcome is known");
+  return CommitInProgress();
 }
 
 Status OwnRegions(MasterEnv& env, pb::ReshapeData& data, ProcId pid, RegionState parents_state,

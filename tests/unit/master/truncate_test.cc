@@ -62,6 +62,18 @@ class TruncateTest : public MasterTest {
     EXPECT_EQ(seen.size(), 2U);
   }
 
+  // An operator ends a truncation whose commit is applied and not answered yet. Returns his answer.
+  std::string BypassInTheCommit() {
+    const auto pid = Truncate("t", false);
+    EXPECT_TRUE(cluster_.RunUntil([&] { return DirectoryInMeta() != before_; }));
+    std::optional<Status> answer;
+    master().executor().Bypass(*pid, false, {"op", "stuck"}, [&](const Status& status) { answer = status; });
+    EXPECT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
+    EXPECT_TRUE(cluster_.Settle()) << master().Unfinished();
+    EXPECT_EQ(DirectoryInMeta(), master().logic().tables.Get(kName)->directory) << "the table is in two directories";
+    return answer->ok() ? std::string("ok") : answer->error().message();
+  }
+
   const TableName kName{"default", "t"};
   std::string before_;
 };
@@ -160,12 +172,23 @@ TEST_F(TruncateTest, MetaNeverHasAPart) {
   ExpectNoPartInMeta();
 }
 
+TEST_F(TruncateTest, NobodyEndsItInItsCommit) {
+  GivenADisabledTable(3);
+  EXPECT_NE(BypassInTheCommit().find("change of hbase:meta may be in progress"), std::string::npos);
+  ExpectTruncated(1);
+}
+
 TEST_F(TruncateTest, LostAnswersOfTheCommitAreReadBack) { EXPECT_EQ(TruncateOverABadWire(), ""); }
 
 #if defined(RATCHET_MUTANTS)
 TEST_F(TruncateTest, AssumingThatACommitWasAppliedIsNoticed) {
   ExpectKilled(
       "master.assume_commit", [&] { return TruncateOverABadWire(); }, "a region is lost");
+}
+TEST_F(TruncateTest, EndingItInItsCommitIsNoticed) {
+  GivenADisabledTable(3);
+  ExpectKilled(
+      "master.bypass_commit", [&] { static_cast<void>(BypassInTheCommit()); }, "the table is in two directories");
 }
 // S40, S41: the test notices a partial commit when its rows arrive one by one.
 TEST_F(TruncateTest, APartInMetaIsNoticed) {
