@@ -33,6 +33,9 @@ constexpr Millis kTick{100};  // maximum delay with which a time-out is noticed
 constexpr Millis kIdleTick{1'000};
 constexpr Millis kAcceptPause{100};  // after an error such as "no more descriptors"
 constexpr std::size_t kPiece = 16u << 10;
+constexpr std::string_view kForeignHost =
+    "this page does not answer for the name in this request's address; use an address, the server's --host, or a name "
+    "that --info-names lists";
 
 struct Route {
   Lane lane = Lane::kFast;
@@ -138,8 +141,11 @@ void HttpServer::Impl::Hand(Outcome outcome) {
 
 void HttpServer::Impl::Dispatch(std::uint64_t id, Client& client, HttpRequest request) {
   requests.fetch_add(1);
-  const Route* route = RouteOf(request.path);
   const TimePoint now = clock.Now();
+  if (const auto host = request.fields.find("host");
+      host != request.fields.end() && !options.names.Allows(host->second))
+    return client.connection.Answer(HttpResponse::Text(421, std::string(kForeignHost)), now);
+  const Route* route = RouteOf(request.path);
   if (route == nullptr) return client.connection.Answer(HttpResponse::Text(404, "there is no such page"), now);
   const bool queued = workers->Run(route->lane, [this, id, route, request = std::move(request)] {
     Hand({id, false, CallHandler(*route, request), std::nullopt, nullptr});

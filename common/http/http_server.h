@@ -11,6 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/http/host_rule.h"
 #include "common/http/http_connection.h"
 #include "common/http/http_request.h"
 #include "common/http/http_response.h"
@@ -21,6 +22,7 @@ namespace ratchet::http {
 struct HttpOptions {
   std::string host = "127.0.0.1";  // addresses or names to listen on, split by commas; every address of a name
   std::uint16_t port = 0;          // 0: any free one
+  HostRule names{};                // the values of the field Host that are answered
   std::size_t max_connections = 256;
   std::size_t max_streams = 32;              // followers; one more is answered with 503
   std::size_t max_body_bytes = 16u << 20;    // of one answer; a larger one is answered with 500

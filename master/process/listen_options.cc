@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/base/setting_value.h"
+
 namespace ratchet::master {
 
 rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
@@ -24,6 +26,12 @@ rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
   options.max_request_messages = static_cast<std::size_t>(config.max_request_messages);
   options.member = std::move(member);
   return options;
+}
+
+page::InfoPageOptions PageOptions(const MasterConfig& config) {
+  return {.host = config.info_host,
+          .port = config.info_port,
+          .names = Join({config.host, config.bind, config.info_names}, ",")};
 }
 
 }  // namespace ratchet::master

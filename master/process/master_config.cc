@@ -41,6 +41,11 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     "Address on which the page listens. It is read-only and shows everything to every reader.",
                     {"hbase.master.info.bindAddress"}},
                    &config.info_host);
+  settings.AddText({"info-names",
+                    "Further names in addresses of the page, separated by commas; *: every name. The page answers for "
+                    "addresses, localhost, the machine's name, --host and --info-host, and refuses other names (421).",
+                    {}},
+                   &config.info_names);
   settings.AddMillis({"refused-page-ms",
                       "Time for which the page of a master whose start is refused (exit code 16) shows the cause "
                       "before the process ends; 0: none.",

@@ -30,6 +30,7 @@ struct MasterConfig {
   std::int64_t listen_port = 0;    // 0: `port`
   std::int64_t info_port = 16010;  // port of the page and the metrics; 0: any free port, -1: none
   std::string info_host = "127.0.0.1";
+  std::string info_names;                               // further names for which the page answers
   Millis refused_page{10'000};                          // time for which the page of a refused master shows the cause
   std::function<std::vector<SettingRow>()> settings{};  // returns all current values
   std::function<Status()> reload{};  // reloads the settings that may change live; after an error none is changed

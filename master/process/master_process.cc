@@ -119,8 +119,7 @@ struct MasterProcess::Impl {
       // An elected master ends at once, so that another master may try; the page of that master shows the note.
       if (page == nullptr) {
         NoteRefusal(config, session.get(), why);
-        if (config.refused_page.count() > 0)
-          RefusedPage({config.info_host, config.info_port}, why).Await(config.refused_page, exit);
+        if (config.refused_page.count() > 0) RefusedPage(PageOptions(config), why).Await(config.refused_page, exit);
       }
     }
     End(IsWentBack(error) ? exit_code::kWentBack : exit_code::kRootUnusable, why);
@@ -234,13 +233,8 @@ struct MasterProcess::Impl {
       return false;
     }
     server->LogAddresses(self.Address());
-    page = std::make_unique<MasterPage>(MasterPageDeps{{config.info_host, config.info_port},
-                                                       *service_env,
-                                                       *server,
-                                                       *session,
-                                                       config.zookeeper,
-                                                       config.zk_parent,
-                                                       config.settings,
+    page = std::make_unique<MasterPage>(MasterPageDeps{PageOptions(config), *service_env, *server, *session,
+                                                       config.zookeeper, config.zk_parent, config.settings,
                                                        [] { return ListSteps(StepListFormat::kJson); }});
     RATCHET_LOG(kInfo, "Master {} of cluster {} listens, root {}", self.ToString(), cluster_id, config.root);
     NotifyServiceManager("READY=1\nSTATUS=listens, is not the active master");

@@ -42,7 +42,7 @@ struct Endpoint::Parts {
             options.host,  deps.clock.Now(), deps.clock.WallMillis()},
         rpc(RpcOptions(options)),
         views(ViewDeps()),
-        page({options.host, options.info_port}) {
+        page({options.host, options.info_port, options.info_names}) {
     rpc.Add(MakeHostService(env));
     rpc.Add(MakeResultService(env));
     page::AddStaticFiles(page);

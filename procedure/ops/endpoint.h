@@ -40,6 +40,7 @@ struct EndpointOptions {
   std::string host = "127.0.0.1";                        // address on which both servers listen
   std::uint16_t port = 0;                                // port of the verbs; 0: any free one
   std::int64_t info_port = 0;                            // port of page and metrics; 0: any free one, -1: none
+  std::string info_names{};                              // further names for which the page answers; *: every name
   std::function<std::vector<SettingRow>()> settings{};   // no secrets; empty: none
   std::function<void(metrics::MetricsText&)> metrics{};  // adds the program's own metrics; runs on a thread of the page
 };

@@ -42,6 +42,11 @@ void BindPlace(Settings& settings, ServerOptions& options) {
                     "Address to listen on for the page and /metrics. Every client can read them; they change nothing.",
                     {"hbase.regionserver.info.bindAddress"}},
                    &options.info_host);
+  settings.AddText({"info-names",
+                    "Further names in addresses of the page, separated by commas; *: every name. The page answers for "
+                    "addresses, localhost, the machine's name, --host and --info-host, and refuses other names (421).",
+                    {}},
+                   &options.info_names);
   settings.AddText({"log-file", "Path of the log file; empty: standard error.", {}}, &options.log_file);
   settings.AddText({"log-level", "Lowest level that is logged.", {}}, &options.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});

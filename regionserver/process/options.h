@@ -26,6 +26,7 @@ struct ServerOptions {
   std::int64_t listen_port = 0;    // 0: the same as `port`
   std::int64_t info_port = 16030;  // of the page and of metrics; 0: any free port, -1: none
   std::string info_host = "127.0.0.1";
+  std::string info_names;                               // further names for which the page answers
   std::function<std::vector<SettingRow>()> settings{};  // all settings in force
   std::function<Status()> reload{};  // re-reads the settings that may change live; an error changes none
   std::string log_file;

@@ -1,6 +1,7 @@
 // The pages that a region server serves over HTTP.
 #include <utility>
 
+#include "common/base/setting_value.h"
 #include "common/metrics/exposition.h"
 #include "common/ops/api/api_views.h"
 #include "common/ops/page/static_files.h"
@@ -19,7 +20,10 @@ void ServerParts::ShowPage(const ServerOptions& options) {
       .znode_parent = options.zk_parent,
       .settings = options.settings,
   });
-  page = std::make_unique<page::InfoPage>(page::InfoPageOptions{.host = options.info_host, .port = options.info_port});
+  page = std::make_unique<page::InfoPage>(
+      page::InfoPageOptions{.host = options.info_host,
+                            .port = options.info_port,
+                            .names = Join({options.host, options.bind, options.info_names}, ",")});
   page::AddStaticFiles(*page);
   views->AddTo(*page);
   page->Handle("/metrics", http::Lane::kFast, [this](const http::HttpRequest&) {

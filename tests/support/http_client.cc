@@ -58,7 +58,7 @@ bool HttpClient::Closed(Millis patience) const {
 
 std::string Fetch(std::uint16_t port, const std::string& target) {
   const HttpClient client(port);
-  client.Send("GET " + target + " HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n");
+  client.Send("GET " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   return client.Receive();
 }
 

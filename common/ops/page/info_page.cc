@@ -1,17 +1,32 @@
 #include "common/ops/page/info_page.h"
-#include "common/base/host_port.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <utility>
 
+#include "common/base/host_port.h"
 #include "common/base/log.h"
+#include "common/base/setting_value.h"
 
 namespace ratchet::page {
+namespace {
+
+http::HostRule NamesOf(const InfoPageOptions& options) {
+  std::vector<std::string> names = SplitList(options.names + "," + options.host);
+  std::array<char, 256> machine{};
+  if (::gethostname(machine.data(), machine.size() - 1) == 0) names.emplace_back(machine.data());
+  return http::HostRule(names);
+}
+
+}  // namespace
 
 InfoPage::InfoPage(const InfoPageOptions& options) : options_(options) {
   if (options.port == kNoPage) return;
   http::HttpOptions http;
   http.host = options.host;
   http.port = static_cast<std::uint16_t>(options.port);
+  http.names = NamesOf(options);
   server_ = std::make_unique<http::HttpServer>(std::move(http));
 }
 

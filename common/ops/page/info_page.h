@@ -15,6 +15,8 @@ inline constexpr std::int64_t kNoPage = -1;
 struct InfoPageOptions {
   std::string host = "127.0.0.1";  // address to listen on
   std::int64_t port = kNoPage;     // 0: any free one
+  // Names in the field Host that are answered, besides `host`, this machine's name, addresses and localhost.
+  std::string names{};  // separated by commas
 };
 
 // One owner. Stop (and the destructor) returns when no handler runs.

@@ -95,6 +95,27 @@ TEST_F(HttpServerTest, PathsLeadToTheirHandlers) {
   EXPECT_THAT(page, ::testing::Not(::testing::HasSubstr("unsafe")));
 }
 
+// A page of another site whose name was made to point here is refused before a handler runs; addresses, names that the
+// operator gave and scrapers without a Host field are served.
+TEST_F(HttpServerTest, ForeignHostsAreRefused) {
+  HttpOptions options;
+  options.names = HostRule({"Master1.Example"});
+  Start(options);
+  const auto get = [this](const std::string& fields) {
+    const HttpClient client(server_->port());
+    client.Send("GET / HTTP/1.1\r\nConnection: close\r\n" + fields + "\r\n");
+    return client.Receive();
+  };
+  const std::string refused = get("Host: evil.example:16010\r\n");
+  EXPECT_THAT(refused, ::testing::StartsWith("HTTP/1.1 421 Misdirected Request\r\n"));
+  EXPECT_THAT(refused, ::testing::HasSubstr("--info-names"));
+  EXPECT_THAT(refused, ::testing::Not(::testing::HasSubstr("root")));
+  EXPECT_THAT(get("Host: evil.example\r\nX-Forwarded-Host: localhost\r\n"), ::testing::StartsWith("HTTP/1.1 421 "));
+  for (const std::string host : {"127.0.0.1:16010", "localhost", "master1.example.", "[::1]:16010"})
+    EXPECT_THAT(get("Host: " + host + "\r\n"), ::testing::EndsWith("root\n")) << host;
+  EXPECT_THAT(get(""), ::testing::EndsWith("root\n"));
+}
+
 TEST_F(HttpServerTest, ATakenPortIsNamed) {
   Start();
   HttpOptions same;
