@@ -59,6 +59,24 @@ int AllOrNone(zhandle_t* zh, const std::array<zoo_op_t, 2>& operations) {
   return code;
 }
 
+// The rights in the library's form. It refers to `rights`, which outlives it.
+class LibraryRights {
+ public:
+  explicit LibraryRights(const NodeRights& rights) {
+    for (const NodeRight& right : rights)
+      entries_.push_back(
+          {right.permissions, {const_cast<char*>(right.scheme.c_str()), const_cast<char*>(right.id.c_str())}});
+    vector_ = {static_cast<std::int32_t>(entries_.size()), entries_.data()};
+  }
+  LibraryRights(const LibraryRights&) = delete;
+  LibraryRights& operator=(const LibraryRights&) = delete;
+  [[nodiscard]] const ACL_vector* get() const { return &vector_; }
+
+ private:
+  std::vector<ACL> entries_;
+  ACL_vector vector_{};
+};
+
 // The library logs at length while a server is away; that is for debugging only.
 void LogFromLibrary(const char* message) { RATCHET_LOG(kDebug, "zookeeper client: {}", message); }
 
@@ -101,6 +119,8 @@ struct ZkSession::Impl : std::enable_shared_from_this<ZkSession::Impl> {
   std::uint64_t last_number GUARDED_BY(mutex) = 0;
   std::optional<TimePoint> lost GUARDED_BY(mutex);  // start of the disconnection; only for a session that has an id
   bool refused GUARDED_BY(mutex) = false;           // ZooKeeper grants new sessions and does not take this one back
+  std::vector<std::string> presented GUARDED_BY(mutex);  // keys
+  NodeRights of_new_nodes GUARDED_BY(mutex) = OpenRights();
   std::map<std::string, NameResolver::Addresses> addresses GUARDED_BY(mutex);  // of the members, by host
   std::string servers GUARDED_BY(mutex);                                       // numeric, as the library has them
   std::thread events;
@@ -307,6 +327,11 @@ struct ZkSession::Impl : std::enable_shared_from_this<ZkSession::Impl> {
     return session_state;
   }
 
+  [[nodiscard]] NodeRights RightsOfNewNodes() const {
+    MutexLock lock(mutex);
+    return of_new_nodes;
+  }
+
   // Calls `operation` with the handle, if there is one.
   Status Call(const std::string& what, const std::function<int(zhandle_t*)>& operation) {
     ReaderLock lock(handle_mutex);
@@ -449,17 +474,21 @@ void ZkSession::Unsubscribe(std::uint64_t subscription) {
 }
 
 Status ZkSession::Create(const std::string& path, std::string_view data, NodeKind kind) {
+  const NodeRights rights = impl_->RightsOfNewNodes();
+  const LibraryRights acl(rights);
   return impl_->Call("create " + path, [&](zhandle_t* zh) {
-    return zoo_create(zh, path.c_str(), data.data(), static_cast<int>(data.size()), &ZOO_OPEN_ACL_UNSAFE,
+    return zoo_create(zh, path.c_str(), data.data(), static_cast<int>(data.size()), acl.get(),
                       kind == NodeKind::kEphemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
   });
 }
 
 Status ZkSession::CreateAndCount(const std::string& path, std::string_view data, NodeKind kind,
                                  const std::string& counter) {
+  const NodeRights rights = impl_->RightsOfNewNodes();
+  const LibraryRights acl(rights);
   return impl_->Call("create " + path, [&](zhandle_t* zh) {
     std::array<zoo_op_t, 2> operations{};
-    zoo_create_op_init(&operations[0], path.c_str(), data.data(), static_cast<int>(data.size()), &ZOO_OPEN_ACL_UNSAFE,
+    zoo_create_op_init(&operations[0], path.c_str(), data.data(), static_cast<int>(data.size()), acl.get(),
                        kind == NodeKind::kEphemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
     zoo_set_op_init(&operations[1], counter.c_str(), "", 0, -1, nullptr);
     return AllOrNone(zh, operations);
@@ -551,6 +580,51 @@ Result<std::vector<std::string>> ZkSession::ChildrenAndWatch(const std::string& 
     return listed.error();
   }
   return names;
+}
+
+Status ZkSession::Authenticate(const std::vector<std::string>& keys) {
+  for (const std::string& key : keys) {
+    ReaderLock handle_lock(impl_->handle_mutex);
+    {
+      MutexLock lock(impl_->mutex);
+      auto& presented = impl_->presented;
+      if (std::find(presented.begin(), presented.end(), key) != presented.end()) continue;
+      if (impl_->closing || impl_->handle == nullptr) return Error(Code::kAborted, "the ZooKeeper session is closed");
+      presented.push_back(key);
+    }
+    const std::string credential = CredentialOf(key);
+    const int code =
+        zoo_add_auth(impl_->handle, "digest", credential.data(), static_cast<int>(credential.size()), nullptr, nullptr);
+    if (code != ZOK) return ToError(code, "present the cluster's key", impl_->StateNow());
+  }
+  return Ok();
+}
+
+void ZkSession::CreateWith(const NodeRights& rights) {
+  MutexLock lock(impl_->mutex);
+  impl_->of_new_nodes = rights;
+}
+
+Result<NodeRights> ZkSession::Rights(const std::string& path) {
+  NodeRights rights;
+  RATCHET_TRY(impl_->Call("read the rights of " + path, [&](zhandle_t* zh) {
+    ACL_vector entries{};
+    Stat stat{};
+    const int code = zoo_get_acl(zh, path.c_str(), &entries, &stat);
+    if (code != ZOK) return code;
+    for (int i = 0; i < entries.count; ++i)
+      rights.push_back({entries.data[i].id.scheme, entries.data[i].id.id, entries.data[i].perms});
+    deallocate_ACL_vector(&entries);
+    return code;
+  }));
+  std::sort(rights.begin(), rights.end());
+  return rights;
+}
+
+Status ZkSession::SetRights(const std::string& path, const NodeRights& rights) {
+  const LibraryRights acl(rights);
+  return impl_->Call("set the rights of " + path,
+                     [&](zhandle_t* zh) { return zoo_set_acl(zh, path.c_str(), -1, acl.get()); });
 }
 
 void ZkSession::Post(std::function<void()> work) { impl_->Enqueue(std::move(work)); }

@@ -30,6 +30,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/zk/node_rights.h"
 
 namespace ratchet::zk {
 
@@ -107,6 +108,14 @@ class ZkSession {
   [[nodiscard]] Result<NodeData> GetAndWatch(const std::string& path, std::function<void()> changed);
   [[nodiscard]] Result<std::vector<std::string>> ChildrenAndWatch(const std::string& path,
                                                                   std::function<void()> changed);
+
+  // Presents these keys of the cluster to ZooKeeper, now and after each reconnection; a key that was presented before
+  // is skipped. Does not need a connection.
+  [[nodiscard]] Status Authenticate(const std::vector<std::string>& keys);
+  // Nodes that are created from now on have these rights; until the first call all clients may change them.
+  void CreateWith(const NodeRights& rights);
+  [[nodiscard]] Result<NodeRights> Rights(const std::string& path);
+  [[nodiscard]] Status SetRights(const std::string& path, const NodeRights& rights);
 
   // Runs `work` on the session's thread, after what is already queued there. Dropped when the session is closed.
   void Post(std::function<void()> work);

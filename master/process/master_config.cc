@@ -10,6 +10,11 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                    &config.zookeeper);
   settings.AddText({"zk-parent", "ZooKeeper node below which the cluster registers.", {"zookeeper.znode.parent"}},
                    &config.zk_parent);
+  settings.AddText({"zk-acl",
+                    "Who may change the cluster's nodes in ZooKeeper: open (all clients), set (processes that know the "
+                    "cluster's key; all clients may read). The active master writes it to all nodes.",
+                    {}},
+                   &config.zk_acl, Presence::kOptional, {"open", "set"});
   settings.AddMillis({"zk-session-ms",
                       "ZooKeeper session time-out: a standby replaces a master that is silent for longer.",
                       {"zookeeper.session.timeout"}},

@@ -21,6 +21,7 @@ namespace ratchet::master {
 struct MasterConfig {
   std::string root;       // the cluster's shared directory
   std::string zookeeper;  // "host:port,..."
+  std::string zk_acl = "open";
   std::string zk_parent = "/hbase";
   Millis zk_session{2000};
   Millis zk_connect_timeout{30'000};

@@ -27,6 +27,7 @@
 #include "common/rpc/server_probe.h"
 #include "common/zk/cluster_place.h"
 #include "common/zk/master_election.h"
+#include "common/zk/place_access.h"
 #include "common/zk/refused_start.h"
 #include "common/zk/server_liveness.h"
 #include "common/zk/session_closer.h"
@@ -94,6 +95,7 @@ struct MasterProcess::Impl {
   std::unique_ptr<TraceFile> trace;
   std::unique_ptr<zk::SessionCloser> closer;
   zk::ZkPaths paths;
+  std::unique_ptr<zk::PlaceAccess> access;
   std::unique_ptr<ActiveWatch> active_watch;  // null: ZooKeeper alone decides
   std::unique_ptr<zk::MasterElection> election;
   std::unique_ptr<ClientZnodes> znodes;
@@ -131,6 +133,22 @@ struct MasterProcess::Impl {
     if (!opened.ok()) return FailRoot(opened.error());
     root = std::move(*opened);
     return true;
+  }
+
+  // Presents the keys, if a master has written them, so that ClaimPlace may write where --zk-acl is set.
+  bool PresentKeys() {
+    access = std::make_unique<zk::PlaceAccess>(*session, paths);
+    auto keys = io::ReadClusterKeys(*root.directory);
+    if (!keys.ok() && keys.error().code() == Code::kNotFound) keys = io::ClusterKeys();
+    if (!keys.ok()) return FailRoot(keys.error());
+    while (!exit.requested().has_value()) {
+      Status looked = access->Take(*keys);
+      if (looked.ok()) looked = access->Look();
+      if (looked.ok()) return true;
+      if (looked.error().code() != Code::kUnavailable) FailPlace(looked.error());
+      IgnoreResult(session->WaitConnected(kConnectSlice), "the next try decides");
+    }
+    return false;
   }
 
   // S72 (root and ZooKeeper node belong together): checks that this root belongs to this place in ZooKeeper, before any
@@ -393,6 +411,14 @@ struct MasterProcess::Impl {
     gate->SetProblem(OwnProblem::kMembers, fmt::format("{}", fmt::join(member->Problems(), "; ")));
   }
 
+  // Follows cluster.key; the active master keeps the nodes' rights as --zk-acl says. On the session's thread.
+  void KeepAccess(bool leads) {
+    Status kept = access->Take(member->texts());
+    if (kept.ok() && leads) kept = access->KeepSometimes(config.zk_acl == "set", clock.Now());
+    const bool wrong = !kept.ok() && kept.error().code() == Code::kFailedPrecondition;
+    gate->SetProblem(OwnProblem::kZooKeeperRights, wrong ? kept.error().message() : std::string());
+  }
+
   // Blocks until elected (returns true) or asked to end.
   bool AwaitElection() {
     MutexLock lock(mutex);
@@ -407,6 +433,7 @@ struct MasterProcess::Impl {
       if (gate->role() != MasterRole::kStandby) return;
       LookForRefusal();
       ShowUnproven();
+      KeepAccess(/*leads=*/false);
       IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/false), "looked at again in a second");
     });
     timers->After(kStandbyPoll, [this] { KeepPlaceAsStandby(); });
@@ -497,6 +524,7 @@ struct MasterProcess::Impl {
       LookForRefusal();
       ShowUnproven();
       const bool is_active = gate->role() == MasterRole::kActive;
+      KeepAccess(is_active);
       if (is_active)
         IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/true), "looked at again in a second");
       if (!is_active) return;
@@ -549,8 +577,8 @@ void MasterProcess::LeaveZooKeeper() {
 
 ExitReason MasterProcess::Run() {
   Impl& impl = *impl_;
-  if (impl.OpenRoot() && impl.ConnectZooKeeper() && impl.ClaimPlace() && impl.EnsureKeys({io::NewClusterKey()}) &&
-      impl.OpenChannels() && impl.StartServer()) {
+  if (impl.OpenRoot() && impl.ConnectZooKeeper() && impl.PresentKeys() && impl.ClaimPlace() &&
+      impl.EnsureKeys({io::NewClusterKey()}) && impl.OpenChannels() && impl.StartServer()) {
     impl.StandForElection();
     impl.KeepPlaceAsStandby();
     if (impl.AwaitElection()) impl.Activate();

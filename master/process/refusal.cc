@@ -7,7 +7,9 @@
 #include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/io/cluster_id.h"
+#include "common/io/cluster_key.h"
 #include "common/io/disk.h"
+#include "common/zk/place_access.h"
 #include "common/zk/refused_start.h"
 
 namespace ratchet::master {
@@ -26,6 +28,13 @@ Status Note(const MasterConfig& config, zk::ZkSession* session, const std::strin
   }
   zk::ZkPaths paths;
   paths.parent = config.zk_parent;
+  if (own != nullptr) {
+    if (const auto keys = io::ReadClusterKeys(*root); keys.ok()) {
+      zk::PlaceAccess access(*session, paths);
+      RATCHET_TRY(access.Take(*keys));
+      RATCHET_TRY(access.Look());
+    }
+  }
   return zk::NoteRefusedStart(*session, paths, cluster_id, text);
 }
 

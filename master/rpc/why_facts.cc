@@ -126,6 +126,8 @@ MasterFacts CollectWhyFacts(const ServiceEnv& env, bool all_regions) {
       facts.refused_start = text;
       if (gate.role() != MasterRole::kStandby)
         facts.problems.push_back({WhyCause::kMasterRefused, text, "start that master again", std::nullopt});
+    } else if (kind == OwnProblem::kZooKeeperRights) {
+      facts.problems.push_back({WhyCause::kZooKeeper, text, "set the rights with setAcl of zkCli", std::nullopt});
     } else if (kind == OwnProblem::kMembers) {
       facts.problems.push_back(
           {WhyCause::kNotAMember, text, "end the program at that address, or correct cluster.key", std::nullopt});

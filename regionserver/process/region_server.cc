@@ -16,6 +16,7 @@
 #include "common/rpc/await_listening.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/cluster_place.h"
+#include "common/zk/place_access.h"
 #include "common/zk/server_liveness.h"
 #include "common/zk/session_start.h"
 #include "regionserver/process/root_files.h"
@@ -157,7 +158,22 @@ Status RegionServer::ReadClusterKeys() {
                                      [this](Millis pause) { return exit_.WaitFor(pause); });
   if (!keys.ok()) return Failed(exit_code::kRootUnusable, keys.error());
   parts_->member = std::make_shared<rpc::MemberIdentity>(rpc::MemberRole::kRegionServer, *keys, options_.proof_policy);
-  return Ok();
+  return PresentKeys(*keys);
+}
+
+// The node of this server gets the rights of its parent (--zk-acl of the masters).
+Status RegionServer::PresentKeys(const io::ClusterKeys& keys) {
+  zk::PlaceAccess access(*parts_->session, PathsBelow(options_.zk_parent));
+  while (!exit_.requested().has_value()) {
+    Status looked = access.Take(keys);
+    if (looked.ok()) looked = access.Look();
+    if (looked.ok()) return looked;
+    if (looked.error().code() == Code::kFenced) return Failed(exit_code::kSessionExpired, looked.error());
+    if (looked.error().code() == Code::kFailedPrecondition) return Failed(exit_code::kWrongPlace, looked.error());
+    if (looked.error().code() != Code::kUnavailable) return Failed(exit_code::kZooKeeperUnreachable, looked.error());
+    IgnoreResult(parts_->session->WaitConnected(kWordWhileTrying), "the error is retried");
+  }
+  return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
 }
 
 Status RegionServer::BuildParts() {

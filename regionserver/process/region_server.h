@@ -19,6 +19,7 @@
 #include "common/base/exit_latch.h"
 #include "common/base/result.h"
 #include "common/base/self_restart.h"
+#include "common/io/cluster_key.h"
 #include "regionserver/process/options.h"
 
 namespace ratchet::regionserver {
@@ -48,6 +49,7 @@ class RegionServer {
   [[nodiscard]] Status ConnectZooKeeper();
   [[nodiscard]] Status ComparePlace();
   [[nodiscard]] Status ReadClusterKeys();
+  [[nodiscard]] Status PresentKeys(const io::ClusterKeys& keys);
   [[nodiscard]] Status BuildParts();
   [[nodiscard]] Status MakeLogDirectory();
   [[nodiscard]] Status Register();

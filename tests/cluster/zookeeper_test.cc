@@ -70,6 +70,52 @@ TEST_F(ZooKeeperTest, TheLeaderOfTheEnsembleDiesAndNothingFailsOver) {
   EXPECT_EQ(cluster().ZooKeeperStateOf(first).mode, "follower");
 }
 
+// With --zk-acl set a stranger can read every node and change none, while masters and region servers take over from
+// each other as before; a restart of ZooKeeper does not open the nodes.
+TEST_F(ZooKeeperTest, StrangersChangeNoNode) {
+  ClusterSpec spec;
+  spec.master_flags = {"--zk-acl", "set"};
+  Boot(2, 3, spec);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 6);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(50);
+  const zk::ZkPaths paths;
+  auto session = zk::ZkSession::Open({cluster().zookeeper(), Millis{5'000}});
+  ASSERT_OK(session);
+  ASSERT_OK((*session)->WaitConnected(kPatience));
+  // The active master sets the rights within a second of its election.
+  ASSERT_OK(ProcessCluster::WaitUntil("rights", kPatience, [&] {
+    const auto rights = (*session)->Rights(paths.RegionServers());
+    return rights.ok() && !zk::IsOpen(*rights);
+  }));
+  const auto tries = [&] {
+    const std::string server = paths.RegionServer(ServerNameOf("rs-1").ToString());
+    for (const Status& tried : {(*session)->Delete(server), (*session)->Delete(paths.Master()),
+                                (*session)->Set(paths.Master(), "false"), (*session)->Set(paths.ClusterId(), "false"),
+                                (*session)->Create(paths.RegionServer("x,1,1"), "", zk::NodeKind::kEphemeral),
+                                (*session)->SetRights(paths.parent, zk::OpenRights())}) {
+      ASSERT_FALSE(tried.ok());
+      EXPECT_NE(tried.error().message().find("not authenticated"), std::string::npos) << tried.error().ToString();
+    }
+    EXPECT_TRUE((*session)->Get(paths.Master()).ok());
+  };
+  tries();
+  ASSERT_OK(cluster().Restart("zookeeper"));
+  ASSERT_OK((*session)->WaitConnected(kPatience));
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  ASSERT_OK(cluster().Kill9(*active));
+  ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
+  ASSERT_OK(cluster().Kill9("rs-2"));
+  ASSERT_OK(cluster().Start("rs-2"));
+  ASSERT_OK(cluster().Start(*active));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  WaitForWrites(50);
+  tries();
+}
+
 // A master without --publish-client-znodes removes the node of an earlier master, because clients would follow it to a
 // server that no longer has hbase:meta. Stored settings reach a restarted process.
 TEST_F(ZooKeeperTest, TheNodeForClientsIsThereOnlyWhileAMasterKeepsIt) {
