@@ -62,7 +62,7 @@ class TruncateTest : public MasterTest {
     EXPECT_EQ(seen.size(), 2U);
   }
 
-  // An operator ends a truncation whose commit is applied and not answered yet. Returns his answer.
+  // An operator ends a truncation whose commit is applied and not answered yet. Returns the answer.
   std::string BypassInTheCommit() {
     const auto pid = Truncate("t", false);
     EXPECT_TRUE(cluster_.RunUntil([&] { return DirectoryInMeta() != before_; }));
