@@ -55,8 +55,8 @@ class Cluster:
         wrapper.chmod(0o755)
         os.replace(wrapper, self.bin / program)
 
-    def run(self, *command, log=None, check=True):
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=900)
+    def run(self, *command, log=None, check=True, errors=subprocess.STDOUT):
+        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=errors, text=True, timeout=900)
         if log:
             (self.work / log).write_text(done.stdout)
         if check and done.returncode != 0:
@@ -93,7 +93,7 @@ class Cluster:
     def wait_green(self):
         until = time.monotonic() + PATIENCE
         while True:
-            status = self.ratchet("--json", "status", check=False)
+            status = self.ratchet("--json", "status", check=False, errors=subprocess.DEVNULL)
             if status.returncode == 0:
                 told = json.loads(status.stdout)
                 if told["live_servers"] and len(told["live_servers"]) == 3 and told["regions"] == told["regions_open"] \
