@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/gathering.h"
 #include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
@@ -455,7 +456,12 @@ void ServerConnection::Send(SplitFrame frame) {
     if (!frame.cells.empty()) outbox_.push_back(std::move(frame.cells));
     if (!std::exchange(writes_, true)) (lingers_ ? on_loop : at_once) = true;
   }
-  if (at_once) WriteAtOnce();
+  if (at_once && !Gathering::Add([gate = shared_.gate, weak = weak_from_this()] {
+        gate->WhileOpen([&weak] {
+          if (const auto self = weak.lock()) self->WriteAtOnce();
+        });
+      }))
+    WriteAtOnce();
   if (on_loop) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
   if (total > shared_.options.max_unsent_total_bytes && !RATCHET_MUTANT("rpc.bound_each_connection_only"))
     shared_.connections.CutLargest(counters_->unsent_bytes, shared_.options.max_unsent_total_bytes);

@@ -11,6 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fault_point.h"
+#include "common/base/gathering.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/base/mutex.h"
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::uint64_t kBatchBytes = 64ULL << 20;  // bytes per sync, except for a single larger entry
 constexpr std::uint64_t kReserveStep = 1ULL << 20;  // written as zeros and synced while the batch waits
+constexpr std::size_t kAnswersTogether = 64;        // gathered into one write of each connection
 constexpr std::uint64_t kRecordOverhead = 64;       // more than a record's header and padding
 
 struct Pending {
@@ -260,10 +262,14 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch, bool writes) {
     BecomeUnsure(owner.error());
     return FailAll(batch, Error(Code::kAborted, owner.error().message()));
   }
-  for (Pending& pending : batch) {
-    const auto found = openings.find(pending.member.get());
-    const Status opening = found == openings.end() ? Ok() : found->second;
-    pending.done(opening.ok() ? pending.fits : opening);
+  for (std::size_t next = 0; next < batch.size();) {
+    const Gathering answers;
+    for (const std::size_t end = std::min(batch.size(), next + kAnswersTogether); next < end; ++next) {
+      Pending& pending = batch[next];
+      const auto found = openings.find(pending.member.get());
+      const Status opening = found == openings.end() ? Ok() : found->second;
+      pending.done(opening.ok() ? pending.fits : opening);
+    }
   }
 }
 
