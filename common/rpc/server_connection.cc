@@ -157,7 +157,8 @@ void ServerConnection::OnReadable() {
       ForgetInput();
       continue;
     }
-    if (paused_.load()) return;  // Resume continues
+    if (paused_.load()) return;         // Resume continues
+    if (count < scratch.size()) break;  // the socket is empty, or becomes readable again
   }
   WaitReadable();
 }
