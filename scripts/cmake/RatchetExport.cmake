@@ -7,7 +7,7 @@ set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_proto ratchet_pr
     ratchet_procedure)
 # The headers of other folders that those of procedure/api include, directly or not (tests/tidy compares the lists).
 set(ratchet_api_headers
-    common/base/backoff.h common/base/check.h common/base/clock.h common/base/latency.h common/base/mutex.h common/base/prng.h
+    common/base/backoff.h common/base/bits.h common/base/check.h common/base/clock.h common/base/latency.h common/base/mutex.h common/base/prng.h
     common/base/result.h common/base/strong_id.h common/base/thread_annotations.h common/base/unique_function.h common/io/disk.h)
 add_library(Ratchet::procedure ALIAS ratchet_procedure)
 set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
