@@ -27,6 +27,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"common/io/", {"common/base/"}},
       {"common/metrics/", {"common/base/"}},
       {"common/http/", {"common/base/", "common/io/"}},
+      {"common/tls/", {"common/base/"}},
       {"common/rpc/", {"common/base/", "common/model/", "common/io/"}},
       {"common/zk/", {"common/base/", "common/model/", "common/io/", "common/rpc/"}},
       {"common/client/", {"common/base/", "common/model/", "common/io/", "common/rpc/", "common/zk/"}},
