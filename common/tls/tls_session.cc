@@ -200,7 +200,7 @@ bool TlsSession::EndWriting() {
 
 std::string TlsSession::MemberBinding() const {
   const MutexLock lock(mutex_);
-  if (!established()) return {};
+  if (!established() || RATCHET_MUTANT("tls.unbound_proof")) return {};
   std::string secret(kExporterBytes, '\0');
   const int done =
       SSL_export_keying_material(impl_->ssl.get(), reinterpret_cast<unsigned char*>(secret.data()), secret.size(),

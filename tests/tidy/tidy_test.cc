@@ -28,7 +28,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"common/metrics/", {"common/base/"}},
       {"common/http/", {"common/base/", "common/io/"}},
       {"common/tls/", {"common/base/"}},
-      {"common/rpc/", {"common/base/", "common/model/", "common/io/"}},
+      {"common/rpc/", {"common/base/", "common/model/", "common/io/", "common/tls/"}},
       {"common/zk/", {"common/base/", "common/model/", "common/io/", "common/rpc/"}},
       {"common/client/", {"common/base/", "common/model/", "common/io/", "common/rpc/", "common/zk/"}},
       {"common/ops/trace/", {"common/base/", "common/model/"}},
