@@ -37,7 +37,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
        {"common/base/", "common/model/", "common/io/", "common/rpc/", "common/zk/", "common/http/", "common/metrics/"}},
       {"common/ops/api/", {"common/"}},
       {"common/tools/cli/",
-       {"common/base/", "common/model/", "common/io/", "common/rpc/", "common/zk/", "common/client/",
+       {"common/base/", "common/model/", "common/io/", "common/tls/", "common/rpc/", "common/zk/", "common/client/",
         "common/ops/trace/", "common/ops/sql/"}},
       {"common/tools/frames/", {"common/base/", "common/rpc/"}},
       {"common/tools/storage_check/", {"common/base/", "common/io/"}},

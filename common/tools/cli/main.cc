@@ -12,6 +12,7 @@
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
 #include "common/tools/cli/bytes_text.h"
+#include "common/tools/cli/certificates.h"
 #include "common/tools/cli/completion.h"
 #include "common/tools/cli/flag_checks.h"
 #include "common/tools/cli/parse_error.h"
@@ -138,6 +139,8 @@ int Run(int argc, char** argv) {
   app.fallthrough();
 
   AddAllVerbs(app, action);
+  CertificateFlags certificate_flags;
+  const auto* certificates = AddCertificates(app, certificate_flags);
   std::string shell = "bash";
   auto* completion = AddVerb(app, "completion", "Print a completion script for a shell",
                              {"completion bash > /etc/bash_completion.d/ratchet", "completion zsh > ~/.zfunc/_ratchet",
@@ -157,6 +160,7 @@ int Run(int argc, char** argv) {
     std::cout << CompletionScript(shell);
     return kExitOk;
   }
+  if (certificates->parsed()) return WithOutputWritten(RunCertificates(certificate_flags, global.json));
   ConfigureLog({LogLevel::kError, ""});
   const Millis timeout(global.timeout_ms);
   global.connection.operation_timeout = timeout;
