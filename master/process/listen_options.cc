@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/tls/process_tls.h"
+
 namespace ratchet::master {
 
 rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
@@ -23,6 +25,7 @@ rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
   queue(rpc::QueueClass::kMemberMeta, 1);
   options.max_request_messages = static_cast<std::size_t>(config.max_request_messages);
   options.member = std::move(member);
+  options.tls = tls::ProcessTls::OfProcess();
   return options;
 }
 

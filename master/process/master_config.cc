@@ -73,6 +73,7 @@ void BindPlace(Settings& settings, MasterConfig& config) {
        "required (never); auto (only if that key was made by such a version).",
        {}},
       &config.member_proof, Presence::kOptional, {"auto", "accept", "required"});
+  tls::TlsOptions::Bind(settings, config.tls);
   settings.AddBool({"start-again",
                     "Restart automatically, as a new master, after a lost session, a fence or hanging storage; false "
                     "if a supervisor restarts it.",

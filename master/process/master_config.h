@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/config.h"
 #include "common/rpc/proof_policy.h"
+#include "common/tls/process_tls.h"
 #include "master/dispatch/dispatch_options.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
@@ -41,6 +42,7 @@ struct MasterConfig {
   std::string storage_proof = "detect";
   std::string member_proof = "auto";
   Live<rpc::ProofPolicy> proof_policy{rpc::ProofPolicy::kByKey};  // as member_proof says
+  tls::TlsOptions tls;
   bool start_again = true;
   bool allow_fault_points = false;
   bool publish_client_znodes = false;

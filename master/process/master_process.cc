@@ -186,6 +186,7 @@ struct MasterProcess::Impl {
     pool.name = "master-out";
     pool.user = "master";
     pool.member = member;
+    pool.tls = tls::ProcessTls::OfProcess();
     channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
     return true;
   }
@@ -396,7 +397,10 @@ struct MasterProcess::Impl {
 
   // S123 (only a proof makes a member): the status and the page show processes at addresses of members that are none.
   void ShowUnproven() {
-    gate->SetProblem(OwnProblem::kMembers, fmt::format("{}", fmt::join(member->Problems(), "; ")));
+    auto problems = member->Problems();
+    if (const auto tls = tls::ProcessTls::OfProcess(); tls != nullptr)
+      for (std::string& problem : tls->Problems()) problems.push_back(std::move(problem));
+    gate->SetProblem(OwnProblem::kMembers, fmt::format("{}", fmt::join(problems, "; ")));
   }
 
   // Blocks until elected (returns true) or asked to end.

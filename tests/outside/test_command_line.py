@@ -64,6 +64,7 @@ class VerbTest(CommandLineTest):
             files = self.json("certificates", "init", here + "2", "--hosts", "localhost")["files"]
             self.assertEqual(len(files), 4)
             self.fails(USAGE, "certificates", "init", here + "3", "--hosts", "a/b", says="a/b")
+            self.fails(USAGE, "--master", "127.0.0.1:1", "--tls-connect", "--tls-trust", "/nowhere.pem", "status", says="/nowhere.pem")
 
     def test_cluster(self):
         status = self.json("status")

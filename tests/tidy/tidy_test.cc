@@ -30,7 +30,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"common/tls/", {"common/base/"}},
       {"common/rpc/", {"common/base/", "common/model/", "common/io/", "common/tls/"}},
       {"common/zk/", {"common/base/", "common/model/", "common/io/", "common/rpc/"}},
-      {"common/client/", {"common/base/", "common/model/", "common/io/", "common/rpc/", "common/zk/"}},
+      {"common/client/", {"common/base/", "common/model/", "common/io/", "common/tls/", "common/rpc/", "common/zk/"}},
       {"common/ops/trace/", {"common/base/", "common/model/"}},
       {"common/ops/sql/", {"common/base/"}},
       {"common/ops/page/",
