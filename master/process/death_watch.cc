@@ -110,8 +110,8 @@ void DeathWatch::Inquire(const ServerName& suspect) {
                 suspect.ToString());
     return count(&Counts::too_many);
   }
-  deps_.expire(suspect, fmt::format("its process is gone: its connection ended, and its address refuses connections "
-                                    "of this master and of {}",
+  deps_.expire(suspect, fmt::format("connection refused: its process is gone, because its connection ended and its "
+                                    "address refuses connections of this master and of {}",
                                     confirmed));
   count(&Counts::gone);
 }
