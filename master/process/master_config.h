@@ -46,9 +46,10 @@ struct MasterConfig {
   bool publish_client_znodes = false;
   bool adopt_zookeeper = false;
   bool early_detection = true;
-  bool list_steps = false;  // print the procedures' steps and end
-  bool check_root = false;  // print every check of the root and end
-  std::string replay;       // check this store's records against the step tables and end
+  bool silence_detection = false;  // has no effect without early_detection
+  bool list_steps = false;         // print the procedures' steps and end
+  bool check_root = false;         // print every check of the root and end
+  std::string replay;              // check this store's records against the step tables and end
   bool json = false;
 
   bool start_paused = false;

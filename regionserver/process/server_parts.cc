@@ -249,6 +249,10 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
                               bool major) { return host->compactor.IsCompacting(name, major); },
       .reload = options.reload,
       .probe = [this](const ServerName& asked) { return rpc::ProbeServer(*channels, asked, kProbePatience); },
+      .pulse =
+          [this](const ServerName& asked, Millis patience) {
+            return rpc::SendPulseSync(*channels, {asked.host, asked.port}, patience);
+          },
   }));
   rpc->Add(MakeClientMetaService(clock,
                                  {
