@@ -4,6 +4,7 @@
 
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "common/tls/process_tls.h"
 #include "common/zk/master_election.h"
 
 namespace ratchet::chaos {
@@ -16,6 +17,7 @@ rpc::ChannelPoolOptions PoolOptions() {
   rpc::ChannelPoolOptions options;
   options.name = "cluster-view";
   options.user = "cluster";
+  options.tls = tls::ProcessTls::OfProcess();
   options.connect_timeout = Millis(1'000);
   options.reconnect_cap = Millis(50);
   return options;

@@ -15,6 +15,8 @@
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/tls/cluster_certificates.h"
+#include "common/tls/process_tls.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -29,6 +31,7 @@ struct Flags {
   Millis timeout{60'000};
   std::int64_t lines = 20;
   bool erase = false;
+  bool tls = false;
   std::vector<std::string> words;
 };
 
@@ -90,8 +93,56 @@ Status ShowStatus(ProcessCluster& cluster) {
   return cluster.WaitServing(Millis(0));
 }
 
+// The directory exists if the cluster was made with --tls.
+std::filesystem::path Certificates(const std::filesystem::path& dir) {
+  std::error_code failed;
+  return std::filesystem::absolute(dir, failed) / "certificates";
+}
+
+bool HasTls(const std::filesystem::path& dir) {
+  std::error_code failed;
+  return std::filesystem::exists(Certificates(dir) / tls::kAuthorityFile, failed);
+}
+
+// The settings of a client of the cluster.
+Environment ClientTls(const std::filesystem::path& dir) {
+  if (!HasTls(dir)) return {};
+  return {{"RATCHET_TLS_CONNECT", "true"},
+          {"RATCHET_TLS_CERTIFICATE", Certificates(dir) / tls::kAdminFile},
+          {"RATCHET_TLS_TRUST", Certificates(dir) / tls::kAuthorityFile}};
+}
+
+// Every process of the cluster is at the same address. Flags have precedence over the variables of a client's shell.
+Status SecureNewCluster(ClusterSpec& spec) {
+  const std::filesystem::path directory = Certificates(spec.dir);
+  std::error_code failed;
+  std::filesystem::create_directories(directory.parent_path(), failed);
+  RATCHET_TRY(tls::WriteClusterCertificates(directory, {"127.0.0.1+localhost"}));
+  const std::vector<std::string> flags{"--tls=require", "--tls-connect=true",
+                                       fmt::format("--tls-certificate={}", (directory / "127.0.0.1.pem").string()),
+                                       fmt::format("--tls-trust={}", (directory / tls::kAuthorityFile).string())};
+  spec.master_flags = flags;
+  spec.server_flags = flags;
+  return Ok();
+}
+
+// Encrypts the connections that this program opens from now on.
+Status UseTls(const std::filesystem::path& dir) {
+  if (!HasTls(dir)) return Ok();
+  tls::TlsOptions options;
+  options.connect = true;
+  options.files.certificate = Certificates(dir) / tls::kAdminFile;
+  options.files.trust = Certificates(dir) / tls::kAuthorityFile;
+  RATCHET_ASSIGN(auto opened, tls::ProcessTls::Open(options, tls::TlsMaterial::Use::kClient));
+  tls::ProcessTls::SetOfProcess(std::move(opened));
+  return Ok();
+}
+
 void SayWhatNext(const ProcessCluster& cluster) {
-  Say(fmt::format("\n  {}/ratchet --zookeeper {} status", cluster.spec().bin.string(), cluster.zookeeper()));
+  std::string variables;
+  for (const auto& [name, value] : ClientTls(cluster.spec().dir)) variables += fmt::format("{}={} ", name, value);
+  Say(fmt::format("\n  {}{}/ratchet --zookeeper {} status", variables, cluster.spec().bin.string(),
+                  cluster.zookeeper()));
   Say(fmt::format("  scripts/cluster kill rs-1 --dir {0}      (status, logs, pause, resume, start, down ...)",
                   cluster.spec().dir.string()));
 }
@@ -100,6 +151,8 @@ void SayWhatNext(const ProcessCluster& cluster) {
 Status ShowEnvironment(const ProcessCluster& cluster) {
   Say(fmt::format("export PATH={}:\"$PATH\"", ShellQuoted(cluster.spec().bin.string())));
   Say(fmt::format("export RATCHET_ZOOKEEPER={}", ShellQuoted(cluster.zookeeper())));
+  for (const auto& [name, value] : ClientTls(cluster.spec().dir))
+    Say(fmt::format("export {}={}", name, ShellQuoted(value)));
   return Ok();
 }
 
@@ -142,14 +195,19 @@ Status Up(const Flags& flags) {
   if (!flags.storage.empty()) spec.storage = flags.storage;
   spec.session_timeout = flags.session;
   spec.detached = true;
+  RATCHET_TRY(UseTls(flags.dir));
   auto cluster = ProcessCluster::Attach(flags.dir);
   if (cluster.ok()) RATCHET_TRY(CheckSameSize((*cluster)->spec(), flags));
   if (!cluster.ok()) {
     if (cluster.error().code() != Code::kNotFound) return cluster.error();
     RATCHET_TRY(CheckVacant(flags.dir));
+    if (flags.tls) RATCHET_TRY(SecureNewCluster(spec));
+    RATCHET_TRY(UseTls(flags.dir));
     cluster = ProcessCluster::Create(spec);
     if (!cluster.ok()) return cluster.error();
   }
+  if (flags.tls && !HasTls(flags.dir))
+    return Error(Code::kFailedPrecondition, "the cluster was made without --tls; choose another --dir");
   RATCHET_TRY((*cluster)->KeepSettings(ShellSettings()));
   RATCHET_TRY((*cluster)->StartAll(flags.timeout));
   RATCHET_TRY(ShowStatus(**cluster));
@@ -199,6 +257,7 @@ Status Roll(ProcessCluster& cluster, const Flags& flags) {
 Status Execute(const Flags& flags) {
   const std::string& word = flags.words.front();
   if (word == "up") return Up(flags);
+  RATCHET_TRY(UseTls(flags.dir));
   RATCHET_ASSIGN(auto cluster, ProcessCluster::Attach(flags.dir));
   if (word == "down") return Down(*cluster, flags);
   if (word == "status") return ShowStatus(*cluster);
@@ -232,6 +291,9 @@ int Main(int argc, char** argv) {
   settings.AddMillis({"timeout-ms", "time limit of `up`, `down`, `stop` and each step of `rolling-restart`", {}},
                      &flags.timeout, Millis(100), Millis(3'600'000));
   settings.AddInt({"lines", "number of lines that `logs` shows of each process", {}}, &flags.lines, {1, 1'000'000});
+  settings.AddBool(
+      {"tls", "`up` makes certificates in DIR/certificates for a new cluster, whose ports require TLS", {}},
+      &flags.tls);
   settings.AddBool({"erase", "`down` also removes the directory", {}}, &flags.erase);
   settings.AllowPositionals("COMMAND", &flags.words);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;

@@ -1,6 +1,7 @@
 #include "common/client/connection.h"
 
 #include "common/base/prng.h"
+#include "common/tls/process_tls.h"
 
 namespace ratchet::client {
 namespace {
@@ -9,6 +10,7 @@ rpc::ChannelPoolOptions PoolOptions(const ConnectionOptions& options) {
   rpc::ChannelPoolOptions pool;
   pool.name = "client";
   pool.user = options.user;
+  pool.tls = tls::ProcessTls::OfProcess();
   return pool;
 }
 

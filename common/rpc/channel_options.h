@@ -9,6 +9,10 @@
 
 #include "common/rpc/channel.h"
 
+namespace ratchet::tls {
+class ProcessTls;  // common/tls/process_tls.h
+}  // namespace ratchet::tls
+
 namespace ratchet::rpc {
 
 class MemberIdentity;  // member_identity.h
@@ -32,6 +36,8 @@ struct ChannelPoolOptions {
   std::string user = "ratchet";     // effective user in the connection header
   // Proven to servers by the cluster's own processes; null: a client (S77: members only).
   std::shared_ptr<const MemberIdentity> member{};
+  // If it connects by TLS, all connections do, and none falls back to plain text. Null: plain text.
+  std::shared_ptr<const tls::ProcessTls> tls{};
   int io_threads = 1;       // at least 1
   bool cell_blocks = true;  // name KeyValueCodec in the connection header
   Millis connect_timeout{5'000};

@@ -12,6 +12,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/handshake.h"
 #include "common/rpc/member_identity.h"
+#include "common/tls/process_tls.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr std::size_t kMaxGather = 64;
 constexpr char kNoProofInTime[] = "no proof within the connect time-out";
+constexpr char kNoTlsInTime[] = "no TLS handshake within the connect time-out";
 
 constexpr std::uint32_t kMaxCallId = INT32_MAX;  // ids are signed in Java peers
 
@@ -321,15 +323,74 @@ void ClientChannel::NotConnected(const std::string& why) {
 void ClientChannel::OnConnected(std::uint64_t attempt, ErrorCode error) {
   if (connection_ != attempt) return;
   if (state_ == State::kProving) return NotConnected(kNoProofInTime);
+  if (state_ == State::kEncrypting) return NotConnected(kNoTlsInTime);
   if (state_ != State::kConnecting) return;
   if (error) return NotConnected(error.message());
   ErrorCode ignored;  // only costs latency
   socket_->set_option(Tcp::no_delay(true), ignored);
+  if (options_.tls != nullptr && options_.tls->connects())
+    BeginTls();
+  else
+    Introduce();
+  if (connection_ == attempt && socket_.has_value()) Read();
+}
+
+// The first bytes inside an encrypted connection are those of one in plain text.
+void ClientChannel::Introduce() {
   const std::string shown = std::exchange(key_in_clear_, {});
   if (options_.member != nullptr && shown.empty()) return BeginProof();
   outbox_hello_ = ClientHello(options_.user, service_, options_.cell_blocks, shown);
   Ready();
-  Read();
+}
+
+// The handshake runs on this I/O thread: a process makes few connections. There is no way back to plain text, whatever
+// the server sends.
+void ClientChannel::BeginTls() {
+  state_ = State::kEncrypting;
+  tls_ = options_.tls->context()->Connect(endpoint_.host);
+  if (const Status begun = tls_->Begin(); !begun.ok()) return NotConnected(begun.error().message());
+  Write();
+}
+
+// Returns false if the connection has ended.
+bool ClientChannel::TakeSealed(std::string_view bytes) {
+  const std::uint64_t number = connection_;
+  std::string plain;
+  const Status fed = tls_->Feed(bytes, plain);
+  if (!fed.ok()) {
+    std::string alert;
+    IgnoreResult(tls_->Seal({}, alert), "the connection ends in any case");
+    ErrorCode ignored;  // likewise
+    if (writing_.empty() && !alert.empty()) socket_->write_some(asio::buffer(alert), ignored);
+    OnReadError(fed.error().message());
+    return false;
+  }
+  capture_.ToClient(plain);
+  input_->Append(plain);
+  if (state_ == State::kEncrypting && tls_->established()) Introduce();
+  if (connection_ == number) Write();
+  return connection_ == number;
+}
+
+void ClientChannel::SealWriting() {
+  std::vector<std::string_view> parts;
+  for (const std::string& frame : writing_) {
+    capture_.ToServer(frame);
+    parts.emplace_back(frame);
+  }
+  std::string sealed;
+  // After an error the connection has failed already, or fails at its next read.
+  IgnoreResult(tls_->Seal(parts, sealed), "see above");
+  writing_.clear();
+  if (!sealed.empty()) writing_.push_back(std::move(sealed));
+}
+
+// A client that the server refuses for its certificate learns it at its first read, after its own handshake has ended.
+void ClientChannel::OnReadError(const std::string& why) {
+  if (state_ == State::kEncrypting)
+    return NotConnected(fmt::format("no TLS connection (is --tls off there?): {}", why));
+  if (tls_ != nullptr && !answered_) return NotConnected(why);
+  Disconnected(why);
 }
 
 void ClientChannel::Ready() {
@@ -343,7 +404,8 @@ void ClientChannel::Ready() {
 
 void ClientChannel::Write() {
   const bool connected = state_ == State::kConnected;
-  if ((!connected && state_ != State::kProving) || !writing_.empty()) return;
+  const bool open = connected || state_ == State::kProving || state_ == State::kEncrypting;
+  if (!open || !writing_.empty()) return;
   if (!outbox_hello_.empty()) writing_.push_back(std::exchange(outbox_hello_, {}));
   const TimePoint now = SystemClock().Now();
   std::size_t taken = 0;
@@ -357,10 +419,11 @@ void ClientChannel::Write() {
     call.frame.clear();
   }
   outbox_.erase(outbox_.begin(), outbox_.begin() + static_cast<std::ptrdiff_t>(taken));
+  if (tls_ != nullptr) SealWriting();
   if (writing_.empty()) return;
   std::vector<asio::const_buffer> buffers;
   for (const std::string& frame : writing_) {
-    capture_.ToServer(frame);
+    if (tls_ == nullptr) capture_.ToServer(frame);
     buffers.emplace_back(frame.data(), frame.size());
   }
   asio::async_write(*socket_, buffers, [self = shared_from_this(), number = connection_](ErrorCode error, std::size_t) {
@@ -376,15 +439,24 @@ void ClientChannel::Read() {
   socket_->async_read_some(asio::buffer(read_buffer_),
                            [self = shared_from_this(), number = connection_](ErrorCode error, std::size_t count) {
                              if (self->connection_ != number) return;
-                             if (error) return self->Disconnected(error.message());
+                             if (error) return self->OnReadError(error.message());
                              self->last_received_ = SystemClock().Now();
-                             const std::string_view bytes(self->read_buffer_.data(), count);
-                             self->capture_.ToClient(bytes);
-                             self->input_->Append(bytes);
-                             if (self->state_ == State::kProving) self->ConsumeProof();
-                             self->ConsumeFrames();
+                             self->OnBytes({self->read_buffer_.data(), count});
                              if (self->connection_ == number && self->socket_.has_value()) self->Read();
                            });
+}
+
+void ClientChannel::OnBytes(std::string_view bytes) {
+  if (tls_ == nullptr) {
+    capture_.ToClient(bytes);
+    input_->Append(bytes);
+  } else if (!TakeSealed(bytes)) {
+    return;
+  }
+  const std::uint64_t number = connection_;
+  if (state_ == State::kProving) ConsumeProof();
+  ConsumeFrames();
+  if (connection_ == number && tls_ != nullptr && tls_->peer_ended()) OnReadError("closed by the server");
 }
 
 void ClientChannel::ConsumeFrames() {
@@ -419,6 +491,7 @@ void ClientChannel::CloseSocket() {
   ErrorCode ignored;  // it may be closed already
   if (socket_.has_value()) socket_->close(ignored);
   socket_.reset();
+  tls_.reset();
   input_.emplace(options_.max_frame_bytes);
   outbox_hello_.clear();
   proof_.reset();
@@ -438,12 +511,12 @@ void ClientChannel::FailAll(const std::function<Error(bool sent)>& error) {
 // A member's new connection: the server proves that it is the wanted member of the cluster, then this process proves
 // itself, S123 (only a proof makes a member). Calls wait until both are done. I/O thread only.
 void ClientChannel::BeginProof() {
-  const auto proof = options_.member->BeginClient({endpoint_.host, endpoint_.port});
+  const auto proof = options_.member->BeginClient({endpoint_.host, endpoint_.port},
+                                                  tls_ == nullptr ? std::string() : tls_->MemberBinding());
   if (!proof.has_value()) return NotConnected("this process does not have its name yet");
   proof_.emplace(*proof);
   state_ = State::kProving;
   outbox_hello_ = MemberPreamble() + ClientUnit(proof_->hello());
-  Read();
   Write();
 }
 

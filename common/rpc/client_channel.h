@@ -20,6 +20,7 @@
 #include "common/rpc/frame.h"
 #include "common/rpc/io_threads.h"
 #include "common/rpc/member_proof.h"
+#include "common/tls/tls_session.h"
 
 namespace ratchet::rpc {
 
@@ -50,8 +51,9 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
     bool sent = false;
     bool lost = false;  // by the hook, which acts as the network
   };
-  // kProving: connected; this process and the server prove to each other that they are members.
-  enum class State : std::uint8_t { kIdle, kConnecting, kProving, kConnected, kStopped };
+  // kEncrypting: connected; in the TLS handshake. kProving: this process and the server prove to each other that they
+  // are members.
+  enum class State : std::uint8_t { kIdle, kConnecting, kEncrypting, kProving, kConnected, kStopped };
 
   void DrainInbox();
   void Begin(std::shared_ptr<PendingCall> call);
@@ -60,6 +62,12 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   void OnResolved(std::uint64_t attempt, const Result<NameResolver::Addresses>& found);
   void OnConnected(std::uint64_t attempt, ErrorCode error);
   void NotConnected(const std::string& why);
+  void BeginTls();
+  [[nodiscard]] bool TakeSealed(std::string_view bytes);
+  void SealWriting();
+  void Introduce();
+  void OnBytes(std::string_view bytes);
+  void OnReadError(const std::string& why);
   void Ready();
   void BeginProof();
   void ConsumeProof();
@@ -109,6 +117,7 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   TimePoint retry_at_{};
   Prng prng_;
   Capture capture_;
+  std::unique_ptr<tls::TlsSession> tls_;  // of this connection; null: plain text
   std::optional<FrameBuffer> input_;
   std::string read_buffer_;
   TimePoint last_received_{};

@@ -57,13 +57,16 @@ bool MemberIdentity::Holds(std::string_view key_id) const {
   return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) { return key.key.id == key_id; });
 }
 
-std::optional<MemberClientProof> MemberIdentity::BeginClient(HostPort wanted) const {
+std::optional<MemberClientProof> MemberIdentity::BeginClient(HostPort wanted, std::string binding) const {
   const ServerName own = name();
   if (own.empty()) return std::nullopt;
-  return MemberClientProof({kMemberVersion, RandomBytes(kNonceBytes), role_, own}, std::move(wanted), keys());
+  return MemberClientProof({kMemberVersion, RandomBytes(kNonceBytes), role_, own}, std::move(wanted), keys(),
+                           std::move(binding));
 }
 
-MemberServerProof MemberIdentity::BeginServer() const { return {name(), RandomBytes(kNonceBytes), keys()}; }
+MemberServerProof MemberIdentity::BeginServer(std::string binding) const {
+  return {name(), RandomBytes(kNonceBytes), keys(), std::move(binding)};
+}
 
 bool MemberIdentity::ShowsInClear(const std::string& key) const {
   const ProofPolicy policy = policy_.Get();

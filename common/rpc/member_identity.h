@@ -38,9 +38,10 @@ class MemberIdentity {
   // True once after a proof has failed, here or at the other end: the keys may have changed.
   [[nodiscard]] bool TakeDoubt() const { return doubt_.exchange(false); }
 
-  // The client's side of a connection to `wanted`; nullopt while there is no name.
-  [[nodiscard]] std::optional<MemberClientProof> BeginClient(HostPort wanted) const;
-  [[nodiscard]] MemberServerProof BeginServer() const;
+  // The client's side of a connection to `wanted`; nullopt while there is no name. `binding`: of the TLS connection;
+  // empty without TLS.
+  [[nodiscard]] std::optional<MemberClientProof> BeginClient(HostPort wanted, std::string binding = {}) const;
+  [[nodiscard]] MemberServerProof BeginServer(std::string binding = {}) const;
   // The key to show to a server that knows no proof; empty: none is shown.
   [[nodiscard]] std::string KeyInClear() const;
   [[nodiscard]] bool TakesInClear(std::string_view shown) const;

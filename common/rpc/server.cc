@@ -184,6 +184,7 @@ void RpcServer::Impl::Stop(bool keep_addresses) {
   if (io == nullptr) return;
   io->Flush();  // the last answers, e.g. to the request to stop
   shared.gate->Close();
+  shared.handshakes.Stop();
   io->Stop();
   doors.clear();
   io.reset();

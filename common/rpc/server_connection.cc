@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "common/base/gathering.h"
 #include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
@@ -89,6 +90,7 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
 }
 
 ServerConnection::~ServerConnection() {
+  if (tls_ != nullptr) EndHandshake();
   shared_.connections.Remove(this);
   if (!counted_version_.empty()) shared_.versions.Remove(counted_version_);
   if (member_.has_value()) shared_.options.member->Left(id_);
@@ -148,8 +150,12 @@ void ServerConnection::OnReadable() {
       continue;
     }
     const std::string_view bytes(scratch.data(), count);
-    capture_.ToServer(bytes);
-    input_.Append(bytes);
+    if (tls_ == nullptr) {
+      capture_.ToServer(bytes);
+      input_.Append(bytes);
+    } else if (!TakeSealed(bytes)) {
+      return;
+    }
     Consume();
     if (!AccountInput()) {
       Refuse(RemoteError(exception::kCallQueueTooBig, "too many unfinished requests; try again later"));
@@ -157,6 +163,8 @@ void ServerConnection::OnReadable() {
       continue;
     }
     if (paused_.load()) return;  // Resume continues
+    if (tls_ != nullptr && tls_->session->peer_ended()) return Close();
+    if (count < scratch.size()) break;  // the socket is empty, or becomes readable again
   }
   WaitReadable();
 }
@@ -188,6 +196,7 @@ void ServerConnection::Consume() {
         RefuseTooBig();
         more = false;
         break;
+      case Phase::kHandshake:
       case Phase::kLinger:
       case Phase::kClosed: more = false; break;
     }
@@ -196,6 +205,7 @@ void ServerConnection::Consume() {
 
 bool ServerConnection::ConsumePreamble() {
   LimitSetup();
+  if (shared_.options.tls != nullptr && tls_ == nullptr && !ChooseTransport()) return false;
   std::string bytes;
   if (!input_.CutBytes(kPreambleBytes, bytes)) return false;
   auto preamble = ReadPreamble(bytes);
@@ -382,7 +392,7 @@ void ServerConnection::BeginProof() {
     const Error none = RemoteError(exception::kBadAuth, "this process offers no proof of membership");
     return Refuse(none);
   }
-  proof_.emplace(shared_.options.member->BeginServer());
+  proof_.emplace(shared_.options.member->BeginServer(MemberBinding()));
   phase_ = Phase::kProof;
 }
 
@@ -405,6 +415,7 @@ bool ServerConnection::ConsumeProof() {
   member_ = proof_->peer();
   proof_.reset();
   shared_.options.member->Joined(id_, member_->name);
+  if (tls_ != nullptr) shared_.handshakes.NoteMember(tls_->address);
   RATCHET_LOG(kDebug, "connection from {}: {} {}", peer_, MemberRoleName(member_->role), member_->name.ToString());
   phase_ = Phase::kHeader;
   return true;
@@ -455,7 +466,12 @@ void ServerConnection::Send(SplitFrame frame) {
     if (!frame.cells.empty()) outbox_.push_back(std::move(frame.cells));
     if (!std::exchange(writes_, true)) (lingers_ ? on_loop : at_once) = true;
   }
-  if (at_once) WriteAtOnce();
+  if (at_once && !Gathering::Add([gate = shared_.gate, weak = weak_from_this()] {
+        gate->WhileOpen([&weak] {
+          if (const auto self = weak.lock()) self->WriteAtOnce();
+        });
+      }))
+    WriteAtOnce();
   if (on_loop) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
   if (total > shared_.options.max_unsent_total_bytes && !RATCHET_MUTANT("rpc.bound_each_connection_only"))
     shared_.connections.CutLargest(counters_->unsent_bytes, shared_.options.max_unsent_total_bytes);
@@ -520,7 +536,7 @@ ServerConnection::Wrote ServerConnection::WriteSome() {
   auto left = static_cast<std::size_t>(sent);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t size = std::min(left, parts[i].iov_len);
-    capture_.ToClient({static_cast<const char*>(parts[i].iov_base), size});
+    if (tls_ == nullptr) capture_.ToClient({static_cast<const char*>(parts[i].iov_base), size});
     left -= size;
     written_of_part_ += size;
     if (written_of_part_ < writing_[written_parts_].size()) break;
@@ -544,12 +560,12 @@ void ServerConnection::WriteAtOnce() {
     if (writing_.empty()) {
       const MutexLock lock(mutex_);
       if (lingers_) break;
-      if (outbox_.empty()) {
+      if (!HasWork()) {
         writes_ = false;
         return;
       }
-      writing_.swap(outbox_);
     }
+    if (tls_ != nullptr && !SealSome()) break;
     const Wrote wrote = WriteSome();
     if (wrote == Wrote::kNotNow || wrote == Wrote::kBroken) break;
   }
@@ -558,14 +574,14 @@ void ServerConnection::WriteAtOnce() {
 
 void ServerConnection::Write() {
   if (phase_ == Phase::kClosed) return;  // no byte is written from here on
+  bool work = true;
   if (writing_.empty()) {
     const MutexLock lock(mutex_);
-    if (outbox_.empty())
-      writes_ = false;
-    else
-      writing_.swap(outbox_);
+    work = HasWork();
+    if (!work) writes_ = false;
   }
-  if (writing_.empty()) {
+  if (work && tls_ != nullptr && !SealSome()) return Close();
+  if (!work) {
     if (phase_ == Phase::kLinger) {
       ErrorCode ignored;  // the peer may have closed already
       socket_.shutdown(Tcp::socket::shutdown_send, ignored);
@@ -600,8 +616,11 @@ void ServerConnection::Resume() {
 
 // A client that begins its introduction and does not finish it is closed.
 void ServerConnection::LimitSetup() {
-  if (timer_ != nullptr || input_.size() == 0) return;
-  timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), shared_.options.setup_timeout);
+  if (timer_ == nullptr && input_.size() > 0) CloseUnlessSetUpWithin(shared_.options.setup_timeout);
+}
+
+void ServerConnection::CloseUnlessSetUpWithin(Millis patience) {
+  timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), patience);
   timer_->async_wait([weak = weak_from_this()](ErrorCode error) {
     const auto self = weak.lock();
     if (error || self == nullptr || self->phase_ == Phase::kRequests) return;
@@ -633,6 +652,7 @@ void ServerConnection::Close() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
   timer_.reset();
+  if (tls_ != nullptr) EndHandshake();
   std::vector<std::string> dropped;
   {
     MutexLock lock(mutex_);

@@ -20,6 +20,8 @@
 #include "common/rpc/handler_pool.h"
 #include "common/rpc/handshake.h"
 #include "common/rpc/member_proof.h"
+#include "common/rpc/tls_handshakes.h"
+#include "common/tls/tls_session.h"
 
 namespace ratchet::rpc {
 
@@ -73,7 +75,8 @@ class ConnectionList {
 // The state that all connections of a server share. Constant after Start, except members that are thread-safe
 // themselves.
 struct ServerShared {
-  explicit ServerShared(ServerOptions server_options) : options(std::move(server_options)), pool(options) {
+  explicit ServerShared(ServerOptions server_options)
+      : options(std::move(server_options)), pool(options), handshakes(options.name) {
     counters->watch = options.watch;
     counters->most_messages = options.max_request_messages;
   }
@@ -84,6 +87,19 @@ struct ServerShared {
   ConnectionList connections;
   ClientVersions versions;
   HandlerPool pool;
+  TlsHandshakes handshakes;
+  std::atomic<std::int64_t> next_tls_line{0};  // of refused connections in the log, in ms of the clock
+};
+
+// The part of an encrypted connection that one in plain text does not have.
+struct ServerTls {
+  std::unique_ptr<tls::TlsSession> session;
+  std::string address;
+  bool in_handshake = true;                      // has a place among TlsHandshakes
+  std::unique_ptr<asio::steady_timer> expiry{};  // of the client's certificate
+  // For the writing thread: parts taken from the outbox, and the number of bytes of the first one that are sealed.
+  std::deque<std::string> sealing{};
+  std::size_t sealed_of_first = 0;
 };
 
 // Bytes are read into a scratch buffer of the thread, so an idle connection holds none. All members are touched on the
@@ -123,12 +139,26 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   }
 
  private:
-  enum class Phase : std::uint8_t { kPreamble, kProof, kHeader, kRequests, kTooBig, kLinger, kClosed };
+  enum class Phase : std::uint8_t { kPreamble, kHandshake, kProof, kHeader, kRequests, kTooBig, kLinger, kClosed };
 
   void WaitReadable();
   void OnReadable();
   void Consume();
   [[nodiscard]] bool ConsumePreamble();
+  // server_tls.cc
+  [[nodiscard]] bool ChooseTransport();
+  void BeginTls();
+  void Handshake(std::string bytes);
+  void OnHandshake(const Status& fed, std::string plain);
+  void EndHandshake();
+  void LimitToCertificate();
+  [[nodiscard]] bool TakeSealed(std::string_view bytes);
+  void RefuseTls(const std::string& why);
+  void SendTlsOutput();
+  [[nodiscard]] bool HasWork() REQUIRES(mutex_);
+  [[nodiscard]] bool SealSome();
+  [[nodiscard]] std::string MemberBinding() const;
+
   void BeginProof();
   [[nodiscard]] bool ConsumeProof();
   void RefuseProof(const Error& error);
@@ -154,6 +184,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void ForgetInput();
   void Resume();
   void LimitSetup();
+  void CloseUnlessSetUpWithin(Millis patience);
   void Linger();
   void Close();
 
@@ -170,6 +201,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   std::string peer_;
   Phase phase_ = Phase::kPreamble;
   FrameBuffer input_;
+  std::unique_ptr<ServerTls> tls_;          // null: plain text; set before the first answer
   std::size_t accounted_input_ = 0;         // the part of it in the server's sum
   std::optional<MemberServerProof> proof_;  // until it is complete
   std::optional<MemberPeer> member_;        // proven

@@ -13,6 +13,10 @@
 #include "common/rpc/call_watch.h"
 #include "common/rpc/service.h"
 
+namespace ratchet::tls {
+class ProcessTls;  // common/tls/process_tls.h
+}  // namespace ratchet::tls
+
 namespace ratchet::rpc {
 
 class MemberIdentity;  // member_identity.h
@@ -53,6 +57,8 @@ struct ServerOptions {
   // This process's identity, to which members prove theirs (S77: members only; S123: only a proof makes a member).
   // Null: no connection counts as one of a cluster member.
   std::shared_ptr<const MemberIdentity> member{};
+  // This process's certificate and modes. Null: plain text only.
+  std::shared_ptr<const tls::ProcessTls> tls{};
   // Called when a connection has ended; its number is the one of CallContext. Called on an I/O thread: must not wait.
   std::function<void(std::uint64_t connection)> connection_ended{};
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.

@@ -81,12 +81,11 @@ bool IsRetried(const Error& error) {
 }
 
 bool IsOfTheMoment(const Error& error) {
-  if (RATCHET_MUTANT("master.final_for_the_moment")) return false;
   switch (error.code()) {
     case Code::kIo:
     case Code::kTimeout:
     case Code::kUnavailable:
-    case Code::kResourceExhausted: return true;
+    case Code::kResourceExhausted: return !RATCHET_MUTANT("master.final_for_the_moment");
     default: return false;
   }
 }

@@ -72,8 +72,8 @@ SettlementState Membership::SettlementOf(const ServerName& server, bool meta) co
   if (it == nodes_.end()) return SettlementState::kSettled;
   const Node& node = it->second;
   if (node.phase == ServerPhase::kOnline) return SettlementState::kServes;
-  if (RATCHET_MUTANT("master.settle_at_crash")) return SettlementState::kSettled;
-  if (node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split)) return SettlementState::kSettled;
+  const bool is_split = node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split);
+  if (is_split || RATCHET_MUTANT("master.settle_at_crash")) return SettlementState::kSettled;
   return SettlementState::kAwait;
 }
 

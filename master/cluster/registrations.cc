@@ -106,13 +106,14 @@ std::uint64_t Registrations::GreatestStartCode(const ServerName& server) const {
 
 std::string Registrations::ClaimStartCode(const ServerName& server) {
   const PartLock lock(mutex_);
-  if (RATCHET_MUTANT("master.record_late_registration")) return {};
   const std::uint64_t greatest = GreatestAt(AddressKey(server));
-  if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) {
+  if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code") &&
+      !RATCHET_MUTANT("master.record_late_registration")) {
     return fmt::format("has a start code that is not above {}, which registered at its address meanwhile", greatest);
   }
   const auto it = registering_.find(server);
-  if (it != registering_.end() && it->second.abandoned) return "its registration in ZooKeeper is gone";
+  const bool abandoned = it != registering_.end() && it->second.abandoned;
+  if (abandoned && !RATCHET_MUTANT("master.record_late_registration")) return "its registration in ZooKeeper is gone";
   start_codes_[AddressKey(server)] = server.start_code;
   return {};
 }
@@ -180,7 +181,8 @@ Registrations::ForgottenStartCodes Registrations::ForgetStartCodes(const ServerN
   for (std::size_t i = 0; i < count; ++i) {
     forgotten_.addresses.push_back(old[i].second);
     start_codes_.erase(old[i].second);
-    if (!RATCHET_MUTANT("master.forget_without_floor")) start_code_floor_ = std::max(start_code_floor_, old[i].first);
+    if (old[i].first > start_code_floor_ && !RATCHET_MUTANT("master.forget_without_floor"))
+      start_code_floor_ = old[i].first;
   }
   forgotten_.floor = start_code_floor_;
   forgets_ = server;

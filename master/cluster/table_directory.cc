@@ -12,8 +12,8 @@
 namespace ratchet::master {
 
 std::string TableDirectoryName(const TableName& table, ProcId creator) {
-  if (RATCHET_MUTANT("master.reuse_directory")) creator = ProcId(1);
-  return table.ns + "/" + table.qualifier + "." + std::to_string(creator.value());
+  const std::uint64_t id = RATCHET_MUTANT("master.reuse_directory") ? 1 : creator.value();
+  return table.ns + "/" + table.qualifier + "." + std::to_string(id);
 }
 
 ProcId CreatorOf(const std::string& table_directory) {
@@ -130,8 +130,8 @@ void TableDirectory::SetSchema(const TableName& table, const std::string& direct
 std::uint64_t TableDirectory::RecordLockGrant(const TableName& table, ProcId pid, bool deletes) {
   const PartLock lock(mutex_);
   // Earlier versions derived numbers from the pid; the new number exceeds those too.
-  std::uint64_t first = std::max(greatest_ + 1, pid.value() * kTableChanges);
-  if (RATCHET_MUTANT("master.numbers_by_submission")) first = pid.value() * kTableChanges;
+  std::uint64_t first = pid.value() * kTableChanges;
+  if (first <= greatest_ && !RATCHET_MUTANT("master.numbers_by_submission")) first = greatest_ + 1;
   greatest_ = std::max(greatest_, first + kTableChanges - 1);
   lock_grants_.insert_or_assign(table, TableLockGrant{pid, first, deletes});
   return first;

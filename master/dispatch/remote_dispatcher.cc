@@ -26,22 +26,20 @@ SendOutcome OutcomeOf(const Error& error) {
 }  // namespace
 
 OrderRank RankOf(const Order& order) {
-  if (RATCHET_MUTANT("dispatch.bulk_is_urgent")) {
-    const auto* open = std::get_if<OpenOrder>(&order);
-    const auto* close = std::get_if<CloseOrder>(&order);
-    if (open == nullptr && close == nullptr) return OrderRank::kUrgent;
-  }
   struct Visitor {
     OrderRank operator()(const OpenOrder& open) const { return OfTransition(open.region); }
     OrderRank operator()(const CloseOrder& close) const { return OfTransition(close.region); }
     OrderRank operator()(const SplitLogOrder&) const { return OrderRank::kUrgent; }
-    OrderRank operator()(const FlushOrder&) const { return OrderRank::kBulk; }
-    OrderRank operator()(const CompactOrder&) const { return OrderRank::kBulk; }
-    OrderRank operator()(const BuildOrder&) const { return OrderRank::kBulk; }
-    OrderRank operator()(const CopyOrder&) const { return OrderRank::kBulk; }
+    OrderRank operator()(const FlushOrder&) const { return OfBulk(); }
+    OrderRank operator()(const CompactOrder&) const { return OfBulk(); }
+    OrderRank operator()(const BuildOrder&) const { return OfBulk(); }
+    OrderRank operator()(const CopyOrder&) const { return OfBulk(); }
     OrderRank operator()(const RefreshPeersOrder&) const { return OrderRank::kNormal; }
     static OrderRank OfTransition(const RegionInfo& region) {
       return region.IsMeta() ? OrderRank::kUrgent : OrderRank::kNormal;
+    }
+    static OrderRank OfBulk() {
+      return RATCHET_MUTANT("dispatch.bulk_is_urgent") ? OrderRank::kUrgent : OrderRank::kBulk;
     }
   };
   return std::visit(Visitor{}, order);

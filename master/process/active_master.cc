@@ -435,7 +435,10 @@ void ActiveMaster::CompareWithLiveServers() {
   std::set<ServerName> names;
   if (live.ok()) names.insert(live->begin(), live->end());
   for (const ServerName& server : online) {
-    if (!names.contains(server)) parts_->logic.server_manager.Expire(server, "its registration in ZooKeeper is gone");
+    if (names.contains(server)) continue;
+    parts_->logic.server_manager.Expire(server, parts_->logic.servers.WasLeaving(server)
+                                                    ? "goodbye: it was asked to stop, and has left ZooKeeper"
+                                                    : "session ended: its registration in ZooKeeper is gone");
   }
   for (const ServerName& server : registering) {
     if (!names.contains(server)) parts_->logic.registrations.Abandon(server);

@@ -78,6 +78,12 @@ bool DeathWatch::Pause(Millis duration) {
   return false;
 }
 
+bool DeathWatch::Believe() {
+  const std::size_t servers = deps_.online().size();
+  const MutexLock lock(mutex_);
+  return mass_.Believe(deps_.clock.Now(), servers);
+}
+
 void DeathWatch::Inquire(const ServerName& suspect) {
   const auto count = [this](std::uint64_t Counts::*of) {
     const MutexLock lock(mutex_);
@@ -96,8 +102,7 @@ void DeathWatch::Inquire(const ServerName& suspect) {
                 suspect.ToString());
     return count(&Counts::no_finding);
   }
-  const std::vector<ServerName> online = deps_.online();
-  std::string confirmed = ConfirmDeath(suspect, online, deps_.ask);
+  std::string confirmed = ConfirmDeath(suspect, deps_.online(), deps_.ask);
   if (RATCHET_MUTANT("master.believe_own_probe")) confirmed = "no other server";
   if (confirmed.empty()) {
     RATCHET_LOG(kInfo, "{} refuses connections of this master; no other server confirms it, so ZooKeeper decides",
@@ -105,13 +110,13 @@ void DeathWatch::Inquire(const ServerName& suspect) {
     return count(&Counts::not_confirmed);
   }
   if (!is_online()) return;
-  if (!mass_.Believe(deps_.clock.Now(), online.size())) {
+  if (!Believe()) {
     RATCHET_LOG(kWarn, "{} seems dead, but too many servers seem dead at once, so ZooKeeper decides",
                 suspect.ToString());
     return count(&Counts::too_many);
   }
-  deps_.expire(suspect, fmt::format("its process is gone: its connection ended, and its address refuses connections "
-                                    "of this master and of {}",
+  deps_.expire(suspect, fmt::format("connection refused: its process is gone, because its connection ended and its "
+                                    "address refuses connections of this master and of {}",
                                     confirmed));
   count(&Counts::gone);
 }

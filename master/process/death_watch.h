@@ -60,6 +60,8 @@ class DeathWatch {
   void HeardFrom(const ServerName& server, std::uint64_t connection);
   // Does not wait.
   void ConnectionEnded(std::uint64_t connection);
+  // The mass rule, which counts all early findings. Returns true if one more finding may be believed now.
+  [[nodiscard]] bool Believe();
   // Waits for the probe that is in progress.
   void Stop();
 
@@ -80,7 +82,7 @@ class DeathWatch {
   std::map<ServerName, std::uint64_t> newest_ GUARDED_BY(mutex_);
   Counts counts_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
-  MassRule mass_;  // touched by the thread only
+  MassRule mass_ GUARDED_BY(mutex_);
   TaskThread inquiries_{"death-watch", kMostWaiting};
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/setting_value.h"
+#include "common/tls/process_tls.h"
 
 namespace ratchet::master {
 
@@ -25,6 +26,7 @@ rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
   queue(rpc::QueueClass::kMemberMeta, 1);
   options.max_request_messages = static_cast<std::size_t>(config.max_request_messages);
   options.member = std::move(member);
+  options.tls = tls::ProcessTls::OfProcess();
   return options;
 }
 

@@ -47,6 +47,7 @@ int Run(int argc, char* const* argv) {
       },
       [&reloadable] {
         ReopenLogOnRequest();
+        tls::ProcessTls::LookAtFilesOfProcess();
         if (Settings* const now = reloadable) IgnoreResult(ReloadSettings(*now, "SIGHUP"), "see the log");
       });
 
@@ -93,6 +94,11 @@ int Run(int argc, char* const* argv) {
   }
   if (const Status opened = OpenLog({LogLevelOf(config.log_level), config.log_file}); !opened.ok()) {
     std::fprintf(stderr, "ratchet-master: --log-file: %s\n", opened.error().message().c_str());
+    return exit_code::kUsage;
+  }
+  if (const Status opened = tls::ProcessTls::OpenForProcess(settings, config.tls, tls::TlsMaterial::Use::kMember);
+      !opened.ok()) {
+    std::fprintf(stderr, "ratchet-master: TLS: %s\n", opened.error().message().c_str());
     return exit_code::kUsage;
   }
   reloadable = &settings;

@@ -83,6 +83,7 @@ void BindPlace(Settings& settings, MasterConfig& config) {
        "required (never); auto (only if that key was made by such a version).",
        {}},
       &config.member_proof, Presence::kOptional, {"auto", "accept", "required"});
+  tls::TlsOptions::Bind(settings, config.tls);
   settings.AddBool({"start-again",
                     "Restart automatically, as a new master, after a lost session, a fence or hanging storage; false "
                     "if a supervisor restarts it.",
@@ -103,6 +104,11 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     "server.",
                     {}},
                    &config.early_detection);
+  settings.AddBool({"silence-detection",
+                    "Recover a region server before its ZooKeeper session ends, when it answers neither this master "
+                    "nor two other servers: its process is stopped, or its network is cut. Needs --early-detection.",
+                    {}},
+                   &config.silence_detection);
   settings.AddBool({"adopt-zookeeper",
                     "Assign this ZooKeeper node to the cluster of --root although it has another cluster's id, or "
                     "none, after a loss of ZooKeeper. Use it once, then omit it.",

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/config.h"
 #include "common/rpc/proof_policy.h"
+#include "common/tls/process_tls.h"
 #include "master/dispatch/dispatch_options.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
@@ -43,14 +44,16 @@ struct MasterConfig {
   std::string storage_proof = "detect";
   std::string member_proof = "auto";
   Live<rpc::ProofPolicy> proof_policy{rpc::ProofPolicy::kByKey};  // as member_proof says
+  tls::TlsOptions tls;
   bool start_again = true;
   bool allow_fault_points = false;
   bool publish_client_znodes = false;
   bool adopt_zookeeper = false;
   bool early_detection = true;
-  bool list_steps = false;  // print the procedures' steps and end
-  bool check_root = false;  // print every check of the root and end
-  std::string replay;       // check this store's records against the step tables and end
+  bool silence_detection = false;  // has no effect without early_detection
+  bool list_steps = false;         // print the procedures' steps and end
+  bool check_root = false;         // print every check of the root and end
+  std::string replay;              // check this store's records against the step tables and end
   bool json = false;
 
   bool start_paused = false;

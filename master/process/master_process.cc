@@ -23,6 +23,7 @@
 #include "common/rpc/member_key_file.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "common/rpc/pulse.h"
 #include "common/rpc/server.h"
 #include "common/rpc/server_probe.h"
 #include "common/zk/cluster_place.h"
@@ -44,6 +45,7 @@
 #include "master/process/own_root.h"
 #include "master/process/refusal.h"
 #include "master/process/send_stop.h"
+#include "master/process/silence_watch.h"
 #include "master/process/step_list.h"
 #include "master/process/trace_file.h"
 #include "master/rpc/master_services.h"
@@ -59,6 +61,7 @@ constexpr Millis kCompareTimeout{5'000};
 constexpr Millis kReachTimeout{2'000};
 constexpr Millis kProbePatience{100};
 constexpr Millis kPulseTimeout{1'000};
+constexpr Millis kLongestSilence{10'000};
 constexpr Millis kSecondOpinionTimeout{1'000};
 constexpr Millis kLookAtPlaceAgain{200};
 constexpr Millis kLeaveZooKeeper{2'000};
@@ -70,6 +73,7 @@ struct MasterProcess::Impl {
 
   ~Impl() {
     if (active_watch != nullptr) active_watch->Stop();  // its thread uses the election, which ends before it
+    if (silence != nullptr) silence->Stop();            // its thread uses the parts of the active master
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -89,6 +93,8 @@ struct MasterProcess::Impl {
   LoadBook loads;
   std::unique_ptr<ServiceEnv> service_env;
   std::unique_ptr<DeathWatch> deaths;  // null: ZooKeeper alone decides
+  std::unique_ptr<rpc::ChannelPool> pulse_channels;
+  std::unique_ptr<SilenceWatch> silence;  // null: silence is left to ZooKeeper
   std::unique_ptr<rpc::RpcServer> server;
   std::unique_ptr<zk::ZkSession> session;
   std::unique_ptr<MasterPage> page;
@@ -203,6 +209,12 @@ struct MasterProcess::Impl {
     pool.name = "master-out";
     pool.user = "master";
     pool.member = member;
+    pool.tls = tls::ProcessTls::OfProcess();
+    if (config.early_detection && config.silence_detection) {
+      rpc::ChannelPoolOptions pulses = pool;  // orders and pulses do not delay each other
+      pulses.name = "master-pulse";
+      pulse_channels = std::make_unique<rpc::ChannelPool>(std::move(pulses));
+    }
     channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
     return true;
   }
@@ -261,20 +273,53 @@ struct MasterProcess::Impl {
 
   void WatchForDeaths(rpc::ServerOptions& options) {
     DeathWatch::Deps deps{clock};
-    deps.online = [this] {
-      const auto parts = gate->Admit(Need::kWorkers);
-      return parts.ok() ? parts->logic->servers.Online() : std::vector<ServerName>();
-    };
+    deps.online = [this] { return OnlineServers(); };
     deps.probe = Prober();
     deps.ask = AskOthers();
-    deps.expire = [this](const ServerName& dead, const std::string& why) {
-      if (const auto parts = gate->Admit(Need::kWorkers); parts.ok()) parts->logic->server_manager.Expire(dead, why);
-    };
+    deps.expire = [this](const ServerName& dead, const std::string& why) { Expire(dead, why); };
     deaths = std::make_unique<DeathWatch>(std::move(deps));
     service_env->heard_from = [this](const ServerName& from, std::uint64_t connection) {
       deaths->HeardFrom(from, connection);
     };
     options.connection_ended = [this](std::uint64_t connection) { deaths->ConnectionEnded(connection); };
+  }
+
+  // Empty while this master is not active.
+  std::vector<ServerName> OnlineServers() const {
+    const auto parts = gate->Admit(Need::kWorkers);
+    return parts.ok() ? parts->logic->servers.Online() : std::vector<ServerName>();
+  }
+
+  void Expire(const ServerName& dead, const std::string& why) {
+    if (const auto parts = gate->Admit(Need::kWorkers); parts.ok()) parts->logic->server_manager.Expire(dead, why);
+  }
+
+  void WatchForSilence() {
+    SilenceWatch::Deps deps{clock};
+    deps.online = [this] { return OnlineServers(); };
+    deps.pulse = [this](const ServerName& asked, SilenceWatch::Done done) {
+      rpc::SendPulse(*pulse_channels, {asked.host, asked.port}, kLongestSilence, std::move(done));
+    };
+    deps.ask_self = [this](const ServerName& asked, SilenceWatch::Done done) {
+      rpc::SendPulse(*channels, {asked.host, asked.port}, SilenceJudge::kPatience, std::move(done));
+    };
+    deps.ask_other = [this](const ServerName& other, const ServerName& suspect, SilenceWatch::Done done) {
+      hbase::pb::ProbeServerRequest request;
+      ToProto(suspect, *request.mutable_server());
+      request.set_silence_ms(static_cast<std::uint32_t>(SilenceJudge::kPatience.count()));
+      rpc::CallOptions options;
+      options.timeout = SilenceJudge::kAnswersWithin;
+      channels->Call(methods::kProbeServer, {other.host, other.port}, request, std::move(options),
+                     [done = std::move(done)](const auto& reply) {
+                       const bool silent =
+                           reply.ok() && reply->message.verdict() == hbase::pb::ProbeServerResponse::SILENT;
+                       done(silent ? rpc::PulseEnd::kSilent : rpc::PulseEnd::kUnclear);
+                     });
+    };
+    deps.believe = [this] { return deaths->Believe(); };
+    deps.expire = [this](const ServerName& silent, const std::string& why) { Expire(silent, why); };
+    silence = std::make_unique<SilenceWatch>(std::move(deps));
+    silence->Start();
   }
 
   void WatchTheActiveMaster() {
@@ -394,6 +439,7 @@ struct MasterProcess::Impl {
     election = std::make_unique<zk::MasterElection>(*session, paths, zk::MasterNode{self, page->shown_port()},
                                                     std::move(callbacks));
     if (config.early_detection) WatchTheActiveMaster();
+    if (pulse_channels != nullptr) WatchForSilence();
     election->Start();
     session->Post([this] {
       IgnoreResult(zk::ForgetOwnRefusedStart(*session, paths, RefusalStart(config)), "shown until a master leads");
@@ -408,7 +454,10 @@ struct MasterProcess::Impl {
 
   // S123 (only a proof makes a member): the status and the page show processes at addresses of members that are none.
   void ShowUnproven() {
-    gate->SetProblem(OwnProblem::kMembers, fmt::format("{}", fmt::join(member->Problems(), "; ")));
+    auto problems = member->Problems();
+    if (const auto tls = tls::ProcessTls::OfProcess(); tls != nullptr)
+      for (std::string& problem : tls->Problems()) problems.push_back(std::move(problem));
+    gate->SetProblem(OwnProblem::kMembers, fmt::format("{}", fmt::join(problems, "; ")));
   }
 
   // Follows cluster.key; the active master keeps the nodes' rights as --zk-acl says. On the session's thread.
@@ -555,11 +604,13 @@ struct MasterProcess::Impl {
     gate->Stopping();
     if (page != nullptr) page->Stop();
     if (storage != nullptr) storage->Stop();
+    if (silence != nullptr) silence->Stop();
     if (deaths != nullptr) deaths->Stop();
     if (active_watch != nullptr) active_watch->Stop();
     if (active != nullptr) active->Stop();
     trace.reset();  // after the parts that add to it
     server->Stop();
+    if (pulse_channels != nullptr) pulse_channels->Stop();
     channels->Stop();
     if (election != nullptr) election->Stop();
     static_cast<void>(LeaveZooKeeper());

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "common/base/mutant.h"
 #include "common/base/part_lock.h"
 #include "master/cluster/membership.h"
 #include "master/procedures/core/master_env.h"
@@ -129,7 +128,6 @@ OnlineWatch::Findings OnlineWatch::Look(const ServerName& server, const RegionLi
 }
 
 bool OnlineWatch::AllHaveSaid(const RegionNode& node) {
-  if (RATCHET_MUTANT("reconciler.assign_unplaced")) return true;
   const std::vector<ServerName> online = env_.servers.Online();
   if (env_.servers.AnyDead()) return false;
   const PartLock lock(mutex_);

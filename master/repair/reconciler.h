@@ -16,30 +16,14 @@
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
-#include "common/base/part_lock.h"
-#include "common/base/strong_id.h"
 #include "common/model/server_name.h"
 #include "master/repair/meta_comparison.h"
 #include "master/repair/online_watch.h"
+#include "master/repair/repair_runner.h"
+#include "master/repair/sweep.h"
 #include "master/repair/table_survey.h"
 
-namespace ratchet::procedure {
-class Procedure;
-}
-
 namespace ratchet::master {
-
-struct MasterEnv;
-class ServerManager;
-struct RegionNode;
-
-// One finding; the list is bounded, newest last.
-struct ReconcilerFinding {
-  std::int64_t at_ms = 0;
-  ServerName server;    // without a host if no server is concerned
-  std::string encoded;  // empty if no single region is concerned
-  std::string what;     // the inconsistency and the repair
-};
 
 class Reconciler {
  public:
@@ -64,7 +48,7 @@ class Reconciler {
   //    servers for unplaced regions);
   //  - a descriptor that could not be read is read again (S68: unreadable schema is an error);
   //  - a split or merged region that is no longer needed is removed (catalog_janitor.h).
-  // It submits no second procedure for a repair before the first has ended. Each call looks only at candidates for
+  // TakeSweepSnapshot reads the facts, Diff decides, and RepairRunner acts. Each call looks only at candidates for
   // repair, and at a bounded number of regions; the next call continues.
   void Sweep();
   // Runs the catalog janitor now. Returns the number of procedures that it has submitted and that have not ended. Call
@@ -78,7 +62,7 @@ class Reconciler {
   void LookNow(const std::function<void(Status)>& done = [](const Status&) {});
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
-  [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
+  [[nodiscard]] std::vector<ReconcilerFinding> Findings() const { return runner_.Findings(); }
   // Problems that wait for an operator, with cause and remedy. For `ratchet status`.
   [[nodiscard]] std::vector<std::string> Problems() const;
   // See MetaComparison::Inconsistencies.
@@ -89,56 +73,24 @@ class Reconciler {
   [[nodiscard]] const OnlineWatch& watch() const { return watch_; }
 
  private:
-  // The position at which a sweep continues. The sweep examines regions between Get and Set, without a lock: two sweeps
-  // at the same time examine the same regions twice.
-  class SweepPosition {
-   public:
-    [[nodiscard]] std::string Get() const {
-      const PartLock lock(mutex_);
-      return at_;
-    }
-    void Set(std::string at) {
-      const PartLock lock(mutex_);
-      at_ = std::move(at);
-    }
-
-   private:
-    mutable Mutex mutex_;
-    std::string at_ GUARDED_BY(mutex_);
-  };
-
-  void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
-  // Submits the procedure, unless an earlier one for the same `key` has not ended.
-  bool Send(const std::string& key, std::unique_ptr<procedure::Procedure> procedure);
-  void ForgetSent();
-  [[nodiscard]] bool IsRunning(ProcId pid) const;
-  void FreeSplitWorkers();
-  void LookAfterMeta();
-  void DisownEnded();
-  void ExpireUnknownServers();
-  void AssignLeftBehind();
-  void AssignIfLeftBehind(const RegionNode& node);
-  void FinishTables();
-  void ReadSchemasAgain();
   void RemoveGarbage();
   void LookForKeptEdits();
+
   MasterEnv& env_;
   ServerManager& manager_;
   const ReconcilerOptions options_;
-  mutable Mutex mutex_;
-  std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
-  // Submitted procedures by key; an invalid pid means that the submission is in progress.
-  std::map<std::string, ProcId> sent_ GUARDED_BY(mutex_);
-  SweepPosition owned_position_;
-  SweepPosition unsettled_position_;
-  SweepPosition garbage_position_;
-  TimePoint next_garbage_ GUARDED_BY(mutex_){};  // time of the next search for garbage
+  RepairRunner runner_;
   OnlineWatch watch_;
   MetaComparison comparison_;
   TableSurvey survey_;
+  mutable Mutex mutex_;
+  // Where the next sweep continues. No lock is held between reading and setting a position: two sweeps at the same time
+  // look at the same regions.
+  SweepPositions positions_ GUARDED_BY(mutex_);
+  std::string garbage_position_ GUARDED_BY(mutex_);
+  TimePoint next_garbage_ GUARDED_BY(mutex_){};  // time of the next search for garbage
   std::map<std::string, std::size_t> kept_edits_ GUARDED_BY(mutex_);
-  std::atomic<bool> looking_{false};          // LookNow
-  std::atomic<bool> reading_schemas_{false};  // ReadSchemasAgain
+  std::atomic<bool> looking_{false};  // LookNow
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -106,24 +106,18 @@ bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table)
   return in_hand;
 }
 
-namespace {
-
-bool AnyRegion(const procedure::Executor& executor, const std::function<bool(const RegionInfo&)>& is_it) {
-  bool any = false;
-  ForEachClaim(executor, kClaimsRegions, [&](const Claims& claims) {
-    any = any || std::any_of(claims.regions.begin(), claims.regions.end(), is_it);
+std::vector<RegionInfo> RegionsOfReshapes(const procedure::Executor& executor) {
+  std::vector<RegionInfo> regions;
+  ForEachClaim(executor, kClaimsRegions, [&regions](const Claims& claims) {
+    regions.insert(regions.end(), claims.regions.begin(), claims.regions.end());
   });
-  return any;
+  return regions;
 }
-
-}  // namespace
 
 bool ReshapeIsInHand(const procedure::Executor& executor, const TableName& table) {
-  return AnyRegion(executor, [&table](const RegionInfo& region) { return region.table == table; });
-}
-
-bool IsOfAReshape(const procedure::Executor& executor, const RegionInfo& region) {
-  return AnyRegion(executor, [&region](const RegionInfo& other) { return other == region; });
+  const std::vector<RegionInfo> regions = RegionsOfReshapes(executor);
+  return std::any_of(regions.begin(), regions.end(),
+                     [&table](const RegionInfo& region) { return region.table == table; });
 }
 
 DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/model/table_name.h"
 #include "master/env/meta_table.h"
@@ -44,10 +45,10 @@ struct TablesInHand {
 // Returns true if an unfinished procedure makes or removes directories and regions of this table.
 [[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 
+// Returns the parents and children of unfinished splits and merges.
+[[nodiscard]] std::vector<RegionInfo> RegionsOfReshapes(const procedure::Executor& executor);
 // Returns true if an unfinished split or merge makes or removes region directories of this table.
 [[nodiscard]] bool ReshapeIsInHand(const procedure::Executor& executor, const TableName& table);
-// Returns true if the region is a parent or a child of an unfinished split or merge.
-[[nodiscard]] bool IsOfAReshape(const procedure::Executor& executor, const RegionInfo& region);
 
 // Directory of each table: from hbase:meta, else from memory; for tables that a procedure owns, from the procedure or
 // memory.

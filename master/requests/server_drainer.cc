@@ -67,9 +67,8 @@ std::vector<RegionInfo> ServerDrainer::NextMoves(const ServerName& server, bool*
 bool ServerDrainer::OnLeaving(const ServerName& server) {
   ForgetTheGone();
   env_.servers.SetLeaving(server);
-  if (RATCHET_MUTANT("master.leave_at_once")) return true;
-  if (AssignableServers(env_.servers, env_.decommissions).empty())
-    return true;                               // the last server, or all servers are leaving
+  const bool is_last = AssignableServers(env_.servers, env_.decommissions).empty();  // or all servers are leaving
+  if (is_last || RATCHET_MUTANT("master.leave_at_once")) return true;
   if (!env_.meta_loaded.load()) return false;  // the server's regions are not known yet
   bool nothing_left = false;
   for (const RegionInfo& region : NextMoves(server, &nothing_left)) {

@@ -85,21 +85,22 @@ void ServerManager::Expire(const ServerName& server, const std::string& why, std
     return;
   }
   RATCHET_LOG(kWarn, "Server {} is expired: {}", server.ToString(), why);
-  SubmitCrash(server, std::move(done));
+  SubmitCrash(server, why, std::move(done));
 }
 
 void ServerManager::ExpireUnknown(const ServerName& server, const std::string& why) {
   if (!members_.MarkCrashed(server, /*also_unknown=*/true)) return;
   RATCHET_LOG(kWarn, "Server {} is dead: {}", server.ToString(), why);
-  SubmitCrash(server, {});
+  SubmitCrash(server, why, {});
 }
 
-void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Result<ProcId>)> done) {
+void ServerManager::SubmitCrash(const ServerName& server, const std::string& why,
+                                std::function<void(Result<ProcId>)> done) {
   if (const auto exists = members_.BeginSubmission(server)) {
     if (done) done(*exists);
     return;
   }
-  executor_->SubmitAsync(ServerCrash::Make(server), procedure::SubmitOptions{},
+  executor_->SubmitAsync(ServerCrash::Make(server, why), procedure::SubmitOptions{},
                          [this, server, done = std::move(done)](Result<ProcId> pid) {
                            members_.EndSubmission(server, pid.ok() ? *pid : ProcId());
                            if (!pid.ok()) {
@@ -119,7 +120,7 @@ void ServerManager::Sweep() {
       if (executor_->GetResult(pid).status == procedure::ProcedureResult::Status::kRunning) continue;
       if (!members_.ForgetCrashProcedure(server, pid)) continue;
     }
-    SubmitCrash(server, {});
+    SubmitCrash(server, {}, {});
   }
 }
 

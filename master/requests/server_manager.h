@@ -40,7 +40,9 @@ class ServerManager {
 
   // Marks the server crashed and submits its ServerCrash, because its ZooKeeper registration is gone, orders cannot be
   // delivered, or an operator asked for it. Has no effect on a server that is unknown or already crashed. `done` (may
-  // be empty) gets the crash procedure's pid, invalid when there was nothing to do. Does not block.
+  // be empty) gets the crash procedure's pid, invalid when there was nothing to do. `why` is shown with the crash
+  // procedure; it begins with the kind of reason: "session ended", "connection refused", "silent", "goodbye",
+  // "operator". Does not block.
   void Expire(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done = {});
   // Like Expire, for a dead server that was never online here and has no procedure yet.
   void ExpireUnknown(const ServerName& server, const std::string& why);
@@ -50,7 +52,7 @@ class ServerManager {
   void Sweep();
 
  private:
-  void SubmitCrash(const ServerName& server, std::function<void(Result<ProcId>)> done);
+  void SubmitCrash(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done);
   void FinishRegistration(const ServerName& server, const std::string& version, const std::function<void(Status)>& done,
                           const Status& recorded);
   void FinishRegistrations();

@@ -122,7 +122,7 @@ std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
       [](const ActiveParts& parts, const pb::ServerName& name, const RequestContext& context, TableAdmin::Done done) {
         const auto server = FromProto(name);
         if (!server.ok()) return done(server.error());
-        parts.logic->server_manager.Expire(*server, "asked for by " + context.user, std::move(done));
+        parts.logic->server_manager.Expire(*server, "operator: asked for by " + context.user, std::move(done));
       });
   const auto verb = [](auto method) {
     return [method](const ActiveParts& parts, const pb::RegionSpecifier& specifier, RequestContext context,

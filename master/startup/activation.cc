@@ -193,13 +193,13 @@ Status Activation::FindDeadServers() {
     if (!RATCHET_MUTANT("master.ignore_directories")) candidates[directory.server].fenced |= directory.fenced;
   }
   for (const auto& [key, value] : env_.executor->SystemRecords()) {
-    if (!key.starts_with(kServerRecordPrefix)) continue;
+    if (!key.starts_with(kServerRecordPrefix) || RATCHET_MUTANT("master.ignore_records")) continue;
     const auto server = ServerName::Parse(key.substr(kServerRecordPrefix.size()));
     if (!server.ok()) {
       RATCHET_LOG(kError, "Activation: system record {} is skipped: {}", key, server.error().ToString());
       continue;
     }
-    if (!RATCHET_MUTANT("master.ignore_records")) candidates[*server].record = value;
+    candidates[*server].record = value;
   }
   if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location)
     candidates[*meta->location].meta = true;

@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/bits.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "procedure/api/event.h"
@@ -164,11 +165,7 @@ enum class LockPolicy : std::uint8_t {
 
 // Conditions that must hold before the function of a row runs: bits whose meaning the host defines. The runner calls
 // StateMachineProcedure::Require with them at the beginning of every run of the row, not before an undo.
-enum class StepNeeds : std::uint8_t {};
-[[nodiscard]] constexpr StepNeeds operator|(StepNeeds a, StepNeeds b) {
-  return static_cast<StepNeeds>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
-}
-[[nodiscard]] constexpr bool Includes(StepNeeds needs, StepNeeds one) { return (needs | one) == needs; }
+using StepNeeds = Bits<struct StepNeedsTag>;
 
 template <class P>
 struct Step {

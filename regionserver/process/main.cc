@@ -44,6 +44,7 @@ int Run(int argc, char* const* argv) {
       },
       [&reloadable] {
         ReopenLogOnRequest();
+        tls::ProcessTls::LookAtFilesOfProcess();
         if (Settings* const now = reloadable)
           IgnoreResult(ReloadSettings(*now, "SIGHUP"), "the reload logs its result");
       },
@@ -67,6 +68,11 @@ int Run(int argc, char* const* argv) {
   options.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (const Status opened = OpenLog({LogLevelOf(options.log_level), options.log_file}); !opened.ok()) {
     std::fprintf(stderr, "ratchet-regionserver: --log-file: %s\n", opened.error().message().c_str());
+    return exit_code::kUsage;
+  }
+  if (const Status opened = tls::ProcessTls::OpenForProcess(settings, options.tls, tls::TlsMaterial::Use::kMember);
+      !opened.ok()) {
+    std::fprintf(stderr, "ratchet-regionserver: TLS: %s\n", opened.error().message().c_str());
     return exit_code::kUsage;
   }
   reloadable = &settings;

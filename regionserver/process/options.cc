@@ -67,6 +67,7 @@ void BindPlace(Settings& settings, ServerOptions& options) {
        "required (never); auto (only if that key was made by such a version).",
        {}},
       &options.member_proof, Presence::kOptional, {"auto", "accept", "required"});
+  tls::TlsOptions::Bind(settings, options.tls);
   settings.AddBool(
       {"start-again",
        "Restart automatically, as a new server, after a lost session, a fence or hanging storage; false if a "

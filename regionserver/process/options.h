@@ -10,6 +10,7 @@
 #include "common/base/config.h"
 #include "common/base/live.h"
 #include "common/rpc/proof_policy.h"
+#include "common/tls/process_tls.h"
 #include "regionserver/store/block_cache.h"
 
 namespace ratchet::regionserver {
@@ -35,6 +36,7 @@ struct ServerOptions {
   std::string storage_proof = "detect";
   std::string member_proof = "auto";
   Live<rpc::ProofPolicy> proof_policy{rpc::ProofPolicy::kByKey};  // as member_proof says
+  tls::TlsOptions tls;
   bool start_again = true;
   bool allow_fault_points = false;
 

@@ -49,6 +49,7 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
   listen.watch.slow = options.slow_call;
   listen.watch.large = options.large_answer_bytes;
   listen.member = std::move(member);
+  listen.tls = tls::ProcessTls::OfProcess();
   listen.cluster_id = [cluster_id] { return std::optional<std::string>(cluster_id); };
   return listen;
 }
@@ -140,6 +141,7 @@ void ServerParts::FollowMaster(ExitLatch& exit) {
   rpc::ChannelPoolOptions pool;
   pool.name = "rpc-master";
   pool.member = member;
+  pool.tls = tls::ProcessTls::OfProcess();
   channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
   key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] { return io::ReadClusterKeys(*root); });
   auto last_master = std::make_shared<std::optional<ServerName>>();  // only the session's thread touches it
@@ -249,6 +251,10 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
                               bool major) { return host->compactor.IsCompacting(name, major); },
       .reload = options.reload,
       .probe = [this](const ServerName& asked) { return rpc::ProbeServer(*channels, asked, kProbePatience); },
+      .pulse =
+          [this](const ServerName& asked, Millis patience) {
+            return rpc::SendPulseSync(*channels, {asked.host, asked.port}, patience);
+          },
   }));
   rpc->Add(MakeClientMetaService(clock,
                                  {
@@ -327,6 +333,8 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) {
   request.set_descriptors_used(descriptors.used);
   request.set_descriptor_limit(descriptors.limit);
   for (std::string& text : member->Problems()) request.add_trouble(std::move(text));
+  if (const auto tls = tls::ProcessTls::OfProcess(); tls != nullptr)
+    for (std::string& text : tls->Problems()) request.add_trouble(std::move(text));
   for (std::string& text : troubles.List()) request.add_trouble(std::move(text));
   if (page != nullptr && page->shown_port() != 0) request.set_info_port(page->shown_port());
   if (life.history.count == 0) return;

@@ -7,57 +7,22 @@
 //
 // Owner: Region. Thread-safe. `mutex_` guards all state. It is the last lock of a thread: nothing is called and no disk
 // is used while it is held. Row locks are taken before every mutex of the region, and never while another row lock is
-// held. The log's thread calls CheckOpening, and releases row locks.
+// held. The log's thread calls CheckOpening.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <set>
 #include <string>
-#include <unordered_set>
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "regionserver/region/opening.h"
+#include "regionserver/region/row_locks.h"
 #include "regionserver/wal/server_log.h"
 
 namespace ratchet::regionserver {
-
-// Locks on rows, held from the evaluation of a mutation until it is readable. Not bound to a thread: the log's thread
-// releases them.
-//
-// All callers lock several rows in the same order, which prevents deadlock.
-class RowLocks : public std::enable_shared_from_this<RowLocks> {
- public:
-  // Releases the locks when destroyed, on any thread.
-  class Held {
-   public:
-    Held(std::shared_ptr<RowLocks> locks, std::set<std::string> rows)
-        : locks_(std::move(locks)), rows_(std::move(rows)) {}
-    ~Held();
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-
-   private:
-    const std::shared_ptr<RowLocks> locks_;
-    const std::set<std::string> rows_;
-  };
-
-  // Waits up to `wait` for all of them. kResourceExhausted (RegionTooBusyException) when that was not enough; kAborted
-  // after Abandon.
-  [[nodiscard]] Result<std::shared_ptr<Held>> Acquire(std::set<std::string> rows, Millis wait);
-  // Wakes all waiters; after this no caller gets a lock.
-  void Abandon();
-
- private:
-  void Release(const std::set<std::string>& rows);
-
-  Mutex mutex_;
-  CondVar released_;
-  std::unordered_set<std::string> held_ GUARDED_BY(mutex_);
-  bool abandoned_ GUARDED_BY(mutex_) = false;
-};
 
 class Admission final : public LogMember {
  public:
@@ -81,8 +46,8 @@ class Admission final : public LogMember {
   // Admits one more mutation in flight, or returns why not.
   [[nodiscard]] Status Admit();
   void Discharge();  // ends one mutation in flight
-  [[nodiscard]] Result<std::shared_ptr<RowLocks::Held>> LockRows(std::set<std::string> rows) {
-    return row_locks_->Acquire(std::move(rows), opening_.params.settings->row_lock_wait);
+  [[nodiscard]] Result<std::shared_ptr<RowLocks::Held>> LockRows(const std::set<std::string>& rows) {
+    return row_locks_->Acquire(rows, opening_.params.settings->row_lock_wait);
   }
 
   // The steps of an opening and of a close, in this order.
@@ -108,7 +73,7 @@ class Admission final : public LogMember {
   bool MarkLost();
 
   const Opening& opening_;
-  const std::shared_ptr<RowLocks> row_locks_ = std::make_shared<RowLocks>();
+  const std::shared_ptr<RowLocks> row_locks_ = std::make_shared<RowLocks>(opening_.order);
 
   mutable Mutex mutex_;
   CondVar drained_;

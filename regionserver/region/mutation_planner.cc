@@ -130,8 +130,34 @@ std::set<std::string> RowsOf(const AtomicMutation& unit) {
   return rows;
 }
 
-MutationPlanner::MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, const AtomicMutation& unit)
-    : opening_(opening), data_(data), path_(path), unit_(unit), pending_(opening.order) {}
+MutationPlanner::MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, RowLocks::Held& locks,
+                                 const AtomicMutation& unit)
+    : opening_(opening), data_(data), path_(path), locks_(locks), unit_(unit), pending_(opening.order) {}
+
+// Must precede the first view of the data: what is pruned is readable in every later view.
+void MutationPlanner::PruneStaged() {
+  const std::string* last = nullptr;
+  const auto prune = [&](const std::string& row) {
+    if (last != nullptr && *last == row) return;
+    last = &row;
+    if (StagedRow* staged = locks_.Staged(row); staged != nullptr) staged->Prune();
+  };
+  for (const Mutation& mutation : unit_.mutations) prune(mutation.row);
+  for (const Condition& condition : unit_.conditions) prune(condition.row);
+}
+
+StagedRow* MutationPlanner::StagedOf(const std::string& row) {
+  StagedRow* const staged = locks_.Staged(row);
+  if (staged == nullptr || staged->first_sequence() == 0 || RATCHET_MUTANT("region.plan_on_readable")) return nullptr;
+  const std::uint64_t first = staged->first_sequence();
+  computed_from_ = computed_from_ == 0 ? first : std::min(computed_from_, first);
+  return staged;
+}
+
+const PendingCells* MutationPlanner::StagedCells(const std::string& row) {
+  StagedRow* const staged = StagedOf(row);
+  return staged == nullptr ? nullptr : &staged->Cells(row);
+}
 
 RowReader& MutationPlanner::Reader() {
   if (!reader_)
@@ -172,6 +198,7 @@ Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
 
 Result<MutationPlan> MutationPlanner::Run() {
   plan_.result.results.resize(unit_.mutations.size());
+  PruneStaged();
   data_.ForgetOldNonces();
   RATCHET_ASSIGN(const bool answered, AnsweredByNonce());
   if (answered) return std::move(plan_);
@@ -187,13 +214,24 @@ Result<MutationPlan> MutationPlanner::Run() {
   return std::move(plan_);
 }
 
+// A retry may come while the first attempt is in the log's queue.
+NonceTable::Seen MutationPlanner::LookForNonce(const Mutation& mutation) {
+  Nonce nonce = mutation.nonce;
+  const StagedRow* const staged = locks_.Staged(mutation.row);
+  if (staged != nullptr && staged->HasNonce(nonce.group, nonce.value) &&
+      !RATCHET_MUTANT("region.forget_staged_nonces")) {
+    static_cast<void>(StagedOf(mutation.row));
+    return NonceTable::Seen::kExecuted;
+  }
+  if (nonce.begun_ms) nonce.begun_ms = data_.time.Of(*nonce.begun_ms);
+  return data_.nonces.Look(nonce);
+}
+
 // S29 (durable nonces). All nonces of a unit were used together, so the first one is enough.
 Result<bool> MutationPlanner::AnsweredByNonce() {
   for (const Mutation& mutation : unit_.mutations) {
     if (!mutation.nonce.valid()) continue;
-    Nonce nonce = mutation.nonce;
-    if (nonce.begun_ms) nonce.begun_ms = data_.time.Of(*nonce.begun_ms);
-    switch (data_.nonces.Look(nonce)) {
+    switch (LookForNonce(mutation)) {
       case NonceTable::Seen::kNew: continue;
       case NonceTable::Seen::kExecuted: RATCHET_TRY(RereadResults()); return true;
       case NonceTable::Seen::kTooOld:
@@ -223,7 +261,8 @@ Status MutationPlanner::RereadResults() {
 
 Status MutationPlanner::Guard() {
   RATCHET_ASSIGN(const std::vector<Cell> row,
-                 Reader().Read(unit_.mutations.front().row, ReadSpec{}, opening_.params.clock->WallMillis()));
+                 Reader().Read(unit_.mutations.front().row, ReadSpec{}, opening_.params.clock->WallMillis(),
+                               {StagedCells(unit_.mutations.front().row), nullptr}));
   return unit_.guard(row);
 }
 
@@ -254,8 +293,8 @@ Result<bool> MutationPlanner::FilterHolds(const Condition& condition) {
   }
   spec.time_range = condition.time_range;
   spec.filter = condition.filter;
-  RATCHET_ASSIGN(const std::vector<Cell> found,
-                 Reader().Read(condition.row, spec, opening_.params.clock->WallMillis()));
+  RATCHET_ASSIGN(const std::vector<Cell> found, Reader().Read(condition.row, spec, opening_.params.clock->WallMillis(),
+                                                              {StagedCells(condition.row), nullptr}));
   if (found.empty()) return false;
   floor_ms_ = std::max(floor_ms_, found.front().timestamp);
   return true;
@@ -269,7 +308,7 @@ Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& row, co
   spec.max_versions = versions;
   spec.time_range = range;
   pending_.AddNew(plan_.cells);
-  return Reader().Read(row, spec, opening_.params.clock->WallMillis(), &pending_);
+  return Reader().Read(row, spec, opening_.params.clock->WallMillis(), {StagedCells(row), &pending_});
 }
 
 Status MutationPlanner::Apply(std::size_t index) {
@@ -311,8 +350,9 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
       ReadSpec spec;
       spec.columns[cell.family] = {cell.qualifier};
       spec.max_versions = nth;
-      RATCHET_ASSIGN(const std::vector<Cell> found,
-                     Reader().Read(mutation.row, spec, opening_.params.clock->WallMillis()));
+      RATCHET_ASSIGN(
+          const std::vector<Cell> found,
+          Reader().Read(mutation.row, spec, opening_.params.clock->WallMillis(), {StagedCells(mutation.row), nullptr}));
       cell.timestamp = found.size() >= nth ? found[nth - 1].timestamp : Now();
     } else if (cell.timestamp == kLatestTimestamp) {
       cell.timestamp = Now();

@@ -1,5 +1,6 @@
 // Turns one atomic unit and the row's current content into the cells that will be logged. Runs under the locks of the
-// unit's rows.
+// unit's rows. The current content includes writes of the rows that are in the log's queue (S126: same fate as its
+// source).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "regionserver/region/row_locks.h"
 #include "regionserver/region/row_reader.h"
 #include "regionserver/region/write_path.h"
 
@@ -33,12 +35,21 @@ struct MutationPlan {
 
 class MutationPlanner {
  public:
-  // `path` assigns timestamps (S27: rising timestamps).
-  MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, const AtomicMutation& unit);
+  // `path` assigns timestamps (S27: rising timestamps). `locks` has the unit's rows.
+  MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, RowLocks::Held& locks,
+                  const AtomicMutation& unit);
   [[nodiscard]] Result<MutationPlan> Run();
+  // Returns the oldest sequence in the log's queue from which the outcome of Run was computed, errors included; 0:
+  // none.
+  [[nodiscard]] std::uint64_t computed_from() const { return computed_from_; }
 
  private:
+  void PruneStaged();
+  // Returns the row's writes in the log's queue, from which the outcome is computed then; null: none.
+  StagedRow* StagedOf(const std::string& row);
+  const PendingCells* StagedCells(const std::string& row);
   Result<bool> AnsweredByNonce();
+  NonceTable::Seen LookForNonce(const Mutation& mutation);
   Result<bool> ConditionsHold();
   Result<bool> ConditionHolds(const Condition& condition);
   Result<bool> FilterHolds(const Condition& condition);
@@ -62,7 +73,9 @@ class MutationPlanner {
   const Opening& opening_;
   RegionData& data_;
   WritePath& path_;
+  RowLocks::Held& locks_;
   const AtomicMutation& unit_;
+  std::uint64_t computed_from_ = 0;
   PendingCells pending_;  // plan_.cells, as far as reads have needed them
   std::unique_ptr<RowReader> reader_;
   std::int64_t now_ms_ = 0;    // 0: not assigned yet

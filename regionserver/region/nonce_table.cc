@@ -3,8 +3,22 @@
 #include <algorithm>
 
 #include "common/base/mutant.h"
+#include "common/base/prng.h"
 
 namespace ratchet::regionserver {
+
+std::size_t NonceTable::Hash::operator()(const Key& key) const {
+  static const std::uint64_t secret = RandomSeed();
+  std::uint64_t mixed = secret;
+  for (const std::uint64_t part : {key.first, key.second}) {
+    // The finalizer of SplitMix64 over the secret and each part.
+    mixed += part;
+    mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9ULL;
+    mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111ebULL;
+    mixed ^= mixed >> 31U;
+  }
+  return mixed;
+}
 
 NonceTable::Seen NonceTable::Look(const Nonce& nonce) const {
   MutexLock lock(mutex_);
@@ -15,8 +29,8 @@ NonceTable::Seen NonceTable::Look(const Nonce& nonce) const {
 
 void NonceTable::AddLocked(const UsedNonce& nonce) {
   const Key key{nonce.group, nonce.value};
-  if (!used_.emplace(key, nonce.used_ms).second) return;
-  by_age_.emplace(nonce.used_ms, key);
+  if (!used_.insert(key).second) return;
+  by_age_.emplace_hint(by_age_.end(), nonce.used_ms, key);
   while (by_age_.size() > most_) {
     const auto oldest = by_age_.begin();
     horizon_ms_ = std::max(horizon_ms_, oldest->first + 1);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -48,11 +49,15 @@ class NonceTable {
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
+  // Keyed by a secret of the process, because clients choose the nonces.
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
   void AddLocked(const UsedNonce& nonce) REQUIRES(mutex_);
 
   const std::size_t most_;
   mutable Mutex mutex_;
-  std::map<Key, std::int64_t> used_ GUARDED_BY(mutex_);
+  std::unordered_set<Key, Hash> used_ GUARDED_BY(mutex_);
   std::multimap<std::int64_t, Key> by_age_ GUARDED_BY(mutex_);
   std::int64_t horizon_ms_ GUARDED_BY(mutex_) = INT64_MIN;
   std::vector<UsedNonce> unsaved_ GUARDED_BY(mutex_);

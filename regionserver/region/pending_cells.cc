@@ -27,9 +27,16 @@ class PendingCells::Cursor final : public CellCursor {
 void PendingCells::AddNew(const std::vector<LoggedCell>& cells) {
   for (; taken_ < cells.size(); ++taken_) {
     const LoggedCell& logged = cells[taken_];
-    cells_.emplace(CellKey(logged.cell, kFirstPendingSequence + 1 + taken_),
+    cells_.emplace(CellKey(logged.cell, kFirstPlannedSequence + 1 + taken_),
                    EncodeStoredValue(logged.cell.value, logged.ttl_ms, logged.cell.tags));
   }
+}
+
+std::optional<PendingCells::Place> PendingCells::Add(const LoggedCell& logged, std::uint64_t sequence) {
+  const auto [place, added] =
+      cells_.insert_or_assign(CellKey(logged.cell, kFirstPendingSequence + sequence),
+                              EncodeStoredValue(logged.cell.value, logged.ttl_ms, logged.cell.tags));
+  return added ? std::optional<Place>(place) : std::nullopt;
 }
 
 std::unique_ptr<CellCursor> PendingCells::NewCursor() const { return std::make_unique<Cursor>(cells_); }

@@ -105,17 +105,18 @@ Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const
 }
 
 Status RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
-                       std::uint64_t most, const PendingCells* pending) {
+                       std::uint64_t most, const PendingOfRow& pending) {
   CellCursor& cursor = CursorOf(row);
-  if (pending == nullptr || pending->empty()) return ReadFrom(cursor, row, spec, now_ms, sink, most);
-  std::vector<std::unique_ptr<CellCursor>> both;
-  both.push_back(pending->NewCursor());
-  both.push_back(std::make_unique<Borrowed>(cursor));
-  return ReadFrom(*MergeCursors(std::move(both), order_), row, spec, now_ms, sink, most);
+  std::vector<std::unique_ptr<CellCursor>> all;
+  for (const PendingCells* cells : {pending.planned, pending.staged})
+    if (cells != nullptr && !cells->empty()) all.push_back(cells->NewCursor());
+  if (all.empty()) return ReadFrom(cursor, row, spec, now_ms, sink, most);
+  all.push_back(std::make_unique<Borrowed>(cursor));
+  return ReadFrom(*MergeCursors(std::move(all), order_), row, spec, now_ms, sink, most);
 }
 
 Result<std::vector<Cell>> RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
-                                          const PendingCells* pending) {
+                                          const PendingOfRow& pending) {
   Collector collector;
   RATCHET_TRY(Read(row, spec, now_ms, collector, 0, pending));
   return std::move(collector.cells);

@@ -20,18 +20,23 @@
 
 namespace ratchet::regionserver {
 
+// Cells that a mutation treats as stored, in the order of their age; null: none.
+struct PendingOfRow {
+  const PendingCells* staged = nullptr;   // in the log's queue
+  const PendingCells* planned = nullptr;  // of the mutation's own unit
+};
+
 class RowReader {
  public:
   using Families = std::map<std::string, FamilyRules, std::less<>>;
   // `max_row_bytes` is the limit of one row; larger rows are refused with HBase's RowTooBigException.
   RowReader(const Families& families, ReadPoint point, KeyOrder order, std::uint64_t max_row_bytes);
 
-  // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that are treated as
-  // stored; later ones are newer.
+  // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all).
   Status Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most = 0,
-              const PendingCells* pending = nullptr);
+              const PendingOfRow& pending = {});
   [[nodiscard]] Result<std::vector<Cell>> Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
-                                               const PendingCells* pending = nullptr);
+                                               const PendingOfRow& pending = {});
 
   // Returns the nearest row that has any stored cell, visible or not.
   [[nodiscard]] Result<std::optional<std::string>> RowAtOrBefore(std::string_view row, bool inclusive);

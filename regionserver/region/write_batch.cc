@@ -1,5 +1,6 @@
 // One batch on its way (write_path.h): the waves, the locks of their rows, the answers.
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -71,7 +72,8 @@ class Latch {
 // The independent units of one request in progress. A wave is a run of units that may share one log entry: none of them
 // has to read a row that an earlier one of the wave changes. A wave ends when its entry reaches
 // RegionSettings::wave_bytes. So a client cannot choose the size of an entry, nor write much without another check of
-// the memstore limits.
+// the memstore limits. The next wave is planned while the log has the entry, unless many bytes or waves are in its
+// queue.
 class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
  public:
   Batch(WritePath& path, std::shared_ptr<LogMember> member, std::vector<AtomicMutation> units, BatchDone done,
@@ -93,13 +95,12 @@ class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
       const Status fine = admitted.ok() ? CheckMutation(path_.opening_, units_[i]) : admitted;
       if (!fine.ok()) results_[i] = fine.error();
     }
-    if (!admitted.ok()) return Finish();
-    discharge_ = true;
-    for (std::size_t next = 0; next < units_.size();) {
+    discharge_ = admitted.ok();
+    for (std::size_t next = 0; admitted.ok() && next < units_.size();) {
       if (next > 0 && !HasRoom(next)) break;
       next = RunWave(next);
     }
-    if (!last_wave_logs_) Finish();
+    EndPart();
   }
 
  private:
@@ -116,10 +117,19 @@ class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
     return false;
   }
 
-  // Returns where the next wave begins. The last wave that logs anything ends the batch from the log's thread.
-  std::size_t RunWave(std::size_t begin) {
-    std::set<std::string> rows;
-    std::vector<std::string> cluster_ids = ClusterIdsOf(units_[begin]);  // an entry has the ids of all its units
+  // A wave while it is planned.
+  struct Wave {
+    std::shared_ptr<RowLocks::Held> locks;
+    std::shared_ptr<StagedWrite> write = std::make_shared<StagedWrite>();
+    std::uint64_t bytes = 0;
+    std::uint64_t computed_from = 0;   // see ServerLog::Append
+    std::vector<std::size_t> waiting;  // the units whose results wait for the log
+    bool unlogged = false;             // others were read
+  };
+
+  // Returns the end of the run of units that may share an entry, and collects their rows.
+  std::size_t EndOfWave(std::size_t begin, std::set<std::string>& rows) const {
+    const std::vector<std::string> cluster_ids = ClusterIdsOf(units_[begin]);  // an entry has the ids of all its units
     std::size_t end = begin;
     for (; end < units_.size(); ++end) {
       if (results_[end]) continue;
@@ -131,79 +141,139 @@ class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
       if (end > begin && ClusterIdsOf(units_[end]) != cluster_ids) break;
       rows.merge(touched);
     }
-    if (rows.empty()) return end;
-    Result<std::shared_ptr<RowLocks::Held>> locks = path_.admission_.LockRows(std::move(rows));
-    LogEntry entry;
-    entry.shipped.cluster_ids = std::move(cluster_ids);
-    std::uint64_t entry_bytes = 0;
-    std::vector<std::size_t> logged;
-    bool unlogged = false;
-    for (std::size_t i = begin; i < end; ++i) {
-      if (results_[i]) continue;
-      if (!locks.ok())
-        results_[i] = locks.error();
-      else if (Plan(i, entry, &entry_bytes))
-        logged.push_back(i);
-      else
-        unlogged = true;
-      if (entry_bytes >= params().settings->wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
-    }
-    if (unlogged) CheckUnlogged(begin, end, logged);
-    if (!logged.empty()) Log(std::move(entry), std::move(logged), std::move(locks).value(), end == units_.size());
     return end;
   }
 
-  // Returns true when the unit adds to the log entry; its result then waits for the log.
-  bool Plan(std::size_t index, LogEntry& entry, std::uint64_t* entry_bytes) {
+  // Returns where the next wave begins.
+  std::size_t RunWave(std::size_t begin) {
+    std::set<std::string> rows;
+    std::size_t end = EndOfWave(begin, rows);
+    if (rows.empty()) return end;
+    Result<std::shared_ptr<RowLocks::Held>> locks = path_.admission_.LockRows(rows);
+    if (!locks.ok()) {
+      for (std::size_t i = begin; i < end; ++i)
+        if (!results_[i]) results_[i] = locks.error();
+      return end;
+    }
+    Wave wave;
+    wave.locks = std::move(locks).value();
+    wave.write->entry.shipped.cluster_ids = ClusterIdsOf(units_[begin]);
+    for (std::size_t i = begin; i < end; ++i) {
+      if (results_[i]) continue;
+      Plan(i, wave);
+      if (wave.bytes >= params().settings->wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
+    }
+    if (wave.unlogged) CheckUnlogged(begin, end, wave.waiting);
+    if (!wave.write->entry.cells.empty())
+      Log(std::move(wave), end == units_.size());
+    else if (!wave.waiting.empty())
+      Follow(std::move(wave));
+    return end;
+  }
+
+  // The unit's result waits for the log if the unit adds to the entry, or was computed from entries in its queue.
+  void Plan(std::size_t index, Wave& wave) {
     const AtomicMutation& unit = units_[index];
     if (allowance_ && allowance_->UsedUp() && ReturnsResults(unit)) {
       results_[index] = MakeError(Code::kResourceExhausted, "the reply is full; ask again for this",
                                   rpc::exception::kMultiActionResultTooLarge);
-      return false;
+      wave.unlogged = true;
+      return;
     }
-    Result<MutationPlan> plan = MutationPlanner(path_.opening_, path_.data_, path_, unit).Run();
+    MutationPlanner planner(path_.opening_, path_.data_, path_, *wave.locks, unit);
+    Result<MutationPlan> plan = planner.Run();
+    const std::uint64_t from = RATCHET_MUTANT("region.answer_before_source") ? 0 : planner.computed_from();
+    if (from != 0) wave.computed_from = wave.computed_from == 0 ? from : std::min(wave.computed_from, from);
+    const bool logs = plan.ok() && !plan->cells.empty();
+    if (logs || from != 0)
+      wave.waiting.push_back(index);
+    else
+      wave.unlogged = true;
     if (!plan.ok()) {
       results_[index] = std::move(plan).error();
-      return false;
+      return;
     }
     if (allowance_)
       for (const auto& cells : plan->result.results)
         for (const Cell& cell : cells) allowance_->Use(LoggedSize(cell));
     results_[index] = std::move(plan->result);
-    if (plan->cells.empty()) return false;
-    *entry_bytes += plan->bytes;
-    entry.cells.insert(entry.cells.end(), std::make_move_iterator(plan->cells.begin()),
-                       std::make_move_iterator(plan->cells.end()));
-    entry.nonces.insert(entry.nonces.end(), plan->nonces.begin(), plan->nonces.end());
-    return true;
+    if (logs) AddToEntry(unit, *plan, wave);
+  }
+
+  static void AddToEntry(const AtomicMutation& unit, MutationPlan& plan, Wave& wave) {
+    LogEntry& entry = wave.write->entry;
+    StagedPart part{wave.write, entry.cells.size(), 0, entry.nonces.size(), 0};
+    wave.bytes += plan.bytes;
+    entry.cells.insert(entry.cells.end(), std::make_move_iterator(plan.cells.begin()),
+                       std::make_move_iterator(plan.cells.end()));
+    entry.nonces.insert(entry.nonces.end(), plan.nonces.begin(), plan.nonces.end());
+    part.end_cell = entry.cells.size();
+    part.end_nonce = entry.nonces.size();
+    const std::string* last = nullptr;
+    for (const Mutation& mutation : unit.mutations) {
+      if (last != nullptr && *last == mutation.row) continue;
+      last = &mutation.row;
+      if (StagedRow* staged = wave.locks->Staged(mutation.row); staged != nullptr) staged->Add(part);
+    }
   }
 
   // CHECKs results that only depend on reads (S24: visible after sync): a false condition, a used nonce.
-  void CheckUnlogged(std::size_t begin, std::size_t end, const std::vector<std::size_t>& logged) {
+  void CheckUnlogged(std::size_t begin, std::size_t end, const std::vector<std::size_t>& waiting) {
     const Status serving = path_.admission_.CheckServing();
     if (serving.ok()) return;
     for (std::size_t i = begin; i < end; ++i)
-      if (std::find(logged.begin(), logged.end(), i) == logged.end()) results_[i] = serving.error();
+      if (std::find(waiting.begin(), waiting.end(), i) == waiting.end()) results_[i] = serving.error();
   }
 
-  void Log(LogEntry entry, std::vector<std::size_t> logged, std::shared_ptr<RowLocks::Held> locks, bool last) {
-    last_wave_logs_ = last;
-    SayWhatIsShipped(path_.opening_, entry);
-    auto shared = std::make_shared<LogEntry>(std::move(entry));
-    auto latch = last ? nullptr : std::make_shared<Latch>();
-    std::function<void(Status)> completed = [self = shared_from_this(), shared, logged = std::move(logged),
-                                             locks = std::move(locks), latch](const Status& status) mutable {
-      const Status published = self->path_.Publish(*shared, status);
-      for (const std::size_t index : logged)
-        if (!published.ok()) self->results_[index] = published.error();
-      locks.reset();
-      if (latch)
-        latch->Open();
-      else
-        self->Finish();
+  void Log(Wave wave, bool last) {
+    ++parts_;
+    unwaited_bytes_ += wave.bytes;
+    const bool waits = !last && (unwaited_bytes_ >= params().settings->wave_bytes || ++unwaited_ == kMostUnwaited);
+    auto latch = waits ? std::make_shared<Latch>() : nullptr;
+    SayWhatIsShipped(path_.opening_, wave.write->entry);
+    const std::shared_ptr<LogEntry> entry(wave.write, &wave.write->entry);
+    std::function<void(Status)> completed = [self = shared_from_this(), write = wave.write, locks = wave.locks,
+                                             waiting = std::move(wave.waiting), latch](const Status& status) {
+      const Status published = self->path_.Publish(write->entry, status);
+      write->settled.store(true, std::memory_order_release);
+      // The thread that planned the write may not have run since. The client's next write must not wait for it.
+      locks->Unlock();
+      locks->Settle();
+      self->EndWaiting(waiting, published);
+      if (latch) latch->Open();
+      self->EndPart();
     };
-    if (!path_.Stage(member_, shared, completed)) completed(Error(Code::kAborted, "the server's log has ended"));
-    if (latch) latch->Wait();
+    if (!path_.Stage(member_, entry, completed, wave.computed_from))
+      completed(Error(Code::kAborted, "the server's log has ended"));
+    wave.locks->Unlock();
+    if (!latch) return;
+    latch->Wait();
+    unwaited_bytes_ = 0;
+    unwaited_ = 0;
+  }
+
+  // The results of a wave that logs nothing leave after the entries from which they were computed.
+  void Follow(Wave wave) {
+    ++parts_;
+    const std::function<void(Status)> completed = [self = shared_from_this(),
+                                                   waiting = std::move(wave.waiting)](const Status& status) {
+      Status judged = self->path_.Judge(status);
+      if (judged.ok()) judged = self->path_.admission_.CheckReadable();
+      self->EndWaiting(waiting, judged);
+      self->EndPart();
+    };
+    if (!params().log->Follow(member_, completed, wave.computed_from))
+      completed(Error(Code::kAborted, "the server's log has ended"));
+  }
+
+  void EndWaiting(const std::vector<std::size_t>& waiting, const Status& status) {
+    if (status.ok()) return;
+    for (const std::size_t index : waiting) results_[index] = status.error();
+  }
+
+  // The last part that ends, Run or a wave, ends the batch.
+  void EndPart() {
+    if (--parts_ == 0) Finish();
   }
 
   void Finish() {
@@ -231,7 +301,11 @@ class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
   const std::shared_ptr<ResultAllowance> allowance_;
   const TimePoint began_ = params().clock->Now();
   bool discharge_ = false;
-  bool last_wave_logs_ = false;
+  std::atomic<std::size_t> parts_{1};  // Run, and the waves in the log's queue
+  // Waves, and their bytes, in the log's queue for which Run has not waited.
+  static constexpr std::size_t kMostUnwaited = 64;
+  std::size_t unwaited_ = 0;
+  std::uint64_t unwaited_bytes_ = 0;
 };
 
 void WritePath::MutateBatch(std::shared_ptr<LogMember> member, std::vector<AtomicMutation> mutations, BatchDone done,

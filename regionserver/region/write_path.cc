@@ -135,26 +135,27 @@ std::uint64_t WritePath::FinishLoad() {
 
 // Takes the sequence and the place in the log under one lock, so that both orders are the same.
 bool WritePath::Stage(std::shared_ptr<LogMember> member, const std::shared_ptr<LogEntry>& entry,
-                      std::function<void(Status)> done) {
+                      std::function<void(Status)> done, std::uint64_t computed_from) {
   MutexLock lock(staging_);
   entry->region = opening_.encoded_name;
   entry->sequence = next_sequence_++;
   entry->greatest_timestamp = greatest_timestamp_;
   if (RATCHET_MUTANT("region.visible_before_sync")) MakeReadable(*entry);
-  return opening_.params.log->Append(*entry, std::move(member), std::move(done));
+  return opening_.params.log->Append(*entry, std::move(member), std::move(done), computed_from);
 }
 
 void WritePath::MakeReadable(const LogEntry& entry) {
   if (data_.Publish(entry) && opening_.params.wants_flush) opening_.params.wants_flush();
 }
 
-// Runs on the log's thread, in the order of the log.
-Status WritePath::Publish(const LogEntry& entry, const Status& logged) {
+Status WritePath::Judge(const Status& logged) {
   if (!logged.ok() && logged.error().code() == Code::kNoSpace)  // nothing was written, and the region is still ours
     return MakeError(Code::kNoSpace, logged.error().message(), rpc::exception::kRegionTooBusy);
   // nothing was written either, and the entry would never fit
   if (!logged.ok() && logged.error().code() == Code::kResourceExhausted)
     return DoNotRetry(Code::kResourceExhausted, logged.error().message());
+  // the client's retry is computed from what is readable then
+  if (!logged.ok() && logged.error().code() == Code::kUnavailable) return TooBusy(logged.error().message());
   if (!logged.ok()) {
     // S50 (give up only on proof): the log ended for its own reasons, which is not evidence of another owner. The
     // region accepts no more writes, and its server ends.
@@ -162,7 +163,12 @@ Status WritePath::Publish(const LogEntry& entry, const Status& logged) {
       admission_.Lose(logged.error());
     return WriteInDoubt(opening_.encoded_name, logged.error().message());
   }
-  RATCHET_TRY(admission_.CheckKept());
+  return admission_.CheckKept();
+}
+
+// Runs on the log's thread, in the order of the log.
+Status WritePath::Publish(const LogEntry& entry, const Status& logged) {
+  RATCHET_TRY(Judge(logged));
   if (!RATCHET_MUTANT("region.visible_before_sync")) MakeReadable(entry);
   return Ok();
 }

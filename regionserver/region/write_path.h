@@ -2,6 +2,9 @@
 // server's log, and becomes readable once the log says that it is durable and CHECKed (S1: check after sync; S24:
 // visible after sync).
 //
+// The locks of its rows are released as soon as it is in the log's queue. Mutations of the same rows that follow are
+// computed from it and share its fate (S126: same fate as its source).
+//
 // Owner: Region. Thread-safe. Planning runs on the caller's thread, publishing on the log's thread.
 //
 // Lock order: row locks before `staging_`, `staging_` before the locks of RegionData. `staging_` guards sequences and
@@ -51,8 +54,9 @@ class WritePath {
   [[nodiscard]] std::uint64_t FinishLoad();
 
   // Puts an entry into the log. Returns false when the log has ended; `done` will not be called.
+  // `computed_from`: see ServerLog::Append.
   [[nodiscard]] bool Stage(std::shared_ptr<LogMember> member, const std::shared_ptr<LogEntry>& entry,
-                           std::function<void(Status)> done);
+                           std::function<void(Status)> done, std::uint64_t computed_from = 0);
 
  private:
   class Batch;
@@ -60,6 +64,8 @@ class WritePath {
   [[nodiscard]] Status CheckBudget() const;
   [[nodiscard]] Status Admit();            // admits one more batch, or returns why not
   [[nodiscard]] Status CheckRoom() const;  // checks the limits of the server and of the region for more writes
+  // Returns the answer to a client, from what the log reports.
+  [[nodiscard]] Status Judge(const Status& logged);
   [[nodiscard]] Status Publish(const LogEntry& entry, const Status& logged);
   void MakeReadable(const LogEntry& entry);
   [[nodiscard]] static std::size_t SlotOf(std::string_view row);  // index in newest_delete_

@@ -21,6 +21,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr std::uint64_t kMegabyte = 1u << 20;
+constexpr Millis kLongestPulse{1'000};
 
 class AdminCalls {
  public:
@@ -139,11 +140,18 @@ class AdminCalls {
     });
   }
 
-  // For the master that has found the same itself: about 100 ms on a handler that only members can occupy.
+  // For the master that has found the same itself: some 100 ms on a handler that only members can occupy.
   Result<pb::ProbeServerResponse> Probe(const pb::ProbeServerRequest& request) const {
     RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
     pb::ProbeServerResponse response;
     response.set_verdict(pb::ProbeServerResponse::NO_FINDING);
+    if (request.has_silence_ms()) {
+      if (!parts_.pulse) return response;
+      const auto end = parts_.pulse(server, std::clamp(Millis(request.silence_ms()), Millis(1), kLongestPulse));
+      if (end == rpc::PulseEnd::kSilent) response.set_verdict(pb::ProbeServerResponse::SILENT);
+      if (end == rpc::PulseEnd::kAnswered) response.set_verdict(pb::ProbeServerResponse::ALIVE);
+      return response;
+    }
     if (!parts_.probe) return response;
     const auto verdict = rpc::RunProbeSeries(
         SystemClock(), [this, &server] { return parts_.probe(server); },

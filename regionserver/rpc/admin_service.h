@@ -11,6 +11,7 @@
 #include "common/model/proto/admin.pb.h"
 #include "common/model/server_name.h"
 #include "common/rpc/address_probe.h"
+#include "common/rpc/pulse.h"
 #include "common/rpc/service.h"
 
 namespace ratchet::regionserver {
@@ -42,6 +43,8 @@ struct AdminServiceParts {
   std::function<Status()> reload{};  // UpdateConfiguration; empty: refused
   // Probes another server once. Blocks for a fraction of a second. Empty: ProbeServer says that there is no finding.
   std::function<rpc::ProbeFinding(const ServerName&)> probe{};
+  // Sends one pulse to another server, and blocks for up to `patience`. Empty: no finding.
+  std::function<rpc::PulseEnd(const ServerName&, Millis patience)> pulse{};
 };
 
 // Maximum number of requests that wait for AdminServiceParts::run_slowly or run there; one more is refused with

@@ -11,6 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/fault_point.h"
+#include "common/base/gathering.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/base/mutex.h"
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::uint64_t kBatchBytes = 64ULL << 20;  // bytes per sync, except for a single larger entry
 constexpr std::uint64_t kReserveStep = 1ULL << 20;  // written as zeros and synced while the batch waits
+constexpr std::size_t kAnswersTogether = 64;        // gathered into one write of each connection
 constexpr std::uint64_t kRecordOverhead = 64;       // more than a record's header and padding
 
 struct Pending {
@@ -33,7 +35,9 @@ struct Pending {
   std::uint64_t sequence = 0;
   std::uint8_t version = kEntryVersion;
   std::string payload;
-  Status fits;  // an error: the log cannot take the entry, and answers with this error in its turn
+  Status fits;                      // an error: the log cannot take the entry, and answers with this error in its turn
+  std::uint64_t computed_from = 0;  // see Append
+  bool logs = true;                 // false: an answer without an entry
   std::shared_ptr<LogMember> member;
   std::function<void(Status)> done;
 };
@@ -59,9 +63,12 @@ struct ServerLog::Impl {
   std::deque<Pending> DequeueBatch(bool* roll);
   void CommitBatch(std::deque<Pending>& batch);
   Status ReserveSpace(const std::deque<Pending>& batch);
+  static bool RefuseDependents(std::deque<Pending>& batch);
+  static void NoteRefused(const Pending& pending);
+  bool Enqueue(Pending pending);
   Status Write(std::deque<Pending>& batch);
   Status SyncWriter();
-  void Complete(std::deque<Pending>& batch);
+  void Complete(std::deque<Pending>& batch, bool writes);
   void FailAll(std::deque<Pending>& batch, const Error& error);
   bool End();
   void BecomeFenced(const Error& error);
@@ -162,9 +169,28 @@ Status ServerLog::Impl::ReserveSpace(const std::deque<Pending>& batch) {
   return space.Ensure(writer->file(), end);
 }
 
+void ServerLog::Impl::NoteRefused(const Pending& pending) {
+  std::uint64_t& newest = pending.member->newest_refused_;
+  newest = std::max(newest, pending.sequence);
+}
+
+// S126 (same fate as its source). Returns true if an entry is left to be written.
+bool ServerLog::Impl::RefuseDependents(std::deque<Pending>& batch) {
+  bool any = false;
+  for (Pending& pending : batch) {
+    const bool lacks_source = pending.computed_from != 0 && pending.computed_from <= pending.member->newest_refused_;
+    if (pending.fits.ok() && lacks_source && !RATCHET_MUTANT("log.write_without_source"))
+      pending.fits = Error(Code::kUnavailable, "an earlier write of the row, from which this one was computed, failed");
+    if (!pending.fits.ok()) NoteRefused(pending);
+    any = any || (pending.logs && pending.fits.ok());
+  }
+  return any;
+}
+
 Status ServerLog::Impl::Write(std::deque<Pending>& batch) {
   for (Pending& pending : batch)
-    if (pending.fits.ok()) RATCHET_TRY(writer->Add(kEntryRecordType, pending.version, next_record++, pending.payload));
+    if (pending.logs && pending.fits.ok())
+      RATCHET_TRY(writer->Add(kEntryRecordType, pending.version, next_record++, pending.payload));
   RATCHET_TRY(HitFault("log.before_write", options.prefix));
   return writer->Flush();
 }
@@ -185,9 +211,10 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   }
   if (already_ended) return FailAll(batch, Ended());
   if (const Status space_left = ReserveSpace(batch); !space_left.ok()) return FailAll(batch, space_left.error());
+  const bool writes = RefuseDependents(batch);
   Status fence = RATCHET_MUTANT("log.check_before_sync") ? directory.CheckAfterSync() : Ok();
-  Status written = Write(batch);
-  if (written.ok() && !RATCHET_MUTANT("log.no_sync")) written = SyncWriter();
+  Status written = writes ? Write(batch) : Ok();
+  if (writes && written.ok() && !RATCHET_MUTANT("log.no_sync")) written = SyncWriter();
   // A later sync would have to cover a write that failed half way, so a failed write counts as a failed sync (S6:
   // failed sync ends the process).
   if (!RATCHET_MUTANT("log.survive_failed_sync") && !io::DieOnFailedSync(written, "server log")) {
@@ -204,17 +231,17 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
     BecomeFenced(fence.error());
     return FailAll(batch, Error(Code::kAborted, fence.error().message()));
   }
-  Complete(batch);
+  Complete(batch, writes);
 }
 
-void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
+void ServerLog::Impl::Complete(std::deque<Pending>& batch, bool writes) {
   {
     MutexLock lock(mutex);
     FileInfo& file = files.back();
     file.bytes = writer->end_offset();
-    ++metrics.syncs;
+    metrics.syncs += writes ? 1 : 0;
     for (const Pending& pending : batch) {
-      if (!pending.fits.ok()) continue;
+      if (!pending.logs || !pending.fits.ok()) continue;
       std::uint64_t& last = file.owed[pending.region];
       last = std::max(last, pending.sequence);
       ++metrics.entries;
@@ -235,15 +262,22 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
     BecomeUnsure(owner.error());
     return FailAll(batch, Error(Code::kAborted, owner.error().message()));
   }
-  for (Pending& pending : batch) {
-    const auto found = openings.find(pending.member.get());
-    const Status opening = found == openings.end() ? Ok() : found->second;
-    pending.done(opening.ok() ? pending.fits : opening);
+  for (std::size_t next = 0; next < batch.size();) {
+    const Gathering answers;
+    for (const std::size_t end = std::min(batch.size(), next + kAnswersTogether); next < end; ++next) {
+      Pending& pending = batch[next];
+      const auto found = openings.find(pending.member.get());
+      const Status opening = found == openings.end() ? Ok() : found->second;
+      pending.done(opening.ok() ? pending.fits : opening);
+    }
   }
 }
 
 void ServerLog::Impl::FailAll(std::deque<Pending>& batch, const Error& error) {
-  for (Pending& pending : batch) pending.done(error);
+  for (Pending& pending : batch) {
+    NoteRefused(pending);
+    pending.done(error);
+  }
 }
 
 // Returns false if the log had ended before.
@@ -276,19 +310,40 @@ Result<std::unique_ptr<ServerLog>> ServerLog::Open(io::FencedDirectory& director
 
 ServerLog::~ServerLog() { Stop(); }
 
-bool ServerLog::Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done) {
-  Pending pending{entry.region, entry.sequence, VersionOf(entry), {}, Ok(), std::move(member), std::move(done)};
+bool ServerLog::Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done,
+                       std::uint64_t computed_from) {
+  Pending pending;
+  pending.region = entry.region;
+  pending.sequence = entry.sequence;
+  pending.version = VersionOf(entry);
+  pending.computed_from = computed_from;
+  pending.member = std::move(member);
+  pending.done = std::move(done);
   EncodeLogEntry(entry, pending.payload);
   if (pending.payload.size() > impl_->options.max_entry_bytes) {
     pending.fits = Error(Code::kResourceExhausted, fmt::format("a log entry has {} bytes; the limit is {}",
                                                                pending.payload.size(), impl_->options.max_entry_bytes));
     pending.payload = {};
   }
-  MutexLock lock(impl_->mutex);
-  if (impl_->stopping || impl_->ended) return false;
-  impl_->queued_bytes += pending.payload.size();
-  impl_->queue.push_back(std::move(pending));
-  impl_->work.NotifyOne();
+  return impl_->Enqueue(std::move(pending));
+}
+
+bool ServerLog::Follow(std::shared_ptr<LogMember> member, std::function<void(Status)> done,
+                       std::uint64_t computed_from) {
+  Pending pending;
+  pending.logs = false;
+  pending.computed_from = computed_from;
+  pending.member = std::move(member);
+  pending.done = std::move(done);
+  return impl_->Enqueue(std::move(pending));
+}
+
+bool ServerLog::Impl::Enqueue(Pending pending) {
+  MutexLock lock(mutex);
+  if (stopping || ended) return false;
+  queued_bytes += pending.payload.size();
+  queue.push_back(std::move(pending));
+  work.NotifyOne();
   return true;
 }
 

@@ -33,6 +33,10 @@ class LogMember {
   // Returns kFenced, and only this, when a higher opening of the region exists (S21). Any other error: ownership cannot
   // be determined (S50: give up only on proof). Called after the sync and before the answer.
   [[nodiscard]] virtual Status CheckOpening() = 0;
+
+ private:
+  friend class ServerLog;
+  std::uint64_t newest_refused_ = 0;  // newest sequence that was not written; used on the log's thread only
 };
 
 struct ServerLogOptions {
@@ -65,7 +69,15 @@ class ServerLog {
   // client. kNoSpace: the disk is full, nothing was written, later appends may succeed. kResourceExhausted: the entry
   // is above max_entry_bytes, nothing was written. After a failed sync no entry is completed (the process has ended).
   // Never waits. Returns false when the log has ended; `done` will not be called.
-  [[nodiscard]] bool Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done);
+  //
+  // `computed_from`: the oldest sequence of the region from which the entry was computed before it was readable; 0:
+  // none. If the log refuses an entry of the region from there on, it refuses this one too (S126: same fate as its
+  // source), with kUnavailable.
+  [[nodiscard]] bool Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done,
+                            std::uint64_t computed_from = 0);
+  // Like Append for an answer that was computed from such entries and logs nothing: `done` is called in its turn.
+  [[nodiscard]] bool Follow(std::shared_ptr<LogMember> member, std::function<void(Status)> done,
+                            std::uint64_t computed_from);
 
   // Waits while more than max_pending_bytes is queued. Must not be called on the log's thread, and should not be called
   // under row locks.

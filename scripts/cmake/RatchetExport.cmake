@@ -7,12 +7,12 @@ set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_proto ratchet_pr
     ratchet_procedure)
 # The headers of other folders that those of procedure/api include, directly or not (tests/tidy compares the lists).
 set(ratchet_api_headers
-    common/base/backoff.h common/base/check.h common/base/clock.h common/base/latency.h common/base/mutex.h common/base/prng.h
+    common/base/backoff.h common/base/bits.h common/base/check.h common/base/clock.h common/base/latency.h common/base/mutex.h common/base/prng.h
     common/base/result.h common/base/strong_id.h common/base/thread_annotations.h common/base/unique_function.h common/io/disk.h)
 add_library(Ratchet::procedure ALIAS ratchet_procedure)
 set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
 if(ratchet_with_host)
-  set(ratchet_endpoint ratchet_protos ratchet_model ratchet_metrics ratchet_trace ratchet_http ratchet_sql ratchet_rpc ratchet_zk ratchet_page
+  set(ratchet_endpoint ratchet_protos ratchet_model ratchet_metrics ratchet_trace ratchet_http ratchet_tls ratchet_sql ratchet_rpc ratchet_zk ratchet_page
       ratchet_client ratchet_cli ratchet_api ratchet_procedure_why ratchet_procedure_ops ratchet_host)
   add_library(Ratchet::host ALIAS ratchet_host)
   set_target_properties(ratchet_host PROPERTIES EXPORT_NAME host)

@@ -7,6 +7,7 @@ ratchet_imported_library(snappy snappy snappy.h)
 ratchet_imported_library(zstd zstd zstd.h)
 ratchet_imported_library(sqlite3 sqlite3 sqlite3.h)      # ratchet sql
 ratchet_imported_library(crypto crypto openssl/evp.h)   # MD5 of region names
+ratchet_imported_library(ssl ssl openssl/ssl.h)         # TLS
 # Header only: JSON output of the tools.
 if(NOT TARGET rapidjson)
   find_path(RATCHET_RAPIDJSON_INCLUDE rapidjson/writer.h REQUIRED)

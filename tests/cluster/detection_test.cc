@@ -1,5 +1,6 @@
 // The death of a region server or of the active master is noticed by its address, long before its ZooKeeper session
-// ends (S121: early findings are positive).
+// ends (S121: early findings are positive); that of a stopped server too, with --silence-detection (S124: silence needs
+// three witnesses).
 #include <algorithm>
 
 #include "tests/cluster/cluster_fixture.h"
@@ -10,8 +11,9 @@ namespace {
 class DetectionTest : public ClusterTest {
  protected:
   // No session of a server ends within the test.
-  void BootWithLongSessions(int masters, int servers) {
+  void BootWithLongSessions(int masters, int servers, std::vector<std::string> master_flags = {}) {
     ClusterSpec spec;
+    spec.master_flags = std::move(master_flags);
     spec.session_timeout = 5 * kPatience;
     Boot(masters, servers, std::move(spec));
     if (HasFatalFailure()) return;
@@ -36,6 +38,17 @@ TEST_F(DetectionTest, AKilledServerIsRecoveredWithoutTheEndOfItsSession) {
   ASSERT_OK(cluster().Kill9("rs-2"));
   ASSERT_OK(AwaitRecovery("rs-2"));
   WaitForWrites(50);
+}
+
+TEST_F(DetectionTest, AStoppedServerIsRecoveredWithoutTheEndOfItsSession) {
+  BootWithLongSessions(1, 4, {"--silence-detection=true"});
+  if (HasFatalFailure()) return;
+  ASSERT_OK(cluster().WaitLog("master-1", "Silence detection: enough answers of 4 servers are known", kPatience));
+  ASSERT_OK(cluster().Pause("rs-2"));
+  ASSERT_OK(AwaitRecovery("rs-2"));
+  ASSERT_OK(cluster().WaitLog("master-1", "is expired: silent: ", kPatience));
+  WaitForWrites(50);
+  ASSERT_OK(cluster().Resume("rs-2"));
 }
 
 TEST_F(DetectionTest, AKilledActiveMasterIsReplacedWithoutTheEndOfItsSession) {

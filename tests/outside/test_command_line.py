@@ -53,6 +53,19 @@ class CommandLineTest(unittest.TestCase):
 
 
 class VerbTest(CommandLineTest):
+    def test_certificates_need_no_cluster(self):
+        with tempfile.TemporaryDirectory() as directory:
+            here = os.path.join(directory, "certs")
+            lines = self.ok("certificates", "init", here, "--hosts", "a.example+10.0.0.1,b.example").splitlines()
+            self.assertEqual([os.path.basename(line) for line in lines],
+                             ["ca.pem", "ca-key.pem", "admin.pem", "a.example.pem", "b.example.pem"])
+            self.assertEqual({os.stat(line).st_mode & 0o777 for line in lines}, {0o600})
+            self.fails(FAILED, "certificates", "init", here, "--hosts", "a.example", says="exists")
+            files = self.json("certificates", "init", here + "2", "--hosts", "localhost")["files"]
+            self.assertEqual(len(files), 4)
+            self.fails(USAGE, "certificates", "init", here + "3", "--hosts", "a/b", says="a/b")
+            self.fails(USAGE, "--master", "127.0.0.1:1", "--tls-connect", "--tls-trust", "/nowhere.pem", "status", says="/nowhere.pem")
+
     def test_cluster(self):
         status = self.json("status")
         self.assertEqual(len(status["live_servers"]), 3)

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/json_quote.h"
+#include "common/base/utf8.h"
 
 namespace ratchet::api {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 
 namespace ratchet::trace {
 namespace {
@@ -18,16 +18,24 @@ struct Slice {
   std::uint64_t end_us = 0;
 };
 
-std::string Complete(std::string_view name, std::string_view category, std::size_t row, const Slice& slice,
-                     const std::string& args) {
-  return fmt::format(
-      "{{\"ph\":\"X\",\"name\":{},\"cat\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{},\"dur\":{},\"args\":{{{}}}}}",
-      JsonQuote(name), category, kGroup, row, slice.begin_us, slice.end_us - slice.begin_us, args);
+// Begins an event, without its last members.
+JsonWriter& Begin(JsonWriter& out, std::string_view phase, std::string_view name) {
+  return out.BeginObject().Add("ph", phase).Add("name", name).Add("pid", kGroup);
 }
 
-std::string Metadata(std::string_view what, std::size_t row, std::string_view name, std::string_view value) {
-  return fmt::format("{{\"ph\":\"M\",\"name\":\"{}\",\"pid\":{},\"tid\":{},\"args\":{{\"{}\":{}}}}}", what, kGroup, row,
-                     name, value);
+// `args`: adds members to the event's arguments.
+template <class Args>
+void Complete(JsonWriter& out, std::string_view name, std::string_view category, std::size_t row, const Slice& slice,
+              Args&& args) {
+  Begin(out, "X", name).Add("cat", category).Add("tid", row).Add("ts", slice.begin_us);
+  out.Add("dur", slice.end_us - slice.begin_us).Key("args").BeginObject();
+  args();
+  out.EndObject().EndObject();
+}
+
+template <class Value>
+void Metadata(JsonWriter& out, std::string_view what, std::size_t row, std::string_view name, const Value& value) {
+  Begin(out, "M", what).Add("tid", row).Key("args").BeginObject().Add(name, value).EndObject().EndObject();
 }
 
 // Parents before their children; the subtree of each child follows its elder sibling's subtree.
@@ -86,30 +94,19 @@ Slice WholeOf(const pb::ProcedureInfo& info, const std::vector<Slice>& steps) {
   return whole;
 }
 
-class Args {
- public:
-  Args& Text(std::string_view key, std::string_view value) {
-    if (!value.empty()) Add(key, JsonQuote(value));
-    return *this;
-  }
-  Args& Whole(std::string_view key, std::uint64_t value) {
-    Add(key, fmt::format("\"{}\"", value));  // larger than the integers that JavaScript represents exactly
-    return *this;
-  }
-  [[nodiscard]] const std::string& json() const { return json_; }
+void AddText(JsonWriter& out, std::string_view key, std::string_view value) {
+  if (!value.empty()) out.Add(key, value);
+}
 
- private:
-  void Add(std::string_view key, const std::string& value) {
-    json_ += fmt::format("{}\"{}\":{}", json_.empty() ? "" : ",", key, value);
-  }
-  std::string json_;
-};
+// As text, because the number may be larger than the integers that JavaScript represents exactly.
+void AddWhole(JsonWriter& out, std::string_view key, std::uint64_t value) { out.Add(key, std::to_string(value)); }
 
 }  // namespace
 
 std::string ToChrome(const Source& source, const std::vector<pb::EndedProcedure>& procedures) {
-  std::vector<std::string> events;
-  events.push_back(Metadata("process_name", 0, "name", JsonQuote("ratchet, cluster " + source.cluster_id)));
+  JsonWriter out;
+  out.BeginObject().Add("displayTimeUnit", "ms").Key("traceEvents").BeginArray();
+  Metadata(out, "process_name", 0, "name", "ratchet, cluster " + source.cluster_id);
   std::map<std::uint64_t, std::pair<std::size_t, Slice>> rows;  // by pid
   std::size_t row = 0;
   for (const pb::EndedProcedure* ended : InOrder(procedures)) {
@@ -117,35 +114,37 @@ std::string ToChrome(const Source& source, const std::vector<pb::EndedProcedure>
     const std::vector<Slice> steps = StepsOf(info);
     const Slice whole = WholeOf(info, steps);
     rows[info.pid()] = {++row, whole};
-    events.push_back(Metadata("thread_name", row, "name", JsonQuote(fmt::format("{} {}", info.pid(), info.type()))));
-    events.push_back(Metadata("thread_sort_index", row, "sort_index", std::to_string(row)));
-    Args args;
-    args.Whole("pid", info.pid()).Text("text", info.text()).Text("state", info.state()).Text("owner", info.owner());
-    args.Text("server", ServerOf(info)).Text("error", info.error());
-    events.push_back(Complete(fmt::format("{} {}", info.type(), info.pid()), "procedure", row, whole, args.json()));
+    Metadata(out, "thread_name", row, "name", fmt::format("{} {}", info.pid(), info.type()));
+    Metadata(out, "thread_sort_index", row, "sort_index", row);
+    Complete(out, fmt::format("{} {}", info.type(), info.pid()), "procedure", row, whole, [&] {
+      AddWhole(out, "pid", info.pid());
+      AddText(out, "text", info.text());
+      AddText(out, "state", info.state());
+      AddText(out, "owner", info.owner());
+      AddText(out, "server", ServerOf(info));
+      AddText(out, "error", info.error());
+    });
     for (int i = 0; i < info.history_size(); ++i) {
       const auto& step = info.history(i);
-      std::string master;
-      if (const auto known = source.masters.find(step.epoch()); known != source.masters.end()) master = known->second;
-      if (master.empty() && step.epoch() == ended->epoch()) master = ended->master();
-      Args of_step;
-      of_step.Text("outcome", step.outcome()).Whole("epoch", step.epoch()).Whole("worker", step.worker());
-      of_step.Text("master", master).Text("detail", step.detail());
-      events.push_back(Complete(step.step(), "step", row, steps[static_cast<std::size_t>(i)], of_step.json()));
+      Complete(out, step.step(), "step", row, steps[static_cast<std::size_t>(i)], [&] {
+        AddText(out, "outcome", step.outcome());
+        AddWhole(out, "epoch", step.epoch());
+        AddWhole(out, "worker", step.worker());
+        AddText(out, "master", MasterOf(source, *ended, step.epoch()));
+        AddText(out, "detail", step.detail());
+      });
     }
     const auto parent = info.has_parent() ? rows.find(info.parent()) : rows.end();
     if (parent == rows.end()) continue;
     // Both ends are inside the slices that they bind to.
     const auto& [from, life] = parent->second;
     const std::uint64_t begin = std::clamp(whole.begin_us, life.begin_us, life.end_us);
-    events.push_back(
-        fmt::format("{{\"ph\":\"s\",\"name\":\"spawns\",\"cat\":\"child\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}}",
-                    row, kGroup, from, begin));
-    events.push_back(fmt::format(
-        "{{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"spawns\",\"cat\":\"child\",\"id\":{},\"pid\":{},\"tid\":{},\"ts\":{}}}",
-        row, kGroup, row, whole.begin_us));
+    Begin(out, "s", "spawns").Add("cat", "child").Add("id", row).Add("tid", from).Add("ts", begin).EndObject();
+    Begin(out, "f", "spawns").Add("cat", "child").Add("bp", "e").Add("id", row).Add("tid", row);
+    out.Add("ts", whole.begin_us).EndObject();
   }
-  return fmt::format("{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[{}]}}", fmt::join(events, ","));
+  out.EndArray().EndObject();
+  return out.text();
 }
 
 }  // namespace ratchet::trace

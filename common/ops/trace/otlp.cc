@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 
 namespace ratchet::trace {
 namespace {
@@ -23,29 +23,27 @@ std::uint64_t Hash(std::uint64_t seed, std::string_view text) {
   return hash == 0 ? 1 : hash;
 }
 
-std::string Nanos(std::uint64_t ms, std::uint64_t us = 0) { return fmt::format("\"{}\"", ms * 1'000'000 + us * 1'000); }
+std::string Nanos(std::uint64_t ms, std::uint64_t us = 0) { return std::to_string(ms * 1'000'000 + us * 1'000); }
 
 class Attributes {
  public:
+  explicit Attributes(JsonWriter& out) : out_(out) { out_.Key("attributes").BeginArray(); }
+  ~Attributes() { out_.EndArray(); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
   Attributes& Text(std::string_view key, std::string_view value) {
-    if (!value.empty()) Add(key, fmt::format("{{\"stringValue\":{}}}", JsonQuote(value)));
-    return *this;
+    return value.empty() ? *this : Add(key, "stringValue", value);
   }
-  Attributes& Whole(std::string_view key, std::uint64_t value) {
-    Add(key, fmt::format("{{\"intValue\":\"{}\"}}", value));
-    return *this;
-  }
-  Attributes& Flag(std::string_view key, bool value) {
-    Add(key, fmt::format("{{\"boolValue\":{}}}", value));
-    return *this;
-  }
-  [[nodiscard]] const std::string& json() const { return json_; }
+  Attributes& Whole(std::string_view key, std::uint64_t value) { return Add(key, "intValue", std::to_string(value)); }
+  Attributes& Flag(std::string_view key, bool value) { return Add(key, "boolValue", value); }
 
  private:
-  void Add(std::string_view key, const std::string& value) {
-    json_ += fmt::format("{}{{\"key\":{},\"value\":{}}}", json_.empty() ? "" : ",", JsonQuote(key), value);
+  template <class Value>
+  Attributes& Add(std::string_view key, std::string_view kind, const Value& value) {
+    out_.BeginObject().Add("key", key).Key("value").BeginObject().Add(kind, value).EndObject().EndObject();
+    return *this;
   }
-  std::string json_;
+  JsonWriter& out_;
 };
 
 struct Span {
@@ -54,33 +52,39 @@ struct Span {
   std::string name;
   std::string begin;
   std::string end;
-  std::string attributes;
-  std::string status;
+  int status = 0;  // 0: it has not ended
+  std::string message;
 };
 
-std::string ToJson(const std::string& trace, const Span& span) {
-  return fmt::format(
-      "{{\"traceId\":\"{}\",\"spanId\":\"{}\",{}\"name\":{},\"kind\":{},\"startTimeUnixNano\":{},\"endTimeUnixNano\":{}"
-      ","
-      "\"attributes\":[{}],\"status\":{{{}}}}}",
-      trace, span.id, span.parent.empty() ? "" : fmt::format("\"parentSpanId\":\"{}\",", span.parent),
-      JsonQuote(span.name), kInternal, span.begin, span.end, span.attributes, span.status);
+// Writes the span without its attributes, which follow.
+void Begin(JsonWriter& out, const std::string& trace, const Span& span) {
+  out.BeginObject().Add("traceId", trace).Add("spanId", span.id);
+  if (!span.parent.empty()) out.Add("parentSpanId", span.parent);
+  out.Add("name", span.name).Add("kind", kInternal).Add("startTimeUnixNano", span.begin);
+  out.Add("endTimeUnixNano", span.end).Key("status").BeginObject();
+  if (span.status != 0) out.Add("code", span.status);
+  if (span.status == kStatusError) out.Add("message", span.message);
+  out.EndObject();
 }
 
-std::string StatusOf(bool finished, bool failed, const std::string& message) {
-  if (failed) return fmt::format("\"code\":{},\"message\":{}", kStatusError, JsonQuote(message));
-  return finished ? fmt::format("\"code\":{}", kStatusOk) : "";
-}
-
-void AddSpans(const Source& source, const pb::EndedProcedure& ended, std::vector<std::string>& spans) {
+void AddSpans(const Source& source, const pb::EndedProcedure& ended, JsonWriter& out) {
   const pb::ProcedureInfo& info = ended.procedure();
   const std::uint64_t root = ended.has_root() ? ended.root() : info.pid();
   const std::string trace = TraceId(source.cluster_id, root);
   const std::string own = SpanId(source.cluster_id, info.pid(), 0);
   const std::string server(ServerOf(info));
   const bool failed = info.finished() && info.state() != "SUCCESS";
-  Attributes attributes;
-  attributes.Whole("ratchet.pid", info.pid())
+  std::uint64_t end_ms = std::max(info.submitted_wall_ms(), info.updated_wall_ms());
+  for (const auto& step : info.history()) end_ms = std::max(end_ms, step.at_wall_ms());
+  Begin(out, trace,
+        {own, info.has_parent() ? SpanId(source.cluster_id, info.parent(), 0) : "", info.type(),
+         Nanos(info.submitted_wall_ms()), Nanos(end_ms),
+         failed            ? kStatusError
+         : info.finished() ? kStatusOk
+                           : 0,
+         info.error().empty() ? info.state() : info.error()});
+  Attributes(out)
+      .Whole("ratchet.pid", info.pid())
       .Whole("ratchet.root_pid", root)
       .Text("ratchet.type", info.type())
       .Text("ratchet.text", info.text())
@@ -88,33 +92,24 @@ void AddSpans(const Source& source, const pb::EndedProcedure& ended, std::vector
       .Text("ratchet.owner", info.owner())
       .Text("ratchet.server", server)
       .Flag("ratchet.finished", info.finished());
-  std::uint64_t end_ms = std::max(info.submitted_wall_ms(), info.updated_wall_ms());
+  out.EndObject();
   std::uint64_t number = 0;
-  std::vector<std::string> steps;
   for (const auto& step : info.history()) {
-    Attributes of_step;
-    std::string master;
-    if (const auto known = source.masters.find(step.epoch()); known != source.masters.end()) master = known->second;
-    if (master.empty() && step.epoch() == ended.epoch()) master = ended.master();
-    of_step.Whole("ratchet.pid", info.pid())
+    Begin(out, trace,
+          {SpanId(source.cluster_id, info.pid(), ++number), own, step.step(), Nanos(step.began_wall_ms()),
+           Nanos(step.began_wall_ms(), step.took_us()), step.outcome() == "fail" ? kStatusError : kStatusOk,
+           step.detail()});
+    Attributes(out)
+        .Whole("ratchet.pid", info.pid())
         .Text("ratchet.step", step.step())
         .Whole("ratchet.epoch", step.epoch())
         .Whole("ratchet.worker", step.worker())
-        .Text("ratchet.master", master)
+        .Text("ratchet.master", MasterOf(source, ended, step.epoch()))
         .Text("ratchet.server", server)
         .Text("ratchet.outcome", step.outcome())
         .Text("ratchet.detail", step.detail());
-    end_ms = std::max(end_ms, step.at_wall_ms());
-    const bool step_failed = step.outcome() == "fail";
-    steps.push_back(ToJson(trace, {SpanId(source.cluster_id, info.pid(), ++number), own, step.step(),
-                                   Nanos(step.began_wall_ms()), Nanos(step.began_wall_ms(), step.took_us()),
-                                   of_step.json(), StatusOf(true, step_failed, step.detail())}));
+    out.EndObject();
   }
-  spans.push_back(
-      ToJson(trace, {own, info.has_parent() ? SpanId(source.cluster_id, info.parent(), 0) : "", info.type(),
-                     Nanos(info.submitted_wall_ms()), Nanos(end_ms), attributes.json(),
-                     StatusOf(info.finished(), failed, info.error().empty() ? info.state() : info.error())}));
-  for (std::string& step : steps) spans.push_back(std::move(step));
 }
 
 }  // namespace
@@ -124,6 +119,12 @@ std::string_view ServerOf(const pb::ProcedureInfo& info) {
     if (field.key() == "server") return field.value();
   }
   return {};
+}
+
+std::string MasterOf(const Source& source, const pb::EndedProcedure& ended, std::uint64_t epoch) {
+  const auto known = source.masters.find(epoch);
+  if (known != source.masters.end() && !known->second.empty()) return known->second;
+  return epoch == ended.epoch() ? ended.master() : std::string();
 }
 
 std::string TraceId(std::string_view cluster_id, std::uint64_t root) {
@@ -136,14 +137,14 @@ std::string SpanId(std::string_view cluster_id, std::uint64_t pid, std::uint64_t
 }
 
 std::string ToOtlp(const Source& source, const std::vector<pb::EndedProcedure>& procedures) {
-  std::vector<std::string> spans;
-  for (const pb::EndedProcedure& ended : procedures) AddSpans(source, ended, spans);
-  Attributes resource;
-  resource.Text("service.name", "ratchet").Text("ratchet.cluster_id", source.cluster_id);
-  return fmt::format(
-      "{{\"resourceSpans\":[{{\"resource\":{{\"attributes\":[{}]}},\"scopeSpans\":[{{\"scope\":{{\"name\":"
-      "\"ratchet.procedures\"}},\"spans\":[{}]}}]}}]}}",
-      resource.json(), fmt::join(spans, ","));
+  JsonWriter out;
+  out.BeginObject().Key("resourceSpans").BeginArray().BeginObject().Key("resource").BeginObject();
+  Attributes(out).Text("service.name", "ratchet").Text("ratchet.cluster_id", source.cluster_id);
+  out.EndObject().Key("scopeSpans").BeginArray().BeginObject();
+  out.Key("scope").BeginObject().Add("name", "ratchet.procedures").EndObject().Key("spans").BeginArray();
+  for (const pb::EndedProcedure& ended : procedures) AddSpans(source, ended, out);
+  out.EndArray().EndObject().EndArray().EndObject().EndArray().EndObject();
+  return out.text();
 }
 
 }  // namespace ratchet::trace

@@ -22,6 +22,8 @@ struct Source {
 
 // The server that a procedure's description names; empty: none.
 [[nodiscard]] std::string_view ServerOf(const pb::ProcedureInfo& info);
+// The master of the epoch; empty: unknown.
+[[nodiscard]] std::string MasterOf(const Source& source, const pb::EndedProcedure& ended, std::uint64_t epoch);
 // 32 hex digits, never all zero.
 [[nodiscard]] std::string TraceId(std::string_view cluster_id, std::uint64_t root);
 // 16 hex digits, never all zero. `step` 0: the procedure itself; from 1: its steps.

@@ -2,7 +2,7 @@
 
 #include <cctype>
 
-#include "common/base/json_quote.h"
+#include "common/base/utf8.h"
 
 namespace ratchet::cli {
 namespace {

@@ -11,7 +11,9 @@
 #include "common/base/log.h"
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
+#include "common/tls/process_tls.h"
 #include "common/tools/cli/bytes_text.h"
+#include "common/tools/cli/certificates.h"
 #include "common/tools/cli/completion.h"
 #include "common/tools/cli/flag_checks.h"
 #include "common/tools/cli/parse_error.h"
@@ -36,6 +38,7 @@ constexpr const char* kFooter =
 
 struct Global {
   client::ConnectionOptions connection;
+  tls::TlsOptions tls;
   bool json = false;
   bool quiet = false;
   std::string nonce;
@@ -76,6 +79,31 @@ std::string UserName() {
     return geteuid() == 0 && !sudo.empty() ? sudo : std::string(entry->pw_name);
   }
   return fmt::format("uid {}", geteuid());
+}
+
+void AddTlsOptions(CLI::App& app, tls::TlsOptions& tls) {
+  app.add_flag("--tls-connect", tls.connect, "Connect by TLS only, and verify the host names of servers")
+      ->envname("RATCHET_TLS_CONNECT");
+  app.add_option("--tls-certificate", tls.files.certificate,
+                 "File with this user's key and certificate (PEM or PKCS#12)")
+      ->envname("RATCHET_TLS_CERTIFICATE")
+      ->type_name(kind::kFile);
+  app.add_option("--tls-password-file", tls.files.password, "File with the password of --tls-certificate")
+      ->envname("RATCHET_TLS_PASSWORD_FILE")
+      ->type_name(kind::kFile);
+  app.add_option("--tls-trust", tls.files.trust, "File with the certificates of trusted authorities")
+      ->envname("RATCHET_TLS_TRUST")
+      ->type_name(kind::kFile);
+  app.add_option("--tls-trust-password-file", tls.files.trust_password, "File with the password of --tls-trust")
+      ->envname("RATCHET_TLS_TRUST_PASSWORD_FILE")
+      ->type_name(kind::kFile);
+}
+
+Status UseTls(const tls::TlsOptions& options) {
+  if (!options.connect) return Ok();
+  RATCHET_ASSIGN(auto tls, tls::ProcessTls::Open(options, tls::TlsMaterial::Use::kClient));
+  tls::ProcessTls::SetOfProcess(std::move(tls));
+  return Ok();
 }
 
 // One candidate a line. No error is printed, because a shell asks.
@@ -135,9 +163,12 @@ int Run(int argc, char** argv) {
   app.add_option("--nonce", global.nonce,
                  "GROUP:NONCE that an interrupted command has printed: repeats that request, executed once")
       ->type_name("NONCE");
+  AddTlsOptions(app, global.tls);
   app.fallthrough();
 
   AddAllVerbs(app, action);
+  CertificateFlags certificate_flags;
+  const auto* certificates = AddCertificates(app, certificate_flags);
   std::string shell = "bash";
   auto* completion = AddVerb(app, "completion", "Print a completion script for a shell",
                              {"completion bash > /etc/bash_completion.d/ratchet", "completion zsh > ~/.zfunc/_ratchet",
@@ -157,6 +188,7 @@ int Run(int argc, char** argv) {
     std::cout << CompletionScript(shell);
     return kExitOk;
   }
+  if (certificates->parsed()) return WithOutputWritten(RunCertificates(certificate_flags, global.json));
   ConfigureLog({LogLevel::kError, ""});
   const Millis timeout(global.timeout_ms);
   global.connection.operation_timeout = timeout;
@@ -173,6 +205,10 @@ int Run(int argc, char** argv) {
   if (global.connection.masters.empty() && global.connection.zookeeper.empty()) {
     std::cerr << "ratchet: no cluster is named: give --zookeeper HOST:PORT or --master HOST:PORT, or set "
                  "RATCHET_ZOOKEEPER\n";
+    return kExitUsage;
+  }
+  if (const Status used = UseTls(global.tls); !used.ok()) {
+    std::cerr << "ratchet: TLS: " << used.error().message() << "\n";
     return kExitUsage;
   }
   KeepSignalsForReporter();

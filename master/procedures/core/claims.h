@@ -11,17 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "common/base/bits.h"
 #include "common/model/region_info.h"
 #include "common/model/table_name.h"
 
 namespace ratchet::master {
 
-enum class ClaimKinds : std::uint8_t {};
-[[nodiscard]] constexpr ClaimKinds operator|(ClaimKinds a, ClaimKinds b) {
-  return static_cast<ClaimKinds>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
-}
-[[nodiscard]] constexpr bool Includes(ClaimKinds kinds, ClaimKinds one) { return (kinds | one) == kinds; }
-
+using ClaimKinds = Bits<struct ClaimKindsTag>;
 inline constexpr ClaimKinds kClaimsNothing{0};
 inline constexpr ClaimKinds kClaimsTables{1};       // Claims::tables and directories
 inline constexpr ClaimKinds kClaimsRegions{2};      // Claims::regions

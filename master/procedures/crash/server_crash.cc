@@ -27,9 +27,10 @@ constexpr const char* kFenceWork = "the fence of the server's logs (the storage 
 
 }  // namespace
 
-ProcedurePtr ServerCrash::Make(const ServerName& server) {
+ProcedurePtr ServerCrash::Make(const ServerName& server, const std::string& why) {
   pb::ServerCrashData data;
   data.set_server(server.ToString());
+  if (!why.empty()) data.set_why(why);
   return std::make_unique<ServerCrash>(std::move(data));
 }
 
@@ -41,6 +42,7 @@ procedure::Description ServerCrash::Describe() const {
   procedure::Description about;
   about.Add("server", data_.server()).Add("meta", data_.carried_meta()).Add("logs", data_.logs_size());
   if (data_.was_leaving()) about.Note("it was asked to stop");
+  if (data_.has_why()) about.Note(data_.why());
   return about;
 }
 

@@ -47,7 +47,8 @@ class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashDat
   }
 
   using MasterProcedure::MasterProcedure;
-  static ProcedurePtr Make(const ServerName& server);
+  // `why`: for the log and for operators; may be empty.
+  static ProcedurePtr Make(const ServerName& server, const std::string& why = {});
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] bool HoldLocks() const override { return true; }

@@ -116,23 +116,23 @@ bool IsLeftBehind(const MasterEnv& env, const TableNode& table) {
   return env.executor->GetResult(grant->pid).status != procedure::ProcedureResult::Status::kRunning;
 }
 
+bool IsLeftBehind(const RegionNode& region, TableState table, std::optional<SettlementState> settlement) {
+  if (region.owner.valid() || region.info.IsMeta() || settlement == SettlementState::kAwait) return false;
+  switch (table) {
+    case TableState::kEnabled: return !IsAtRest(region.state) || region.state == RegionState::kOffline;
+    case TableState::kDisabled: return region.state != RegionState::kClosed && !IsSplitOrMerged(region.state);
+    case TableState::kEnabling:
+    case TableState::kDisabling: break;  // DisableTable handles its regions
+  }
+  return false;
+}
+
 bool IsLeftBehind(const MasterEnv& env, const RegionNode& region) {
-  if (region.owner.valid() || region.info.IsMeta()) return false;
   const auto table = env.tables.Get(region.info.table);
   if (!table) return false;
-  switch (table->state) {
-    case TableState::kEnabled:
-      if (IsAtRest(region.state) && region.state != RegionState::kOffline) return false;
-      break;
-    case TableState::kDisabled:
-      if (region.state == RegionState::kClosed || IsSplitOrMerged(region.state)) return false;
-      break;
-    case TableState::kEnabling:
-    case TableState::kDisabling: return false;  // DisableTable handles its regions
-  }
-  if (!region.location) return true;
+  if (!region.location) return IsLeftBehind(region, table->state, std::nullopt);
   return env.servers.PhaseOf(*region.location).has_value() &&
-         env.servers.SettlementOf(*region.location, /*meta=*/false) != SettlementState::kAwait;
+         IsLeftBehind(region, table->state, env.servers.SettlementOf(*region.location, /*meta=*/false));
 }
 
 bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state) {

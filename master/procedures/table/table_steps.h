@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/common.h"
@@ -74,6 +75,8 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
 // Returns true if the region contradicts its table's state, no procedure owns it, and no crash procedure will handle
 // it. A region closed by an operator in an enabled table is not left behind.
 [[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const RegionNode& region);
+// The same for known facts. `settlement`: of orders to the region's server; nullopt if it has none.
+[[nodiscard]] bool IsLeftBehind(const RegionNode& region, TableState table, std::optional<SettlementState> settlement);
 [[nodiscard]] bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state);
 // SetTableState for undo functions. Returns Ok also if the table is unknown.
 [[nodiscard]] Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState state,

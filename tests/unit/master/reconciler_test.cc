@@ -411,7 +411,7 @@ TEST_F(ReconcilerTest, NoLockIsHeldWhileAnotherPartIsCalled) { EXPECT_EQ(CallUnd
 TEST_F(ReconcilerTest, ACallUnderItsLockIsNoticed) {
   ExpectKilled(
       "reconciler.ask_under_lock", [this] { return CallUnderALock(); },
-      "the executor is entered while the lock of reconciler.cc");
+      "the executor is entered while the lock of repair_runner.cc");
 }
 #endif
 

@@ -40,7 +40,18 @@ void Count(EngineWorld& world, Region& region, std::uint64_t nonce, Known& known
   if (answer && answer->ok()) ++known.counter_least;
 }
 
+// Increments that may share a sync, each computed from the one before (S126: same fate as its source).
+void CountTogether(EngineWorld& world, Region& region, std::uint64_t first_nonce, Known& known) {
+  constexpr std::uint64_t kTogether = 4;
+  std::vector<AtomicMutation> units;
+  for (std::uint64_t i = 0; i < kTogether; ++i)
+    units.push_back(Increment("counter", "q", 1, Nonce{1, first_nonce + i, {}}));
+  known.counter_most += kTogether;
+  for (const auto& answer : world.MutateBatch(region, std::move(units))) known.counter_least += answer.ok() ? 1 : 0;
+}
+
 bool rewrite_always = false;  // the manifest, after each record
+bool together = false;        // some increments share syncs, so the number of operations varies
 bool shipped = false;         // writes are shipped to other clusters (S113: serial order of openings)
 
 // A region's whole life on one server. Continues after failures as long as calls return, as a server would. Without a
@@ -63,6 +74,7 @@ Known Live(EngineWorld& world, std::unique_ptr<Server>& server, const io::SimHoo
   if (!world.died()) IgnoreResult(server->log->Roll(), "a fault may have struck");
   Write(world, region, "r3", "three", known);
   Count(world, region, 2, known);
+  if (together) CountTogether(world, region, 3, known);
   IgnoreResult(region.Compact(true), "a fault may have struck");
   if (!world.died()) server->log->MarkCovered();
   // The cleaner does not run after a death; otherwise its syncs would replace syncs that the server left out.
@@ -259,6 +271,31 @@ TEST_F(ShippedSweepTest, AFenceAnywhereLosesNothingAcknowledged) {
 TEST_F(ShippedSweepTest, OmittingEarlierOpeningsIsNoticed) {
   ExpectKilled(
       "region.silent_marks", [] { return Joined(SweepFence()); }, "the opening does not come after the one before");
+}
+
+// S126: the sweep with mutations that are computed from others that are not durable.
+class TogetherSweepTest : public CrashSweepTest {
+ protected:
+  void SetUp() override {
+    CrashSweepTest::SetUp();
+    together = true;
+  }
+  void TearDown() override {
+    together = false;
+    CrashSweepTest::TearDown();
+  }
+};
+
+TEST_F(TogetherSweepTest, APowerFailureAnywhereLosesNothingAcknowledged) {
+  for (const auto loss : {io::SimDisk::Loss::kEverything, io::SimDisk::Loss::kRandom}) {
+    const auto violations = SweepPower(loss);
+    EXPECT_TRUE(violations.empty()) << Joined(violations);
+  }
+}
+
+TEST_F(TogetherSweepTest, AFenceAnywhereLosesNothingAcknowledged) {
+  const auto violations = SweepFence();
+  EXPECT_TRUE(violations.empty()) << Joined(violations);
 }
 
 TEST_F(CrashSweepTest, ThePowerSweepNoticesALogWithoutSync) {  // S1 (check after sync)

@@ -43,6 +43,11 @@ class AdminServiceTest : public ServiceFixture {
       probed_ = asked;
       return finding_;
     };
+    parts.pulse = [this](const ServerName& asked, Millis patience) {
+      probed_ = asked;
+      patience_ = patience;
+      return pulse_;
+    };
     admin_server_->Add(MakeAdminService(parts));
     ASSERT_TRUE(admin_server_->Start().ok());
     NameMember(*own, *admin_server_);
@@ -76,6 +81,8 @@ class AdminServiceTest : public ServiceFixture {
   Status reloaded_;
   ServerName probed_;
   rpc::ProbeFinding finding_ = rpc::ProbeFinding::kRefused;
+  rpc::PulseEnd pulse_ = rpc::PulseEnd::kSilent;
+  Millis patience_{0};
   std::set<bool> compacting_;  // major or not
   std::unique_ptr<rpc::RpcServer> admin_server_;
   std::shared_ptr<rpc::Channel> channel_;
@@ -100,6 +107,28 @@ TEST_F(AdminServiceTest, AnotherServerIsProbedForTheMaster) {
   EXPECT_EQ(verdict(), pb::ProbeServerResponse::ALIVE);
   finding_ = rpc::ProbeFinding::kUnclear;
   EXPECT_EQ(verdict(), pb::ProbeServerResponse::NO_FINDING);
+}
+
+// S124 (silence needs three witnesses).
+TEST_F(AdminServiceTest, AnotherServerIsAskedForASignOfLifeForTheMaster) {
+  const ServerName suspect{"10.0.0.7", 16020, 42};
+  pb::ProbeServerRequest request;
+  ToProto(suspect, *request.mutable_server());
+  request.set_silence_ms(150);
+  const auto verdict = [&] {
+    const auto reply = channel_->CallSync(methods::kProbeServer, request);
+    EXPECT_TRUE(reply.ok());
+    return reply.ok() ? reply->message.verdict() : pb::ProbeServerResponse::GONE;
+  };
+  EXPECT_EQ(verdict(), pb::ProbeServerResponse::SILENT);
+  EXPECT_EQ(probed_, suspect);
+  EXPECT_EQ(patience_, Millis{150});
+  pulse_ = rpc::PulseEnd::kAnswered;
+  EXPECT_EQ(verdict(), pb::ProbeServerResponse::ALIVE);
+  pulse_ = rpc::PulseEnd::kUnclear;
+  request.set_silence_ms(UINT32_MAX);
+  EXPECT_EQ(verdict(), pb::ProbeServerResponse::NO_FINDING);
+  EXPECT_EQ(patience_, Millis{1'000}) << "no request holds a handler for longer";
 }
 
 TEST_F(AdminServiceTest, EveryMethodForMembersIsRefusedWithoutTheProof) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "common/base/gathering.h"
 #include "common/rpc/frame.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
@@ -69,6 +70,32 @@ TEST_F(AnswersTest, CallsThatComeTogetherReachEveryIdleHandler) {
   std::set<std::uint32_t> answered;
   for (int i = 0; i < kHandlers; ++i) answered.insert(ParseAnswer(client.ReadFrame()).header.call_id());
   EXPECT_EQ(answered.size(), kHandlers);
+}
+
+TEST_F(AnswersTest, AThreadThatGathersWritesItsAnswersTogether) {
+  RawClient client(server_->port());
+  ASSERT_TRUE(client.Send(Hello()));
+  for (std::uint32_t call = 0; call < 3; ++call) ASSERT_TRUE(client.Send(RequestFrame(call, "Get", MakeGet("hold"))));
+  WaitHeld(3);
+  {
+    const Gathering answers;
+    Release();
+    EXPECT_GT(server_->stats().unsent_bytes, 0U) << "no answer is written yet";
+  }
+  std::set<std::uint32_t> answered;
+  for (int i = 0; i < 3; ++i) answered.insert(ParseAnswer(client.ReadFrame()).header.call_id());
+  EXPECT_EQ(answered.size(), 3U);
+  EXPECT_TRUE(Eventually([&] { return server_->stats().unsent_bytes == 0; }));
+}
+
+TEST_F(AnswersTest, AServerMayStopWhileItsAnswersAreGathered) {
+  RawClient client(server_->port());
+  ASSERT_TRUE(client.Send(Hello()));
+  ASSERT_TRUE(client.Send(RequestFrame(1, "Get", MakeGet("hold"))));
+  WaitHeld(1);
+  const Gathering answers;
+  Release();
+  server_.reset();
 }
 
 }  // namespace

@@ -109,5 +109,19 @@ TEST(OtlpTest, AFailureHasTheStatusErrorAndAnUnfinishedOneNone) {
   EXPECT_EQ(AttributeOf(spans[2], "ratchet.finished"), "false");
 }
 
+TEST(OtlpTest, TextStaysUtf8) {
+  auto ended = Ended(7, 0, "Move", "SUCCESS");
+  ended.mutable_procedure()->set_text(
+      "gr\xC3\xB6\xC3\x9F"
+      "er, cut\xC3");
+  ended.mutable_procedure()->mutable_history(0)->set_detail("\xE2\x82\xAC");
+  const auto document = Parsed(ToOtlp({kCluster}, {ended}));
+  const auto& spans = SpansOf(document);
+  EXPECT_EQ(AttributeOf(spans[0], "ratchet.text"),
+            "gr\xC3\xB6\xC3\x9F"
+            "er, cut\xEF\xBF\xBD");
+  EXPECT_EQ(AttributeOf(spans[1], "ratchet.detail"), "\xE2\x82\xAC");
+}
+
 }  // namespace
 }  // namespace ratchet::trace

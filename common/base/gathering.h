@@ -1,0 +1,42 @@
+// Puts work off that several callbacks of one thread would each do, so that it is done once for all of them: the log's
+// thread answers all entries of a batch, and each connection then sends its answers in one system call.
+//
+// Not thread-safe: a scope belongs to its thread.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace ratchet {
+
+// While it exists, its thread gathers; its destructor does the gathered work, in order. Scopes do not nest: an inner
+// one has no effect.
+class Gathering {
+ public:
+  Gathering() : outermost_(current == nullptr) {
+    if (outermost_) current = this;
+  }
+  ~Gathering() {
+    if (!outermost_) return;
+    current = nullptr;
+    for (const std::function<void()>& work : work_) work();
+  }
+  Gathering(const Gathering&) = delete;
+  Gathering& operator=(const Gathering&) = delete;
+
+  // Returns false, without calling `work`, if this thread does not gather.
+  static bool Add(std::function<void()> work) {
+    if (current == nullptr) return false;
+    current->work_.push_back(std::move(work));
+    return true;
+  }
+  [[nodiscard]] static bool Active() { return current != nullptr; }
+
+ private:
+  static thread_local constinit inline Gathering* current = nullptr;
+  const bool outermost_;
+  std::vector<std::function<void()>> work_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,167 @@
+// A cluster whose ports require TLS and whose members connect by TLS: it serves, fails over, refuses plain text, and
+// its certificates are replaced while clients work.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include <sys/stat.h>
+
+#include <fmt/format.h>
+
+#include "common/base/exit_codes.h"
+#include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
+#include "common/tls/certificate_authority.h"
+#include "common/tls/process_tls.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TlsClusterTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    certificates_ = fs::temp_directory_path() / fmt::format("ratchet-tls-{:x}", RandomSeed());
+    fs::create_directories(certificates_);
+    authority_ = *tls::CertificateAuthority::Make("test authority", 10);
+    Write("ca.pem", authority_->CertificatePem());
+    Write("member.pem", *authority_->Issue({"member", {"127.0.0.1"}}));
+    Write("admin.pem", *authority_->Issue({"admin", {}}));
+    UseTls();
+  }
+  void TearDown() override {
+    ClusterTest::TearDown();
+    tls::ProcessTls::SetOfProcess(nullptr);
+    fs::remove_all(certificates_);
+  }
+  [[nodiscard]] ClusterSpec Secured() const {
+    ClusterSpec spec;
+    spec.environment = {{"RATCHET_TLS", "require"},
+                        {"RATCHET_TLS_CONNECT", "true"},
+                        {"RATCHET_TLS_CERTIFICATE", (certificates_ / "member.pem").string()},
+                        {"RATCHET_TLS_TRUST", (certificates_ / "ca.pem").string()}};
+    return spec;
+  }
+  void Write(const std::string& name, const std::string& text) const {
+    const fs::path next = certificates_ / (name + ".next");
+    std::ofstream(next, std::ios::binary) << text;
+    ASSERT_EQ(::chmod(next.c_str(), 0600), 0);
+    fs::rename(next, certificates_ / name);
+  }
+  // Connections that this program opens from now on are encrypted.
+  void UseTls() const {
+    tls::TlsOptions options;
+    options.connect = true;
+    options.files.certificate = certificates_ / "admin.pem";
+    options.files.trust = certificates_ / "ca.pem";
+    auto opened = tls::ProcessTls::Open(options, tls::TlsMaterial::Use::kClient);
+    ASSERT_OK(opened);
+    tls::ProcessTls::SetOfProcess(*opened);
+  }
+  // The error of one operation by a client that speaks plain text.
+  [[nodiscard]] std::string PlainTextError() const {
+    tls::ProcessTls::SetOfProcess(nullptr);
+    client::ConnectionOptions options;
+    options.zookeeper = zookeeper_;
+    options.operation_timeout = Millis(30'000);
+    auto plain = client::Connection::Open(options);
+    UseTls();
+    EXPECT_TRUE(plain.ok());
+    const auto listed = client::Admin(**plain).ListTables();
+    return listed.ok() ? std::string() : listed.error().ToString();
+  }
+  void BeforeServers() override { zookeeper_ = cluster().zookeeper(); }
+  [[nodiscard]] std::vector<std::string> AllProcesses() {
+    std::vector<std::string> names = cluster().Names(Role::kMaster);
+    for (const std::string& name : cluster().Names(Role::kRegionServer)) names.push_back(name);
+    return names;
+  }
+  // Every process reads its files again, and logs `text`.
+  void ReloadAndAwait(const std::string& text) {
+    for (const std::string& name : AllProcesses()) {
+      const std::uint64_t from = cluster().LogSize(name);
+      ASSERT_TRUE(Signal(cluster().Info(name).id, SIGHUP).ok());
+      ASSERT_OK(ProcessCluster::WaitUntil(name + " to log: " + text, kPatience,
+                                          [&] { return !cluster().LogLines(name, text, from).empty(); }));
+    }
+  }
+
+  fs::path certificates_;
+  std::unique_ptr<tls::CertificateAuthority> authority_;
+  std::string zookeeper_;
+};
+
+TEST_F(TlsClusterTest, ServesFailsOverAndRefusesPlainText) {
+  Boot(2, 3, Secured());
+  if (HasFatalFailure()) return;
+  MakeTable("t", 6);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(200);
+  const std::string why = PlainTextError();
+  EXPECT_NE(why.find("this port speaks TLS only"), std::string::npos) << why;
+
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  ASSERT_OK(cluster().Kill9(*active));
+  WaitForWrites(200);
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  ASSERT_OK(cluster().Start(*active));
+  const auto holder = cluster().MetaHolder();
+  ASSERT_OK(holder);
+  ASSERT_OK(cluster().Kill9(*holder));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  WaitForWrites(200);
+  ASSERT_OK(cluster().Start(*holder));
+  for (const std::string& name : AllProcesses())
+    EXPECT_TRUE(cluster().LogLines(name, "is not a member of this cluster").empty()) << name;
+}
+
+TEST_F(TlsClusterTest, CertificatesAreReplacedWhileClientsWork) {
+  Boot(1, 2, Secured());
+  if (HasFatalFailure()) return;
+  MakeTable("t", 4);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(100);
+  Write("member.pem", *authority_->Issue({"second member", {"127.0.0.1"}}));
+  ReloadAndAwait("CN=second member");
+  // A half-written file changes nothing, and is a problem of the status.
+  const std::string whole = *authority_->Issue({"third member", {"127.0.0.1"}});
+  Write("member.pem", whole.substr(0, whole.size() / 2));
+  ReloadAndAwait("remain in use");
+  ASSERT_OK(ProcessCluster::WaitUntil("the problem in the status", kPatience, [&] {
+    const auto status = cluster().StatusOf("master-1");
+    if (!status.ok()) return false;
+    for (const std::string& problem : status->problem())
+      if (problem.find("TLS: a reload was refused") != std::string::npos) return true;
+    return false;
+  }));
+  Write("member.pem", whole);
+  ReloadAndAwait("CN=third member");
+  ASSERT_OK(cluster().Kill9("rs-1"));
+  ASSERT_OK(cluster().Start("rs-1"));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  WaitForWrites(100);
+}
+
+TEST_F(TlsClusterTest, AWrongCertificateEndsTheStart) {
+  Boot(1, 1, Secured());
+  if (HasFatalFailure()) return;
+  const std::string trust = (certificates_ / "ca.pem").string();
+  for (const auto& [flags, text] :
+       {std::pair{std::vector<std::string>{"--tls-certificate", trust}, "cannot read the key"},
+        {{"--tls-certificate", "/nowhere.pem"}, "cannot open"},
+        {{"--tls-trust", ""}, "no file of trusted authorities"}}) {
+    const auto name = cluster().AddServer({}, flags);
+    ASSERT_OK(name);
+    const auto code = cluster().WaitExit(*name, kPatience);
+    ASSERT_OK(code);
+    EXPECT_EQ(*code, exit_code::kUsage) << text;
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

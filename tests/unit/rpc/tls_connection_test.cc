@@ -1,0 +1,369 @@
+// TLS on real connections: what passes, and what is refused on which side.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <thread>
+
+#include "common/base/mutant.h"
+#include "common/io/connect_socket.h"
+#include "common/io/listen_sockets.h"
+#include "common/rpc/tls_handshakes.h"
+#include "tests/support/members.h"
+#include "tests/unit/rpc/rpc_fixture.h"
+#include "tests/unit/rpc/tls_fixture.h"
+
+namespace ratchet::rpc {
+namespace {
+
+using namespace std::string_literals;
+using hbase::pb::GetResponse;
+
+constexpr char kTlsMemberKey[] = "proof-the key of this cluster";
+constexpr std::array<char, 6> kHelloBegin{0x16, 0x03, 0x01, 0x02, 0x00, 0x01};
+
+bool Mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+class TlsConnectionTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] Endpoint endpoint() const { return {"127.0.0.1", server_->port()}; }
+  void Serve(std::shared_ptr<const tls::ProcessTls> tls, Millis setup = Millis(10'000)) {
+    ServerOptions options;
+    options.tls = std::move(tls);
+    options.setup_timeout = setup;
+    Echo(std::move(options));
+  }
+  // A server that answers a row as a cell block, whatever its size.
+  void Echo(ServerOptions options) {
+    server_ = std::make_unique<RpcServer>(std::move(options));
+    auto service = std::make_shared<Service>(methods::kClientService);
+    service->On(methods::kGet,
+                [](const CallContext&, const hbase::pb::GetRequest& request, std::string_view,
+                   const Responder<GetResponse>& responder) { responder.Reply({}, request.get().row()); });
+    server_->Add(service);
+    ASSERT_TRUE(server_->Start().ok());
+  }
+  void Serve(const std::string& accept) { Serve(files_.Make(accept, false)); }
+  Result<Reply<GetResponse>> CallBy(const std::shared_ptr<const tls::ProcessTls>& tls) {
+    ChannelPoolOptions options;
+    options.tls = tls;
+    ChannelPool pool(std::move(options));
+    return pool.CallSync(methods::kGet, endpoint(), MakeGet("r"));
+  }
+  std::string WhyRefused(const std::shared_ptr<const tls::ProcessTls>& tls) {
+    const auto answer = CallBy(tls);
+    return answer.ok() ? std::string() : answer.error().ToString();
+  }
+
+  TestCertificates files_;
+  std::unique_ptr<RpcServer> server_;
+};
+
+TEST_F(TlsConnectionTest, CallsOfAllSizesPassInBothDirections) {
+  Serve("require");
+  ChannelPoolOptions options;
+  options.tls = files_.Make("off", true);
+  ChannelPool pool(std::move(options));
+  for (const std::size_t size : {1u, 1000u, 16u << 10, 100'000u, 1u << 20, 5u << 20}) {
+    std::string row(size, 'x');
+    for (std::size_t i = 0; i < size; i += 97) row[i] = static_cast<char>(i / 97);
+    const auto answer = pool.CallSync(methods::kGet, endpoint(), MakeGet(row));
+    ASSERT_TRUE(answer.ok()) << answer.error().ToString();
+    EXPECT_TRUE(Mentions(answer->cells, row)) << size;
+  }
+  std::atomic<int> answered{0};
+  std::vector<std::thread> callers;
+  for (int thread = 0; thread < 8; ++thread) {
+    callers.emplace_back([&, thread] {
+      for (int i = 0; i < 200; ++i) {
+        const std::string row = std::string(static_cast<std::size_t>(i) * 37, 'r') + std::to_string(thread);
+        const auto answer = pool.CallSync(methods::kGet, endpoint(), MakeGet("w" + row));
+        if (answer.ok() && Mentions(answer->cells, row)) ++answered;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(answered.load(), 8 * 200);
+  EXPECT_TRUE(Eventually([this] { return server_->stats().unsent_bytes == 0; }));
+}
+
+TEST_F(TlsConnectionTest, APlainTextClientIsToldThatThePortRequiresTls) {
+  Serve("require");
+  const std::string why = WhyRefused(nullptr);
+  EXPECT_TRUE(Mentions(why, "this port speaks TLS only")) << why;
+  EXPECT_EQ(server_->stats().calls_received, 0u);
+  RawClient client(server_->port());
+  client.Send("Regist");
+  EXPECT_TRUE(Mentions(client.ReadFrame(), "this port speaks TLS only"));
+  EXPECT_TRUE(client.WaitClosed());
+}
+
+TEST_F(TlsConnectionTest, ServingPlainTextAnywayIsNoticed) {
+  const ScopedMutant mutant("tls.plain_text_anyway");
+  Serve("require");
+  EXPECT_EQ(WhyRefused(nullptr), "");
+}
+
+TEST_F(TlsConnectionTest, AcceptServesBoth) {
+  Serve("accept");
+  EXPECT_EQ(WhyRefused(nullptr), "");
+  EXPECT_EQ(WhyRefused(files_.Make("off", true)), "");
+}
+
+TEST_F(TlsConnectionTest, APortWithoutTlsClosesATlsClientWithoutAByte) {
+  for (const auto& tls : {std::shared_ptr<tls::ProcessTls>(), files_.Make("accept", false)}) {
+    if (tls != nullptr) tls->Want({});
+    ASSERT_TRUE(tls == nullptr || Eventually([&] { return tls->accepts() == tls::TlsMode::kOff; }));
+    Serve(tls);
+    const std::string why = WhyRefused(files_.Make("off", true));
+    EXPECT_TRUE(Mentions(why, tls == nullptr ? "no TLS connection" : "is --tls off there?")) << why;
+    EXPECT_EQ(server_->stats().calls_received, 0u);
+  }
+}
+
+TEST_F(TlsConnectionTest, CertificatesOfOthersAreRefusedByBothSides) {
+  Serve("require");
+  const std::string none = WhyRefused(files_.Make("off", true, {}));
+  EXPECT_TRUE(Mentions(none, "certificate required")) << none;
+  files_.ChangeAuthority();
+  const std::string other = WhyRefused(files_.Make("off", true));
+  EXPECT_TRUE(Mentions(other, "self-signed certificate") || Mentions(other, "unable to get local issuer")) << other;
+  EXPECT_EQ(server_->stats().calls_received, 0u);
+}
+
+TEST_F(TlsConnectionTest, AServerOfAnotherNameGetsNoRequest) {
+  Serve(files_.Make("require", false, {"127.0.0.1", {"other.example", "127.0.0.2"}}));
+  const std::string why = WhyRefused(files_.Make("off", true));
+  EXPECT_TRUE(Mentions(why, "IP address mismatch")) << why;
+  EXPECT_EQ(server_->stats().calls_received, 0u);
+}
+
+// Answers the first bytes in plain text, and keeps what it gets.
+class PlainTextServer {
+ public:
+  explicit PlainTextServer(std::string reply) : reply_(std::move(reply)), listening_(*io::ListenOn("127.0.0.1", 0)) {
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~PlainTextServer() {
+    stopping_ = true;
+    thread_.join();
+  }
+  PlainTextServer(const PlainTextServer&) = delete;
+  PlainTextServer& operator=(const PlainTextServer&) = delete;
+  [[nodiscard]] std::uint16_t port() const { return listening_.port; }
+  [[nodiscard]] std::string seen() {
+    const MutexLock lock(mutex_);
+    return seen_;
+  }
+
+ private:
+  void Run() {
+    while (!stopping_) {
+      pollfd door{listening_.sockets.front().get(), POLLIN, 0};
+      if (::poll(&door, 1, 20) <= 0) continue;
+      const io::FileDescriptor client(::accept4(door.fd, nullptr, nullptr, SOCK_CLOEXEC));
+      std::array<char, 4096> bytes{};
+      const ssize_t got = ::recv(client.get(), bytes.data(), bytes.size(), 0);
+      if (got <= 0) continue;
+      {
+        const MutexLock lock(mutex_);
+        seen_.append(bytes.data(), static_cast<std::size_t>(got));
+      }
+      static_cast<void>(::send(client.get(), reply_.data(), reply_.size(), MSG_NOSIGNAL));
+    }
+  }
+  const std::string reply_;
+  io::ListenSockets listening_;
+  std::atomic<bool> stopping_{false};
+  Mutex mutex_;
+  std::string seen_ GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+TEST_F(TlsConnectionTest, AClientNeverFallsBackToPlainText) {
+  for (const std::string& reply :
+       {"HTTP/1.1 400 Bad Request\r\n\r\n"s, "\0\0\0\4\0\0\0\0"s, "\x15\x03\x03\x00\x02\x02\x28"s}) {
+    PlainTextServer server(reply);
+    for (const auto& member : {std::shared_ptr<MemberIdentity>(), MakeMember({kTlsMemberKey}, ProofPolicy::kAccept)}) {
+      ChannelPoolOptions options;
+      options.user = "the user's name";
+      options.tls = files_.Make("off", true);
+      options.member = member;
+      ChannelPool pool(std::move(options));
+      for (int attempt = 0; attempt < 2; ++attempt) {
+        const auto answer = pool.CallSync(methods::kGet, {"127.0.0.1", server.port()}, MakeGet("secret row"));
+        ASSERT_FALSE(answer.ok());
+        EXPECT_TRUE(IsClass(answer.error(), kNotSent)) << answer.error().ToString();
+      }
+    }
+    const std::string seen = server.seen();
+    EXPECT_EQ(seen.substr(0, 1), "\x16");
+    for (const char* secret : {"secret row", "HBas", "the user's name", kTlsMemberKey})
+      EXPECT_FALSE(Mentions(seen, secret));
+  }
+}
+
+TEST_F(TlsConnectionTest, AHandshakeThatDoesNotEndIsClosedInTime) {
+  Serve(files_.Make("require", false), Millis(100));
+  RawClient client(server_->port());
+  client.Send({kHelloBegin.data(), kHelloBegin.size()});
+  EXPECT_TRUE(client.WaitClosed());
+  EXPECT_TRUE(Eventually([this] { return server_->stats().connections_open == 0; }));
+}
+
+TEST_F(TlsConnectionTest, HandshakesOfOneAddressAreBounded) {
+  Serve("require");
+  std::vector<RawClient> clients;
+  for (std::size_t i = 0; i < TlsHandshakes::kMostOfAddress; ++i) {
+    clients.emplace_back(server_->port());
+    clients.back().Send({kHelloBegin.data(), kHelloBegin.size()});
+  }
+  ASSERT_TRUE(Eventually([&] { return server_->stats().connections_open == clients.size(); }));
+  RawClient one_more(server_->port());
+  one_more.Send({kHelloBegin.data(), kHelloBegin.size()});
+  EXPECT_TRUE(one_more.WaitClosed());
+  clients.clear();
+  ASSERT_TRUE(Eventually([this] { return server_->stats().connections_open == 0; }));
+  EXPECT_EQ(WhyRefused(files_.Make("off", true)), "");
+}
+
+// The number of 512 strangers' addresses that get a place, and whether a member then gets one.
+std::pair<std::size_t, bool> PlacesOfStrangers() {
+  TlsHandshakes handshakes("test");
+  handshakes.NoteMember("member");
+  std::size_t places = 0;
+  for (std::size_t i = 0; i < TlsHandshakes::kMost; ++i)
+    if (handshakes.Enter("stranger " + std::to_string(i))) ++places;
+  return {places, handshakes.Enter("member")};
+}
+
+TEST(TlsHandshakesTest, PlacesAreKeptForMembers) {
+  EXPECT_EQ(PlacesOfStrangers(), (std::pair{TlsHandshakes::kMost - TlsHandshakes::kKeptForMembers, true}));
+}
+
+TEST(TlsHandshakesTest, NoPlacesForMembersIsNoticed) {
+  const ScopedMutant mutant("tls.no_places_for_members");
+  EXPECT_FALSE(PlacesOfStrangers().second);
+}
+
+TEST_F(TlsConnectionTest, AConnectionEndsWithItsClientsCertificate) {
+  Serve("require");
+  tls::CertificateRequest request{"short", {}};
+  request.lifetime = std::chrono::seconds(5);
+  ChannelPoolOptions options;
+  options.tls = files_.Make("off", true, request);
+  ChannelPool pool(std::move(options));
+  ASSERT_TRUE(pool.CallSync(methods::kGet, endpoint(), MakeGet("r")).ok());
+  EXPECT_TRUE(Eventually([this] { return server_->stats().connections_open == 0; }));
+  // The first call may find the old connection closed; the next one connects, and is refused.
+  EXPECT_TRUE(Eventually([&] {
+    const auto answer = pool.CallSync(methods::kGet, endpoint(), MakeGet("r"));
+    return !answer.ok() && Mentions(answer.error().ToString(), "expired");
+  }));
+}
+
+// A man in the middle who has a certificate of the cluster's authority: opens what both sides send, and passes it on.
+class TlsRelay {
+ public:
+  TlsRelay(std::shared_ptr<const tls::TlsContext> context, std::function<std::uint16_t()> target)
+      : context_(std::move(context)), target_(std::move(target)), listening_(*io::ListenOn("127.0.0.1", 0)) {
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~TlsRelay() {
+    stopping_ = true;
+    thread_.join();
+  }
+  TlsRelay(const TlsRelay&) = delete;
+  TlsRelay& operator=(const TlsRelay&) = delete;
+  [[nodiscard]] std::uint16_t port() const { return listening_.port; }
+
+ private:
+  // Returns false at the end of either side.
+  static bool Pump(const io::FileDescriptor& from, tls::TlsSession& session, std::string& plain) {
+    std::array<char, 4096> bytes{};
+    const ssize_t got = ::recv(from.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN)) return false;
+    return got < 0 || session.Feed({bytes.data(), static_cast<std::size_t>(got)}, plain).ok();
+  }
+  static void Pass(const io::FileDescriptor& to, tls::TlsSession& session, std::string& plain) {
+    std::string bytes;
+    const std::array<std::string_view, 1> parts{plain};
+    if (session.established() && !plain.empty()) {
+      static_cast<void>(session.Seal(parts, bytes));
+      plain.clear();
+    } else {
+      static_cast<void>(session.Seal({}, bytes));
+    }
+    if (!bytes.empty()) static_cast<void>(::send(to.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
+  }
+  void Serve(const io::FileDescriptor& client) {
+    auto server = io::ConnectTo("127.0.0.1", target_(), SystemClock().Now() + Millis(5'000));
+    const auto to_client = context_->Accept();
+    const auto to_server = context_->Connect("127.0.0.1");
+    std::string from_client;
+    std::string from_server;
+    static_cast<void>(to_server->Begin());
+    while (!stopping_) {
+      Pass(client, *to_client, from_server);
+      Pass(server.socket, *to_server, from_client);
+      std::array<pollfd, 2> ready{pollfd{client.get(), POLLIN, 0}, pollfd{server.socket.get(), POLLIN, 0}};
+      ::poll(ready.data(), ready.size(), 20);
+      if (!Pump(client, *to_client, from_client) || !Pump(server.socket, *to_server, from_server)) return;
+    }
+  }
+  void Run() {
+    while (!stopping_) {
+      pollfd door{listening_.sockets.front().get(), POLLIN, 0};
+      if (::poll(&door, 1, 20) <= 0) continue;
+      Serve(io::FileDescriptor(::accept4(door.fd, nullptr, nullptr, SOCK_CLOEXEC)));
+    }
+  }
+  const std::shared_ptr<const tls::TlsContext> context_;
+  const std::function<std::uint16_t()> target_;
+  io::ListenSockets listening_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+};
+
+class TlsMemberTest : public TlsConnectionTest {
+ protected:
+  void SetUp() override {
+    own_ = MakeMember({kTlsMemberKey});
+    ServerOptions options;
+    options.tls = files_.Make("require", false);
+    options.member = own_;
+    Echo(std::move(options));
+    NameMember(*own_, *server_);
+  }
+  std::string WhyNoMember(std::uint16_t port) {
+    ChannelPoolOptions options;
+    options.tls = files_.Make("off", true);
+    options.member = MakeMember({kTlsMemberKey});
+    ChannelPool pool(std::move(options));
+    const auto answer = pool.CallSync(methods::kGet, {"127.0.0.1", port}, MakeGet("r"));
+    return answer.ok() ? std::string() : answer.error().ToString();
+  }
+  // The relay is at the address of the wanted server.
+  std::string WhyNoMemberThroughRelay() {
+    const TlsRelay relay(files_.Make("accept", true)->context(), [this] { return server_->port(); });
+    own_->SetName({"127.0.0.1", relay.port(), 1});
+    return WhyNoMember(relay.port());
+  }
+  std::shared_ptr<MemberIdentity> own_;
+};
+
+TEST_F(TlsMemberTest, MembersProveThemselvesInsideTls) { EXPECT_EQ(WhyNoMember(server_->port()), ""); }
+
+TEST_F(TlsMemberTest, AProofIsWorthlessOnAnotherConnection) {
+  const std::string why = WhyNoMemberThroughRelay();
+  EXPECT_TRUE(Mentions(why, "wrong proof")) << why;
+  EXPECT_EQ(server_->stats().calls_received, 0u);
+}
+
+TEST_F(TlsMemberTest, AProofThatARelayCanPassOnIsNoticed) {
+  const ScopedMutant mutant("tls.unbound_proof");
+  EXPECT_EQ(WhyNoMemberThroughRelay(), "");
+}
+
+}  // namespace
+}  // namespace ratchet::rpc
