@@ -1,6 +1,7 @@
 #include "chaos/verdict/region_moves.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 
@@ -16,7 +17,8 @@ namespace {
 constexpr std::string_view kRow = "updating hbase:meta row=";
 constexpr std::string_view kState = ", regionState=";
 constexpr std::string_view kRows = "updating hbase:meta, ";
-constexpr std::string_view kClaimed = " Activation: claimed epoch ";
+// The second form is that of 0.1 and 0.2, whose masters take part in runs with --released.
+constexpr std::array<std::string_view, 2> kClaimed{" Activation: claimed epoch ", " Activation: this is epoch "};
 
 struct Known {
   std::string master;
@@ -55,12 +57,14 @@ std::optional<LoggedMove> ParseMove(const std::string& master, const std::string
 }
 
 std::optional<std::uint64_t> ParseEpoch(const std::string& line) {
-  const auto at = line.find(kClaimed);
-  if (at == std::string::npos || !LogLineMillis(line)) return std::nullopt;
-  std::uint64_t epoch = 0;
-  const char* begin = line.data() + at + kClaimed.size();
-  if (std::from_chars(begin, line.data() + line.size(), epoch).ec != std::errc()) return std::nullopt;
-  return epoch;
+  for (const std::string_view claimed : kClaimed) {
+    const auto at = line.find(claimed);
+    if (at == std::string::npos || !LogLineMillis(line)) continue;
+    std::uint64_t epoch = 0;
+    const char* begin = line.data() + at + claimed.size();
+    if (std::from_chars(begin, line.data() + line.size(), epoch).ec == std::errc()) return epoch;
+  }
+  return std::nullopt;
 }
 
 std::optional<LoggedMove> MoveLog::Read(const std::string& line) {

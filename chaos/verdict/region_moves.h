@@ -31,7 +31,8 @@ struct LoggedMove {
 // hbase:meta, <n> rows in all". nullopt: another line, one of a table's row among them.
 [[nodiscard]] std::optional<LoggedMove> ParseMove(const std::string& master, const std::string& line);
 
-// From a master's log: "... Activation: claimed epoch <n>". The moves after this line are of this epoch.
+// From a master's log: "... Activation: claimed epoch <n>", or the form of releases up to 0.2. The moves after this
+// line are of this epoch.
 [[nodiscard]] std::optional<std::uint64_t> ParseEpoch(const std::string& line);
 
 // Reads a master's log, line by line.

@@ -1,7 +1,7 @@
 // The rights on the cluster's nodes in ZooKeeper (ACLs): open to all clients, or changed only by holders of the
 // cluster's key. A session that knows the key names itself with the user "ratchet" and a password that is computed from
-// the key with HMAC-SHA256. So the password cannot be guessed, and neither it nor its hash in the rights tells the key.
-// Pure.
+// the key with HMAC-SHA256. So the password cannot be guessed, and neither it nor its hash in the rights reveals the
+// key. Pure.
 #pragma once
 
 #include <string>

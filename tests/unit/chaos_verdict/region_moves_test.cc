@@ -99,6 +99,7 @@ TEST(RegionMovesTest, TheOrderIsOfEpochsAndLogsAndNotOfTimes) {
   std::swap(moves[1].state, moves[2].state);
   EXPECT_FALSE(JudgeMoves(moves).good);
   EXPECT_FALSE(ParseEpoch("Activation: claimed epoch 3"));
+  EXPECT_EQ(ParseEpoch("2026-11-28T03:58:05.457+00:00 I [main] Activation: this is epoch 5"), 5U);
   EXPECT_FALSE(ParseEpoch(claim("x")));
 }
 
