@@ -1,4 +1,8 @@
 // ZooKeeper restarts, or is gone for longer than every session: no data is lost and the cluster comes back.
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "common/zk/zk_paths.h"
 #include "common/zk/zk_session.h"
 #include "tests/cluster/cluster_fixture.h"
@@ -85,11 +89,17 @@ TEST_F(ZooKeeperTest, StrangersChangeNoNode) {
   auto session = zk::ZkSession::Open({cluster().zookeeper(), Millis{5'000}});
   ASSERT_OK(session);
   ASSERT_OK((*session)->WaitConnected(kPatience));
-  // The active master sets the rights within a second of its election.
-  ASSERT_OK(ProcessCluster::WaitUntil("rights", kPatience, [&] {
-    const auto rights = (*session)->Rights(paths.RegionServers());
-    return rights.ok() && !zk::IsOpen(*rights);
-  }));
+  // The active master sets the rights of one node after the other, from a second after its election on.
+  const auto restricted = [&] {
+    const std::string server = paths.RegionServer(ServerNameOf("rs-1").ToString());
+    const std::vector<std::string> nodes{paths.parent, paths.ClusterId(), paths.Master(), paths.RegionServers(),
+                                         server};
+    return std::all_of(nodes.begin(), nodes.end(), [&](const std::string& node) {
+      const auto rights = (*session)->Rights(node);
+      return rights.ok() && !zk::IsOpen(*rights);
+    });
+  };
+  ASSERT_OK(ProcessCluster::WaitUntil("rights", kPatience, restricted));
   const auto tries = [&] {
     const std::string server = paths.RegionServer(ServerNameOf("rs-1").ToString());
     for (const Status& tried : {(*session)->Delete(server), (*session)->Delete(paths.Master()),
@@ -113,6 +123,7 @@ TEST_F(ZooKeeperTest, StrangersChangeNoNode) {
   ASSERT_OK(cluster().Start(*active));
   ASSERT_OK(cluster().WaitServing(kPatience));
   WaitForWrites(50);
+  ASSERT_OK(ProcessCluster::WaitUntil("rights after the failover", kPatience, restricted));
   tries();
 }
 
