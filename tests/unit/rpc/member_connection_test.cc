@@ -1,19 +1,13 @@
 // S123 (only a proof makes a member) on real connections: false servers, servers and clients of versions before 0.3,
 // keys that are replaced, and clients that do not finish the proof.
-#include <arpa/inet.h>
-#include <poll.h>
-#include <sys/socket.h>
-
-#include <thread>
-
 #include "common/base/mutant.h"
-#include "common/io/listen_sockets.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/handshake.h"
 #include "common/rpc/member_key_file.h"
 #include "common/rpc/methods/client_service.h"
 #include "tests/support/members.h"
 #include "tests/support/tcp_forwarder.h"
+#include "tests/unit/rpc/false_server.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
@@ -25,55 +19,6 @@ using hbase::pb::GetResponse;
 constexpr char kNewKey[] = "proof-the key of this cluster";
 constexpr char kOldKey[] = "0123456789abcdef0123456789abcdef";
 constexpr Method<hbase::pb::GetRequest, GetResponse> kMembersOrder{methods::kClientService, "Order"};
-
-// Accepts connections, answers the first bytes of each with `reply`, and keeps all bytes that it gets.
-class FalseServer {
- public:
-  explicit FalseServer(std::string reply) : reply_(std::move(reply)) {
-    listening_ = *io::ListenOn("127.0.0.1", 0);
-    thread_ = std::thread([this] { Run(); });
-  }
-  ~FalseServer() {
-    stopping_ = true;
-    thread_.join();
-  }
-  FalseServer(const FalseServer&) = delete;
-  FalseServer& operator=(const FalseServer&) = delete;
-
-  [[nodiscard]] std::uint16_t port() const { return listening_.port; }
-  [[nodiscard]] std::string seen() {
-    const MutexLock lock(mutex_);
-    return seen_;
-  }
-
- private:
-  void Run() {
-    while (!stopping_) {
-      pollfd door{listening_.sockets.front().get(), POLLIN, 0};
-      if (::poll(&door, 1, 20) <= 0) continue;
-      const io::FileDescriptor client(::accept4(door.fd, nullptr, nullptr, SOCK_CLOEXEC));
-      bool replied = false;
-      while (client.get() >= 0 && !stopping_) {
-        pollfd ready{client.get(), POLLIN, 0};
-        if (::poll(&ready, 1, 20) <= 0) continue;
-        char bytes[4096];
-        const ssize_t got = ::recv(client.get(), bytes, sizeof bytes, 0);
-        if (got <= 0) break;
-        const MutexLock lock(mutex_);
-        seen_.append(bytes, static_cast<std::size_t>(got));
-        if (!std::exchange(replied, true) && !reply_.empty())
-          static_cast<void>(::send(client.get(), reply_.data(), reply_.size(), MSG_NOSIGNAL));
-      }
-    }
-  }
-
-  const std::string reply_;
-  io::ListenSockets listening_;
-  std::atomic<bool> stopping_{false};
-  Mutex mutex_;
-  std::string seen_ GUARDED_BY(mutex_);
-  std::thread thread_;
-};
 
 // The response of a server that offers SIMPLE authentication only.
 std::string OldServersRefusal() {

@@ -10,6 +10,7 @@
 #include "common/io/listen_sockets.h"
 #include "common/rpc/tls_handshakes.h"
 #include "tests/support/members.h"
+#include "tests/unit/rpc/false_server.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 #include "tests/unit/rpc/tls_fixture.h"
 
@@ -138,52 +139,10 @@ TEST_F(TlsConnectionTest, AServerOfAnotherNameGetsNoRequest) {
   EXPECT_EQ(server_->stats().calls_received, 0u);
 }
 
-// Answers the first bytes in plain text, and keeps what it gets.
-class PlainTextServer {
- public:
-  explicit PlainTextServer(std::string reply) : reply_(std::move(reply)), listening_(*io::ListenOn("127.0.0.1", 0)) {
-    thread_ = std::thread([this] { Run(); });
-  }
-  ~PlainTextServer() {
-    stopping_ = true;
-    thread_.join();
-  }
-  PlainTextServer(const PlainTextServer&) = delete;
-  PlainTextServer& operator=(const PlainTextServer&) = delete;
-  [[nodiscard]] std::uint16_t port() const { return listening_.port; }
-  [[nodiscard]] std::string seen() {
-    const MutexLock lock(mutex_);
-    return seen_;
-  }
-
- private:
-  void Run() {
-    while (!stopping_) {
-      pollfd door{listening_.sockets.front().get(), POLLIN, 0};
-      if (::poll(&door, 1, 20) <= 0) continue;
-      const io::FileDescriptor client(::accept4(door.fd, nullptr, nullptr, SOCK_CLOEXEC));
-      std::array<char, 4096> bytes{};
-      const ssize_t got = ::recv(client.get(), bytes.data(), bytes.size(), 0);
-      if (got <= 0) continue;
-      {
-        const MutexLock lock(mutex_);
-        seen_.append(bytes.data(), static_cast<std::size_t>(got));
-      }
-      static_cast<void>(::send(client.get(), reply_.data(), reply_.size(), MSG_NOSIGNAL));
-    }
-  }
-  const std::string reply_;
-  io::ListenSockets listening_;
-  std::atomic<bool> stopping_{false};
-  Mutex mutex_;
-  std::string seen_ GUARDED_BY(mutex_);
-  std::thread thread_;
-};
-
 TEST_F(TlsConnectionTest, AClientNeverFallsBackToPlainText) {
   for (const std::string& reply :
        {"HTTP/1.1 400 Bad Request\r\n\r\n"s, "\0\0\0\4\0\0\0\0"s, "\x15\x03\x03\x00\x02\x02\x28"s}) {
-    PlainTextServer server(reply);
+    FalseServer server(reply);
     for (const auto& member : {std::shared_ptr<MemberIdentity>(), MakeMember({kTlsMemberKey}, ProofPolicy::kAccept)}) {
       ChannelPoolOptions options;
       options.user = "the user's name";
