@@ -31,7 +31,6 @@ class Gathering {
     current->work_.push_back(std::move(work));
     return true;
   }
-  [[nodiscard]] static bool Active() { return current != nullptr; }
 
  private:
   static thread_local constinit inline Gathering* current = nullptr;

@@ -75,7 +75,7 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
 // Returns true if the region contradicts its table's state, no procedure owns it, and no crash procedure will handle
 // it. A region closed by an operator in an enabled table is not left behind.
 [[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const RegionNode& region);
-// The same for known facts. `settlement`: of orders to the region's server; nullopt if it has none.
+// Decides this from known facts. `settlement`: of orders to the region's server; nullopt if it has none.
 [[nodiscard]] bool IsLeftBehind(const RegionNode& region, TableState table, std::optional<SettlementState> settlement);
 [[nodiscard]] bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state);
 // SetTableState for undo functions. Returns Ok also if the table is unknown.
