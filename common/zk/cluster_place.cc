@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/model/server_name.h"
@@ -73,6 +74,14 @@ Status ComparePlace(const RootIdentity& root, const PlaceIdentity& place, const 
           "--root, --zookeeper and --zk-parent. Nothing was claimed, fenced or registered. If this ZooKeeper "
           "replaces one that was lost, start one master with --adopt-zookeeper, once",
           IdOf(root), root.history ? " (it has been in use)" : "", where, IdOf(place)));
+}
+
+int ExitCodeWithoutPlace(const Error& error) {
+  switch (error.code()) {
+    case Code::kFailedPrecondition: return exit_code::kWrongPlace;
+    case Code::kFenced: return exit_code::kSessionExpired;
+    default: return exit_code::kZooKeeperUnreachable;
+  }
 }
 
 Status MayAdopt(const RootIdentity& root, const PlaceIdentity& place, std::size_t registered,

@@ -43,6 +43,9 @@ struct PlaceIdentity {
 // Pure: Ok if a process of this root may work at this place.
 [[nodiscard]] Status ComparePlace(const RootIdentity& root, const PlaceIdentity& place, const std::string& where);
 
+// The exit code of a process that cannot work at this place.
+[[nodiscard]] int ExitCodeWithoutPlace(const Error& error);
+
 // Pure: the check of `--adopt-zookeeper` only: `registered` processes of any cluster are at the place.
 [[nodiscard]] Status MayAdopt(const RootIdentity& root, const PlaceIdentity& place, std::size_t registered,
                               const std::string& where);

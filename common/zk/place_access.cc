@@ -31,7 +31,8 @@ Error PlaceAccess::WrongRights(const std::string& path, const NodeRights& found)
                   path, ToText(found), ToText(OpenRights()), ToText(RightsOfKeys(keys_))));
 }
 
-Status PlaceAccess::Look() {
+Status PlaceAccess::Begin(const std::vector<std::string>& keys) {
+  RATCHET_TRY(Take(keys));
   auto rights = session_.Rights(paths_.parent);
   if (!rights.ok() && rights.error().code() == Code::kNotFound) rights = OpenRights();
   if (!rights.ok()) return rights.error();

@@ -28,11 +28,12 @@ class PlaceAccess {
   // `session` outlives this object.
   PlaceAccess(ZkSession& session, ZkPaths paths) : session_(session), paths_(std::move(paths)) {}
 
+  // Takes the keys and reads the rights of the parent node; nodes that this session creates get rights of the same
+  // kind. kFailedPrecondition, with both rights: they are neither open nor of these keys. A missing parent counts as
+  // open.
+  [[nodiscard]] Status Begin(const std::vector<std::string>& keys);
   // Presents the keys of cluster.key; empty: no master has written it yet. Call it again when the file changes.
   [[nodiscard]] Status Take(const std::vector<std::string>& keys);
-  // Reads the rights of the parent node; nodes that this session creates get rights of the same kind.
-  // kFailedPrecondition, with both rights: they are neither open nor of these keys. A missing parent counts as open.
-  [[nodiscard]] Status Look();
   // Gives the cluster's nodes the rights of the keys, or opens them again: all of them at the first call and after the
   // keys have changed; later, each kLookAgain, those that stay. A new process gives its node the rights of the parent.
   // kFailedPrecondition, with both rights: a node has others, and ZooKeeper does not let this process change them.

@@ -148,10 +148,9 @@ struct MasterProcess::Impl {
     if (!keys.ok() && keys.error().code() == Code::kNotFound) keys = io::ClusterKeys();
     if (!keys.ok()) return FailRoot(keys.error());
     while (!exit.requested().has_value()) {
-      Status looked = access->Take(*keys);
-      if (looked.ok()) looked = access->Look();
-      if (looked.ok()) return true;
-      if (looked.error().code() != Code::kUnavailable) FailPlace(looked.error());
+      const Status begun = access->Begin(*keys);
+      if (begun.ok()) return true;
+      if (begun.error().code() != Code::kUnavailable) FailPlace(begun.error());
       IgnoreResult(session->WaitConnected(kConnectSlice), "the next try decides");
     }
     return false;
@@ -183,13 +182,7 @@ struct MasterProcess::Impl {
     return false;
   }
 
-  void FailPlace(const Error& error) {
-    const Code code = error.code();
-    End(code == Code::kFailedPrecondition ? exit_code::kWrongPlace
-        : code == Code::kFenced           ? exit_code::kSessionExpired
-                                          : exit_code::kZooKeeperUnreachable,
-        error.message());
-  }
+  void FailPlace(const Error& error) { End(zk::ExitCodeWithoutPlace(error), error.message()); }
 
   // S77 (members only): call only after ClaimPlace. `fresh`: the key to write if there is none yet.
   bool EnsureKeys(const io::ClusterKeys& fresh) {

@@ -30,9 +30,7 @@ Status Note(const MasterConfig& config, zk::ZkSession* session, const std::strin
   paths.parent = config.zk_parent;
   if (own != nullptr) {
     if (const auto keys = io::ReadClusterKeys(*root); keys.ok()) {
-      zk::PlaceAccess access(*session, paths);
-      RATCHET_TRY(access.Take(*keys));
-      RATCHET_TRY(access.Look());
+      RATCHET_TRY(zk::PlaceAccess(*session, paths).Begin(*keys));
     }
   }
   return zk::NoteRefusedStart(*session, paths, cluster_id, text);

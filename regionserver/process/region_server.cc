@@ -146,8 +146,8 @@ Status RegionServer::ComparePlace() {
       if (!waits || exit_.WaitFor(kLookAtPlaceAgain)) return Failed(exit_code::kWrongPlace, belongs.error());
       continue;
     }
-    if (place.error().code() == Code::kFenced) return Failed(exit_code::kSessionExpired, place.error());
-    if (place.error().code() != Code::kUnavailable) return Failed(exit_code::kZooKeeperUnreachable, place.error());
+    if (place.error().code() != Code::kUnavailable)
+      return Failed(zk::ExitCodeWithoutPlace(place.error()), place.error());
     if (exit_.requested().has_value()) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
     IgnoreResult(parts_->session->WaitConnected(kWordWhileTrying), "the error is retried");
   }
@@ -165,12 +165,10 @@ Status RegionServer::ReadClusterKeys() {
 Status RegionServer::PresentKeys(const io::ClusterKeys& keys) {
   zk::PlaceAccess access(*parts_->session, PathsBelow(options_.zk_parent));
   while (!exit_.requested().has_value()) {
-    Status looked = access.Take(keys);
-    if (looked.ok()) looked = access.Look();
-    if (looked.ok()) return looked;
-    if (looked.error().code() == Code::kFenced) return Failed(exit_code::kSessionExpired, looked.error());
-    if (looked.error().code() == Code::kFailedPrecondition) return Failed(exit_code::kWrongPlace, looked.error());
-    if (looked.error().code() != Code::kUnavailable) return Failed(exit_code::kZooKeeperUnreachable, looked.error());
+    Status begun = access.Begin(keys);
+    if (begun.ok()) return begun;
+    if (begun.error().code() != Code::kUnavailable)
+      return Failed(zk::ExitCodeWithoutPlace(begun.error()), begun.error());
     IgnoreResult(parts_->session->WaitConnected(kWordWhileTrying), "the error is retried");
   }
   return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));

@@ -75,8 +75,7 @@ class PlaceAccessTest : public ZkFixture {
 
 TEST_F(PlaceAccessTest, OnlyHoldersOfTheKeyChangeNodesAndEverybodyReads) {
   PlaceAccess access(*member_, Paths());
-  ASSERT_TRUE(access.Take({kKey}).ok());
-  ASSERT_TRUE(access.Look().ok());
+  ASSERT_TRUE(access.Begin({kKey}).ok());
   ASSERT_TRUE(access.KeepSometimes(true, Clock().Now()).ok());
 
   const auto refusals = Refusals(*stranger_);
@@ -88,8 +87,7 @@ TEST_F(PlaceAccessTest, OnlyHoldersOfTheKeyChangeNodesAndEverybodyReads) {
   // A region server with the key gives its node the rights of its parent.
   const auto server = Connect();
   PlaceAccess of_server(*server, Paths());
-  ASSERT_TRUE(of_server.Take({kKey}).ok());
-  ASSERT_TRUE(of_server.Look().ok());
+  ASSERT_TRUE(of_server.Begin({kKey}).ok());
   ASSERT_TRUE(server->Create(Paths().RegionServer("c,1,1"), "", NodeKind::kEphemeral).ok());
   EXPECT_EQ(*server->Rights(Paths().RegionServer("c,1,1")), RightsOfKeys({kKey}));
   EXPECT_EQ(Refusals(*server).size(), 0U);
@@ -101,8 +99,7 @@ TEST_F(PlaceAccessTest, NodesAreOpenedAgain) {
   ASSERT_TRUE(access.KeepSometimes(true, Clock().Now()).ok());
   const auto successor = Connect();
   PlaceAccess open(*successor, Paths());
-  ASSERT_TRUE(open.Take({kKey}).ok());
-  ASSERT_TRUE(open.Look().ok());
+  ASSERT_TRUE(open.Begin({kKey}).ok());
   ASSERT_TRUE(open.KeepSometimes(false, Clock().Now()).ok());
   EXPECT_THAT(Refusals(*stranger_), testing::IsEmpty());
 }
@@ -115,8 +112,7 @@ TEST_F(PlaceAccessTest, RightsFollowTheKeys) {
   ASSERT_TRUE(access.KeepSometimes(true, Clock().Now()).ok());
   ASSERT_TRUE(access.Take({kKey, kOtherKey}).ok());
   ASSERT_TRUE(access.KeepSometimes(true, Clock().Now()).ok());
-  ASSERT_TRUE(late.Take({kKey}).ok());
-  ASSERT_TRUE(late.Look().ok());
+  ASSERT_TRUE(late.Begin({kKey}).ok());
   EXPECT_TRUE(stranger_->Set(Paths().Master(), "m").ok());
   ASSERT_TRUE(access.Take({kOtherKey}).ok());
   ASSERT_TRUE(access.KeepSometimes(true, Clock().Now()).ok());
@@ -128,9 +124,8 @@ TEST_F(PlaceAccessTest, ForeignRightsAreNamedWithTheWantedOnes) {
   ASSERT_TRUE(member_->Authenticate({kOtherKey}).ok());
   ASSERT_TRUE(member_->SetRights(Paths().parent, RightsOfKeys({kOtherKey})).ok());
   PlaceAccess access(*stranger_, Paths());
-  ASSERT_TRUE(access.Take({kKey}).ok());
   for (const Status& status :
-       {access.Look(), access.KeepSometimes(true, Clock().Now()), access.KeepSometimes(false, Clock().Now())}) {
+       {access.Begin({kKey}), access.KeepSometimes(true, Clock().Now()), access.KeepSometimes(false, Clock().Now())}) {
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code(), Code::kFailedPrecondition);
     EXPECT_THAT(status.error().message(), HasSubstr(Paths().parent + " has the rights "));
@@ -142,8 +137,7 @@ TEST_F(PlaceAccessTest, NodesThatDisappearMeanwhileAreNoError) {
   ZkPaths missing;
   missing.parent = Paths().parent + "/missing";
   PlaceAccess access(*member_, missing);
-  EXPECT_TRUE(access.Take({}).ok());
-  EXPECT_TRUE(access.Look().ok());
+  EXPECT_TRUE(access.Begin({}).ok());
   EXPECT_TRUE(access.KeepSometimes(true, Clock().Now()).ok());
 }
 
