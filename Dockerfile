@@ -23,12 +23,13 @@ FROM debian:bookworm-slim AS server
 # A region server does not create the cluster's directory, so the image has it.
 RUN apt-get update -q \
  && apt-get install -y -q --no-install-recommends \
-      libfmt9 libisal2 libprotobuf32 libre2-9 libroaring0 liblz4-1 librocksdb7.8 libsnappy1v5 libsqlite3-0 libspdlog1.10 libssl3 \
+      libfmt9 libgssapi-krb5-2 libisal2 libprotobuf32 libre2-9 libroaring0 liblz4-1 librocksdb7.8 libsnappy1v5 libsqlite3-0 libspdlog1.10 libssl3 \
       libzookeeper-mt2 libzstd1 zlib1g \
  && rm -rf /var/lib/apt/lists/* \
  && groupadd --system --gid 990 ratchet \
  && useradd --system --uid 990 --gid ratchet --home-dir /data --no-create-home --shell /usr/sbin/nologin ratchet \
- && install -d -o ratchet -g ratchet /data /data/cluster
+ && install -d -o ratchet -g ratchet /data \
+ && install -d -o ratchet -g ratchet -m 0700 /data/cluster
 
 COPY scripts/docker/health /usr/local/bin/ratchet-health
 COPY build/release/image/ratchet build/release/image/ratchet-master build/release/image/ratchet-regionserver build/release/image/ratchet-wal \

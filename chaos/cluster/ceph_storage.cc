@@ -95,6 +95,8 @@ Status CephStorage::Up() const {
   std::error_code failed;
   if (!std::filesystem::create_directories(RootOf(kObserver), failed) && failed)
     return Error(Code::kIo, fmt::format("cannot make {}: {}", RootOf(kObserver).string(), failed.message()));
+  // S160 (the root is its user's), whatever the umask of this process is.
+  std::filesystem::permissions(RootOf(kObserver), std::filesystem::perms::owner_all, failed);
   return Ok();
 }
 
@@ -141,7 +143,8 @@ std::vector<std::string> CephStorage::Flags(const std::string& name, Role role) 
   std::vector<std::string> flags{"--storage-client", name};
   if (role != Role::kMaster) return flags;
   flags.insert(flags.end(),
-               {"--fence-command", fmt::format("{} --dir {}", (scripts_ / "evict").string(), dir_.string())});
+               {"--fence-command", fmt::format("{} --dir {}", std::filesystem::absolute(scripts_ / "evict").string(),
+                                               std::filesystem::absolute(dir_).string())});
   return flags;
 }
 

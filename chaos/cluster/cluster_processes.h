@@ -120,7 +120,10 @@ struct ClusterProcesses {
       const std::vector<std::string> storage = ceph->Flags(info.name, info.role);
       launch.arguments.insert(launch.arguments.end(), storage.begin(), storage.end());
     }
-    launch.arguments.insert(launch.arguments.end(), always.begin(), always.end());
+    for (std::string flag : always) {
+      if (const auto at = flag.find(kOwnName); at != std::string::npos) flag.replace(at, kOwnName.size(), info.name);
+      launch.arguments.push_back(std::move(flag));
+    }
     launch.arguments.insert(launch.arguments.end(), flags.begin(), flags.end());
     launch.environment = {{"RATCHET_ZOOKEEPER", zookeepers.addresses()}};  // `extra` may lead through a proxy
     launch.environment.insert(spec().environment.begin(), spec().environment.end());

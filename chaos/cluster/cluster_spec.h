@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include "common/base/clock.h"
 
 namespace ratchet::chaos {
+
+class CurrentAuthority;
 
 struct ClusterSpec {
   std::filesystem::path dir;
@@ -23,10 +26,13 @@ struct ClusterSpec {
   std::string storage = "local";          // or "ceph": a mini Ceph in <dir>/ceph, with a mount for each process
   std::filesystem::path ceph_scripts;     // for "ceph"; empty: searched
   bool detached = false;                  // processes outlive this one (ratchet-cluster up, ratchet-demo --keep)
-  std::vector<std::string> master_flags;  // additional flags of every master
+  std::vector<std::string> master_flags;  // additional flags of every master; kOwnName is replaced by its name
   std::vector<std::string> server_flags;
-  Environment environment;  // environment of every process
+  Environment environment;                        // environment of every process
+  std::shared_ptr<CurrentAuthority> authority{};  // of a secured cluster (credentials.h); null otherwise
 };
+
+inline constexpr std::string_view kOwnName = "{process}";  // in flags of all processes of a role
 
 enum class Role { kZooKeeper, kMaster, kRegionServer };
 

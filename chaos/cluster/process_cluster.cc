@@ -44,6 +44,8 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec)
       return Error(Code::kIo, fmt::format("cannot make {}: {}", (spec.dir / folder).string(), failed.message()));
     }
   }
+  // S160 (the root is its user's), whatever the umask of this process is.
+  std::filesystem::permissions(spec.dir / "root", std::filesystem::perms::owner_all, failed);
 
   auto impl = std::make_unique<ClusterProcesses>();
   impl->state.spec = spec;

@@ -9,7 +9,7 @@
 namespace ratchet::chaos {
 
 Writer::Writer(client::Connection& connection, TableName table, int threads, std::uint64_t seed)
-    : connection_(connection), table_(std::move(table)), last_ack_(clock_.Now()) {
+    : connection_(connection), name_(fmt::format("w{:x}", seed)), table_(std::move(table)), last_ack_(clock_.Now()) {
   Prng prng(seed);
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this, i, s = prng.Next()] { Run(i, s); });
 }
@@ -38,7 +38,7 @@ void Writer::Run(int thread, std::uint64_t seed) {
   Prng prng(seed);
   client::Table table(connection_, table_);
   for (std::uint64_t number = 0; !stopping_; ++number) {
-    const std::string row = fmt::format("{:06X}~w{}-{}", prng.Below(0x20000), thread, number);
+    const std::string row = fmt::format("{:06X}~{}-{}-{}", prng.Below(0x20000), name_, thread, number);
     const std::string value = fmt::format("{:016x}", prng.Next());
     const auto done = table.Mutate(client::Mutation::Put(row).Set("u", "written", value));
     MutexLock lock(mutex_);

@@ -14,7 +14,8 @@
 
 namespace ratchet::chaos {
 
-// Writes rows "<6 hex digits>~w<thread>-<number>", spread over the whole key space. Start once, Stop once.
+// Writes rows "<6 hex digits>~w<seed in hex>-<thread>-<number>", spread over the whole key space. Two writers with
+// different seeds never write the same row. Start once, Stop once.
 class Writer {
  public:
   Writer(client::Connection& connection, TableName table, int threads, std::uint64_t seed);
@@ -34,9 +35,11 @@ class Writer {
   [[nodiscard]] Account CollectAccount();
 
  private:
+  // `seed`: of this thread's random numbers.
   void Run(int thread, std::uint64_t seed);
 
   client::Connection& connection_;
+  const std::string name_;  // in the names of the rows
   const TableName table_;
   const SystemClock clock_;
   std::atomic<bool> stopping_{false};

@@ -4,18 +4,21 @@
 
 #include <fmt/ranges.h>
 
+#include "chaos/cluster/credentials.h"
 #include "chaos/driver/clean_up.h"
 #include "chaos/driver/overlap_rules.h"
 #include "chaos/faults/victims.h"
 #include "chaos/report/bundle.h"
 #include "chaos/report/phases.h"
 #include "chaos/second/local_second_cluster.h"
+#include "chaos/workloads/access_oracle.h"
 #include "common/client/admin.h"
 
 namespace ratchet::chaos {
 namespace {
 
 constexpr int kProbes = 6;
+constexpr const char* kAccess = "access";
 constexpr Millis kOperationTimeout{30'000};
 constexpr Millis kAttemptTimeout{2'000};  // a paused server answers nothing; its regions soon open elsewhere
 constexpr Millis kWarmUpPatience{60'000};
@@ -137,6 +140,7 @@ Status ChaosRun::Boot() {
     if (NeedsZnodes(options_.workloads)) spec.environment["RATCHET_PUBLISH_CLIENT_ZNODES"] = "true";
     // Processes of a version before 0.3 show the key in clear, which a new cluster does not take.
     if (!options_.released.empty()) spec.environment["RATCHET_MEMBER_PROOF"] = "accept";
+    if (options_.secure) RATCHET_TRY(SecureCluster(spec));
     LocalTargetOptions local;
     local.disk_bytes = options_.storage == "local" ? options_.disk_bytes : 0;
     local.seed = record_.seed;
@@ -159,6 +163,19 @@ Status ChaosRun::Boot() {
   Note("cluster up", fmt::format("{}: {} ZooKeeper, {} masters, {} region servers, in {} ms", target_->kind(),
                                  target_->Names(Role::kZooKeeper).size(), target_->Names(Role::kMaster).size(),
                                  target_->Names(Role::kRegionServer).size(), Now() - start));
+  return Ok();
+}
+
+Status ChaosRun::SecureCluster(ClusterSpec& spec) {
+  for (const std::string& name : options_.workloads) {
+    if (!NeedsSecondCluster(name) && !NeedsClientProgram(name)) continue;
+    return Error(Code::kInvalidArgument, fmt::format("--secure cannot run the workload {}: it has no TLS", name));
+  }
+  if (!options_.released.empty())
+    return Error(Code::kInvalidArgument, "--secure cannot run programs of a release (--released): they have no TLS");
+  RATCHET_TRY(Secure(spec));
+  RATCHET_ASSIGN(auto own, ClientTls(CredentialsDir(spec), {"admin.pem"}));
+  tls::ProcessTls::SetOfProcess(std::move(own));
   return Ok();
 }
 
@@ -216,14 +233,27 @@ Status ChaosRun::PrepareLoad() {
                             options_.settle,
                             target_->Exports().value_or(std::filesystem::path())};
     AddAddresses(context);
-    RATCHET_ASSIGN(auto workload, MakeWorkload(name, context));
-    const Status prepared = workload->Prepare();
-    if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
-    workloads_.push_back(std::move(workload));
+    RATCHET_TRY(AddWorkload(name, context));
+    const bool secured = target_->processes() != nullptr && IsSecured(target_->processes()->spec());
+    if (secured && name == options_.workloads.back()) RATCHET_TRY(AddWorkload(kAccess, context));
   }
   ranges_ = std::make_unique<RangeWatch>(*connection_);
   watch_ = std::make_unique<RecoveryWatch>(*connection_, target_->processes(), prober_.get());
   Note("load prepared", fmt::format("{} in {} ms", fmt::join(options_.workloads, ", "), Now() - start));
+  return Ok();
+}
+
+Status ChaosRun::AddWorkload(const std::string& name, const WorkloadContext& context) {
+  std::unique_ptr<Workload> workload;
+  if (name == kAccess) {
+    const ClusterSpec& spec = target_->processes()->spec();
+    workload = MakeAccessOracle(context, {CredentialsDir(spec), AuditDir(spec), spec.authority});
+  } else {
+    RATCHET_ASSIGN(workload, MakeWorkload(name, context));
+  }
+  const Status prepared = workload->Prepare();
+  if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
+  workloads_.push_back(std::move(workload));
   return Ok();
 }
 

@@ -39,6 +39,9 @@ class ChaosRun {
   [[nodiscard]] Status Boot();
   // Fills in what clients in other languages need to find the cluster.
   void AddAddresses(WorkloadContext& context);
+  // With --secure: makes the credentials of the new cluster; this program is its superuser.
+  [[nodiscard]] Status SecureCluster(ClusterSpec& spec);
+  [[nodiscard]] Status AddWorkload(const std::string& name, const WorkloadContext& context);
   // Starts a second cluster if a workload needs it.
   [[nodiscard]] Status BootSecond();
   [[nodiscard]] Status PrepareLoad();

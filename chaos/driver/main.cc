@@ -17,6 +17,7 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/private_files.h"
 #include "common/base/resource_failure.h"
 #include "common/base/stop_signals.h"
 #include "common/base/version.h"
@@ -85,6 +86,7 @@ int Main(int argc, char** argv) {
 }  // namespace ratchet::chaos
 
 int main(int argc, char** argv) {
+  ratchet::KeepFilesPrivate();
   if (ratchet::PrintedVersion("ratchet-chaos", argc, argv)) return 0;
   ratchet::HandleResourceFailure("ratchet-chaos", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();

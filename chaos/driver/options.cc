@@ -25,7 +25,7 @@ constexpr const char* kPurpose =
 
 constexpr std::uint64_t kDiskBytes = std::uint64_t{2} << 30U;
 
-void Bind(Settings& settings, ChaosOptions* o) {
+void BindRun(Settings& settings, ChaosOptions* o) {
   settings.AddText({"scenario", "a named mix of faults; --list shows them (default everything)", {}}, &o->scenario);
   settings.AddList({"faults", "kinds of faults to inject instead of a scenario; --list shows them", {}}, &o->faults);
   settings.AddList({"at", "fault point at which a process dies: NAME[~MATCH][=ACTION][@SKIP]", {}}, &o->at);
@@ -51,6 +51,9 @@ void Bind(Settings& settings, ChaosOptions* o) {
       &o->released);
   settings.AddInt({"threads", "number of threads of each workload", {}}, &o->threads, {1, 64});
   settings.AddInt({"regions", "number of regions of each workload's table", {}}, &o->regions, {1, 1000});
+}
+
+void BindCluster(Settings& settings, ChaosOptions* o) {
   settings.AddText({"target", "the cluster to break: a new one, one that runs in --dir, or the Compose cluster", {}},
                    &o->target, Presence::kOptional, {"local", "running", "compose"});
   settings.AddBool({"compose", "same as --target compose", {}}, &o->compose);
@@ -77,6 +80,9 @@ void Bind(Settings& settings, ChaosOptions* o) {
                      "needs root (default for root: 2GiB in the scenarios disk and everything)",
                      {}},
                     &o->disk_bytes, 0, std::uint64_t{1} << 40U);
+}
+
+void BindVerdict(Settings& settings, ChaosOptions* o) {
   settings.AddDouble({"min-traffic", "operations per second that must be answered before each fault", {}},
                      &o->min_traffic, 0, 1e6);
   settings.AddDouble({"max-unknown", "maximum share of operations with unknown outcome, in per cent", {}},
@@ -94,8 +100,19 @@ void Bind(Settings& settings, ChaosOptions* o) {
                    &o->history);
   settings.AddText({"json", "write the report as JSON to this file", {}}, &o->json);
   settings.AddText({"html", "write the report as one HTML page to this file", {}}, &o->html);
+  settings.AddBool({"secure",
+                    "local: TLS everywhere, users from certificates, enforced rights, audit logs, and clients without "
+                    "rights that try every method all the time; default scenario: secure",
+                    {}},
+                   &o->secure);
   settings.AddBool({"keep", "keep a local cluster's directory after a pass", {}}, &o->keep);
   settings.AddBool({"list", "print scenarios and kinds of faults with their needs, and exit", {}}, &o->list);
+}
+
+void Bind(Settings& settings, ChaosOptions* o) {
+  BindRun(settings, o);
+  BindCluster(settings, o);
+  BindVerdict(settings, o);
 }
 
 // Splits at commas, so that "a,b" and two flags are equivalent.
@@ -124,12 +141,17 @@ int ParseChaosOptions(int argc, const char* const* argv, ChaosOptions* options) 
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   SplitAtCommas(&options->faults);
   SplitAtCommas(&options->workloads);
+  const bool chooses = !options->faults.empty() || !options->at.empty() || !options->kill_steps.empty();
+  if (options->secure && options->scenario.empty() && !chooses) options->scenario = "secure";
   // Enabled by default only for root. The other faults of these scenarios need no privileges.
   const bool wants_disk =
-      options->scenario == "disk" || options->scenario == "everything" ||
-      (options->scenario.empty() && options->faults.empty() && options->at.empty() && options->kill_steps.empty());
+      options->scenario == "disk" || options->scenario == "everything" || (options->scenario.empty() && !chooses);
   if (options->disk_bytes == 0 && wants_disk && geteuid() == 0) options->disk_bytes = kDiskBytes;
   if (options->compose) options->target = "compose";
+  if (options->secure && options->target != "local") {
+    std::cerr << "ratchet-chaos: --secure needs --target local, because it makes the certificates of a new cluster\n";
+    return exit_code::kUsage;
+  }
   if (options->seed == 0) options->seed = static_cast<std::int64_t>(RandomSeed() >> 33U) + 1;
   if (options->zookeepers != 0) {
     if (const Status odd = CheckZooKeeperMembers(options->zookeepers); !odd.ok()) {
@@ -205,6 +227,7 @@ std::string ReplayCommand(const ChaosOptions& options) {
   number("max-unknown", options.max_unknown, defaults.max_unknown);
   number("gap-factor", options.gap_factor, defaults.gap_factor);
   millis("settle-ms", options.settle, defaults.settle);
+  if (options.secure) command += " --secure";
   return command;
 }
 

@@ -44,6 +44,7 @@ struct ChaosOptions {
   std::string history;
   std::string json;
   std::string html;
+  bool secure = false;  // TLS, enforced rights, audit logs, and clients that may not
   bool keep = false;
   bool list = false;
 

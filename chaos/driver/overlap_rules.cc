@@ -21,6 +21,11 @@ constexpr Toll kMember{0, 0, 1, kNone};
 constexpr Toll kShimmed{1, 1, 0, kShim};
 
 constexpr std::array kTolls{
+    KindToll{"expired-certificate", kWhole},
+    KindToll{"half-written-file", kWhole},
+    KindToll{"image-lost", kWhole},
+    KindToll{"rotate-certificate", kWhole},
+    KindToll{"rotate-authority", kWhole},
     KindToll{"kill-active-master", kMaster},
     KindToll{"kill-standby", kMaster},
     KindToll{"kill-meta-holder", kServer},

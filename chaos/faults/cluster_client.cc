@@ -119,6 +119,17 @@ Status ClusterClient::ChangeSettings() {
   if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made;  // an earlier call left it
   descriptor.properties["owner"] = "chaos";
   RATCHET_TRY(asking.WaitOk(client::ModifyNamespace(asking, descriptor)));
+  hbase::pb::GrantRequest grant;
+  grant.mutable_user_permission()->set_user("chaos_settings");
+  auto& permission = *grant.mutable_user_permission()->mutable_permission();
+  permission.set_type(hbase::pb::Permission::Global);
+  permission.mutable_global_permission()->add_action(hbase::pb::Permission::READ);
+  const auto granted = asking.Call(methods::kGrant, grant);
+  if (!granted.ok()) return granted.error();
+  hbase::pb::RevokeRequest revoke;
+  *revoke.mutable_user_permission() = grant.user_permission();
+  const auto revoked = asking.Call(methods::kRevoke, revoke);
+  if (!revoked.ok()) return revoked.error();
   RATCHET_TRY(asking.WaitOk(client::DeleteNamespace(asking, descriptor.name)));
   // Makes a peer without shipping, because its endpoint exists only in HBase.
   hbase::pb::ReplicationPeer peer;

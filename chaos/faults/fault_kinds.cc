@@ -18,6 +18,7 @@
 #include "chaos/faults/procedure_faults.h"
 #include "chaos/faults/process_faults.h"
 #include "chaos/faults/resource_faults.h"
+#include "chaos/faults/secure_faults.h"
 #include "chaos/faults/session_fault.h"
 #include "chaos/faults/storage_faults.h"
 #include "chaos/faults/system_descriptors.h"
@@ -74,6 +75,7 @@ std::vector<std::string_view> FaultKinds() {
   for (const auto kind : NetworkFaultKinds()) kinds.push_back(kind);
   for (const auto kind : ShimFaultKinds()) kinds.push_back(kind);
   for (const auto kind : StorageFaultKinds()) kinds.push_back(kind);
+  for (const auto kind : SecureFaultKinds()) kinds.push_back(kind);
   for (const auto& single : kSingles) kinds.push_back(single.kind);
   std::sort(kinds.begin(), kinds.end());
   return kinds;
@@ -84,6 +86,7 @@ Result<std::unique_ptr<Fault>> MakeFault(std::string_view kind) {
   if (auto fault = MakeNetworkFault(kind)) return fault;
   if (auto fault = MakeShimFault(kind)) return fault;
   if (auto fault = MakeStorageFault(kind)) return fault;
+  if (auto fault = MakeSecureFault(kind)) return fault;
   if (kind.substr(0, 3) == "at:" || kind.substr(0, 5) == "step:") return MakePoint(kind);
   if (kind.starts_with("lose-piece:")) return MakeLostPiece(kind);
   for (const auto& single : kSingles) {

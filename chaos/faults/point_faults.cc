@@ -345,11 +345,11 @@ class RandomStep final : public PointFault {
     return steps;
   }
 
-  // Excludes the steps that need a server to refuse or die at an exact moment, or to stop permanently, and those in
-  // which only records of earlier versions are.
+  // Excludes the steps that need a server to refuse or die at an exact moment, or to stop permanently, those of drops
+  // that find rights, and those in which only records of earlier versions are.
   static bool MayBeProvoked(std::string_view type, std::string_view step, bool exports) {
-    constexpr std::array kRare = {"REPORT_SUCCEED", "DISPATCH_FAIL", "SERVER_CRASH",
-                                  "SPLIT_META_LOG", "ASSIGN_META",   "STOP_SERVER"};
+    constexpr std::array kRare = {"REPORT_SUCCEED", "DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG",
+                                  "ASSIGN_META",    "STOP_SERVER",   "TAKE_RIGHTS"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
     const Occasion occasion = OccasionOfType(type).value_or(Occasion::kNone);
     return occasion != Occasion::kNone && (exports || occasion != Occasion::kExport);

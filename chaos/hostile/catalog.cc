@@ -4,8 +4,10 @@
 #include <cctype>
 #include <iterator>
 
+#include "common/model/proto/access_control.pb.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/client.pb.h"
+#include "common/model/proto/connections.pb.h"
 #include "common/model/proto/decommission.pb.h"
 #include "common/model/proto/drain.pb.h"
 #include "common/model/proto/hbck.pb.h"
@@ -19,10 +21,12 @@
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/model/proto/replication.pb.h"
+#include "common/model/proto/rights.pb.h"
 #include "common/model/proto/slow_log.pb.h"
 #include "common/model/proto/snapshot.pb.h"
 #include "common/model/proto/snapshot_transfer.pb.h"
 #include "common/model/proto/store_file_tracker.pb.h"
+#include "common/model/proto/token.pb.h"
 #include "common/model/proto/why.pb.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/client_meta_service.h"
@@ -40,7 +44,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
 
 constexpr std::string_view kSuffix = "Request";
-constexpr std::string_view kLeftOut[] = {"StopMaster",
+constexpr std::string_view kLeftOut[] = {"CloseConnections",
+                                         "StopMaster",
                                          "Shutdown",
                                          "StopServer",
                                          "Pause",
@@ -76,6 +81,8 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::RegionServerStartupRequest::descriptor()->file(),
           hbase::pb::GetClusterIdRequest::descriptor()->file(),
           hbase::pb::LockHeartbeatRequest::descriptor()->file(),
+          pb::IssueTokenRequest::descriptor()->file(),
+          pb::ListConnectionsRequest::descriptor()->file(),
           pb::ProcedureVerbRequest::descriptor()->file(),
           pb::GetStatusRequest::descriptor()->file(),
           pb::WhyRequest::descriptor()->file(),
@@ -87,7 +94,9 @@ std::vector<const FileDescriptor*> Files() {
           pb::ListHistoryRequest::descriptor()->file(),
           pb::DrainRequest::descriptor()->file(),
           pb::PlanBalanceRequest::descriptor()->file(),
-          pb::ExportSnapshotRequest::descriptor()->file()};
+          pb::ExportSnapshotRequest::descriptor()->file(),
+          hbase::pb::GrantRequest::descriptor()->file(),
+          pb::ListRightsRequest::descriptor()->file()};
 }
 
 std::string LowerFirst(std::string name) {

@@ -12,6 +12,7 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/private_files.h"
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
 
@@ -162,6 +163,7 @@ int Main(int argc, char** argv) {
 }  // namespace ratchet::chaos
 
 int main(int argc, char** argv) {
+  ratchet::KeepFilesPrivate();
   if (ratchet::PrintedVersion("ratchet-mttr", argc, argv)) return 0;
   ratchet::HandleResourceFailure("ratchet-mttr", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();

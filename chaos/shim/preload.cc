@@ -192,6 +192,11 @@ __attribute__((visibility("default"))) int fsync(int fd) {
   return Sync(real, fd);
 }
 
+__attribute__((visibility("default"))) int syncfs(int fd) {
+  static const auto real = reinterpret_cast<SyncCall>(dlsym(RTLD_NEXT, "syncfs"));
+  return Sync(real, fd);
+}
+
 __attribute__((visibility("default"))) ssize_t pread(int fd, void* to, size_t count, off_t offset) {
   static const auto real = Real<ssize_t (*)(int, void*, size_t, off_t)>("pread");
   return ReadFails(fd) ? -1 : real(fd, to, count, offset);

@@ -12,7 +12,7 @@ constexpr GapBound kQuiet{5, 10'000};      // all processes continue
 constexpr GapBound kRecovery{10, 20'000};  // a process is recovered by others
 constexpr GapBound kWhole{15, 30'000};     // everything comes back
 
-constexpr std::array<std::string_view, 17> kQuietKinds{"kill-standby",
+constexpr std::array<std::string_view, 21> kQuietKinds{"kill-standby",
                                                        "kill-zookeeper",
                                                        "pause-zookeeper",
                                                        "partition-from-zookeeper-member",
@@ -27,10 +27,14 @@ constexpr std::array<std::string_view, 17> kQuietKinds{"kill-standby",
                                                        "hostile-client",
                                                        "call-storm",
                                                        "wrong-setting",
+                                                       "expired-certificate",
+                                                       "half-written-file",
+                                                       "rotate-authority",
+                                                       "rotate-certificate",
                                                        "pause-server-briefly",
                                                        "zookeeper-outage-brief"};
 
-constexpr std::array<std::string_view, 16> kWholeKinds{"kill-all-servers",
+constexpr std::array<std::string_view, 17> kWholeKinds{"kill-all-servers",
                                                        "pause-everything",
                                                        "power-failure",
                                                        "full-disk",
@@ -45,7 +49,8 @@ constexpr std::array<std::string_view, 16> kWholeKinds{"kill-all-servers",
                                                        "lose-piece",
                                                        "kill-zookeeper-majority",
                                                        "no-dns",
-                                                       "read-only-root"};
+                                                       "read-only-root",
+                                                       "image-lost"};
 
 template <std::size_t N>
 bool Has(const std::array<std::string_view, N>& kinds, std::string_view kind) {

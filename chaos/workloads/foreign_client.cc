@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -108,6 +109,7 @@ bool ForeignClient::Send(const std::string& line) {
   // One request of each client fits into the socket's buffer; a child that reads nothing would fill it.
   const ssize_t sent = send(socket_, line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent == static_cast<ssize_t>(line.size())) return true;
+  if (sent < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;  // NoteEnd will name its exit code
   Break(fmt::format("does not read its requests (errno {})", errno));
   return false;
 }

@@ -359,7 +359,10 @@ void Settings::OnReload(const std::string& name, std::function<void()> changed) 
   Setting* const setting = impl_->Find(name);
   RATCHET_CHECK(setting != nullptr, "no setting {}", name);
   setting->live = true;
-  setting->changed = std::move(changed);
+  setting->changed = [earlier = std::move(setting->changed), changed = std::move(changed)] {
+    if (earlier) earlier();
+    changed();
+  };
 }
 
 Result<ReloadReport> Settings::Reload() {

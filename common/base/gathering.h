@@ -18,13 +18,18 @@ class Gathering {
     if (outermost_) current = this;
   }
   ~Gathering() {
-    if (!outermost_) return;
-    current = nullptr;
-    for (const std::function<void()>& work : work_) work();
+    if (outermost_) End();
   }
   Gathering(const Gathering&) = delete;
   Gathering& operator=(const Gathering&) = delete;
 
+  // Ends the gathering of this thread early, if there is any: does the gathered work.
+  static void End() {
+    Gathering* const ended = std::exchange(current, nullptr);
+    if (ended == nullptr) return;
+    for (const std::function<void()>& work : ended->work_) work();
+    ended->work_.clear();
+  }
   // Returns false, without calling `work`, if this thread does not gather.
   static bool Add(std::function<void()> work) {
     if (current == nullptr) return false;

@@ -1,9 +1,12 @@
 #include "common/base/host_port.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 
+#include <array>
 #include <charconv>
+#include <cstring>
 
 #include <fmt/core.h>
 
@@ -63,6 +66,24 @@ std::optional<std::vector<HostPort>> SplitHostPorts(std::string_view list) {
 }
 
 bool IsNumericHost(std::string_view host) { return IsIpv4(host) || IsIpv6(host); }
+
+std::string NumericAddress(const sockaddr* peer, socklen_t size) {
+  if (peer->sa_family != AF_INET && peer->sa_family != AF_INET6) return {};
+  sockaddr_in four{};
+  if (peer->sa_family == AF_INET6 && size >= sizeof(sockaddr_in6)) {
+    sockaddr_in6 six{};
+    std::memcpy(&six, peer, sizeof six);
+    if (IN6_IS_ADDR_V4MAPPED(&six.sin6_addr)) {
+      four.sin_family = AF_INET;
+      std::memcpy(&four.sin_addr, &six.sin6_addr.s6_addr[12], sizeof four.sin_addr);
+      peer = reinterpret_cast<const sockaddr*>(&four);
+      size = sizeof four;
+    }
+  }
+  std::array<char, NI_MAXHOST> text{};
+  const int failed = ::getnameinfo(peer, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return failed != 0 ? std::string() : std::string(text.data());
+}
 
 bool IsLoopbackAddress(std::string_view host) {
   in_addr four{};

@@ -2,6 +2,8 @@
 // IPv6 address has colons of its own and gets brackets: "[::1]:16020". Pure, thread-safe.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +31,9 @@ struct HostPort {
 
 // Returns true if `host` is an IPv4 or IPv6 address, and needs no look-up.
 [[nodiscard]] bool IsNumericHost(std::string_view host);
+// The address of a peer as text, without a port. An IPv4 peer of a socket for both families is shown as IPv4, so that
+// rules and limits see one address. Empty if the address is of another family.
+[[nodiscard]] std::string NumericAddress(const sockaddr* peer, socklen_t size);
 // Returns true if `host` is an address of this machine's loopback interface.
 [[nodiscard]] bool IsLoopbackAddress(std::string_view host);
 

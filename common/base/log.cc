@@ -15,6 +15,10 @@
 namespace ratchet {
 namespace {
 
+// Bytes of one message; a longer one is cut.
+constexpr std::size_t kMostLogLine = 16u << 10;
+constexpr std::size_t kCutLogLine = kMostLogLine - 100;
+
 spdlog::level::level_enum ToSpdlog(LogLevel level) {
   switch (level) {
     case LogLevel::kDebug: return spdlog::level::debug;
@@ -84,8 +88,10 @@ Status ReopenLog() {
 bool LogEnabled(LogLevel level) { return std::atomic_load(&Current())->should_log(ToSpdlog(level)); }
 
 // Writes a NUL in a region's name, an end of line or a terminal's escape as \xHH: one message is one line, and text for
-// every tool.
+// every tool. A client that names something of 1 MiB gets no more of the disk than another one.
 void LogLine(LogLevel level, std::string_view line) {
+  if (line.size() > kMostLogLine)
+    return LogLine(level, fmt::format("{} ({} bytes more)", line.substr(0, kCutLogLine), line.size() - kCutLogLine));
   const auto logger = std::atomic_load(&Current());
   if (std::all_of(line.begin(), line.end(), IsPrintable)) {
     logger->log(ToSpdlog(level), "[{}] {}", ThreadName(), line);

@@ -2,8 +2,9 @@
 
 namespace ratchet {
 
-Status ReloadSettings(Settings& settings, std::string_view asked_by) {
+Status ReloadSettings(Settings& settings, std::string_view asked_by, const ReloadTold& told) {
   const auto report = settings.Reload();
+  told(asked_by, report);
   if (!report.ok()) {
     RATCHET_LOG(kError, "{}: no setting is changed: {}", asked_by, report.error().message());
     return report.error();

@@ -1,20 +1,38 @@
 #include "common/client/connection.h"
 
 #include "common/base/prng.h"
+#include "common/base/process_object.h"
+#include "common/client/member_of_process.h"
+#include "common/rpc/member_identity.h"
 #include "common/tls/process_tls.h"
 
 namespace ratchet::client {
 namespace {
 
+// Null unless the connection leads to the cluster of this process.
+std::shared_ptr<const rpc::MemberIdentity> MemberOf(const ConnectionOptions& options) {
+  const auto own = ProcessObject<const OwnCluster>::Get();
+  if (own == nullptr || own->member == nullptr) return nullptr;
+  const bool by_name = options.masters.size() == 1 && options.masters.front() == own->member->name().Address();
+  const bool by_place =
+      options.masters.empty() && options.zookeeper == own->zookeeper && options.znode_parent == own->znode_parent;
+  return by_name || by_place ? own->member : nullptr;
+}
+
 rpc::ChannelPoolOptions PoolOptions(const ConnectionOptions& options) {
   rpc::ChannelPoolOptions pool;
   pool.name = "client";
   pool.user = options.user;
+  pool.member = MemberOf(options);
   pool.tls = tls::ProcessTls::OfProcess();
   return pool;
 }
 
 }  // namespace
+
+void SetMemberOfProcess(OwnCluster own) {
+  ProcessObject<const OwnCluster>::Set(std::make_shared<const OwnCluster>(std::move(own)));
+}
 
 Connection::Connection(ConnectionOptions options, std::unique_ptr<MasterFinder> finder)
     : options_(std::move(options)),

@@ -14,10 +14,11 @@ Result<std::uint64_t> Snapshots::Take(const std::string& name, const TableName& 
   return admin_.Submit(methods::kSnapshot, request);
 }
 
-Result<std::uint64_t> Snapshots::PutBack(const std::string& name, const TableName& table) {
+Result<std::uint64_t> Snapshots::PutBack(const std::string& name, const TableName& table, bool with_rights) {
   hbase::pb::RestoreSnapshotRequest request;
   request.mutable_snapshot()->set_name(name);
   request.mutable_snapshot()->set_table(table.ToString());
+  request.set_restoreacl(with_rights);
   return admin_.Submit(methods::kRestoreSnapshot, request);
 }
 

@@ -23,8 +23,10 @@ class Snapshots {
     std::int64_t ttl_seconds = 0;  // 0: until it is deleted
   };
   [[nodiscard]] Result<std::uint64_t> Take(const std::string& name, const TableName& table, const Options& options);
-  // Into `table`: replaces a disabled table, or creates one that does not exist.
-  [[nodiscard]] Result<std::uint64_t> PutBack(const std::string& name, const TableName& table);
+  // Into `table`: replaces a disabled table, or creates one that does not exist. `with_rights`: also gives the rights
+  // that the snapshot's table had.
+  [[nodiscard]] Result<std::uint64_t> PutBack(const std::string& name, const TableName& table,
+                                              bool with_rights = false);
   [[nodiscard]] Result<std::vector<hbase::pb::SnapshotDescription>> List();
   [[nodiscard]] Status Delete(const std::string& name);
   // To and from a directory on the active master's machine. `name` empty: the one that it was exported with.

@@ -28,11 +28,15 @@ std::optional<HttpRequest> HttpConnection::NextRequest(TimePoint now) {
     state_ = State::kWaiting;
     return request;
   }
+  Refuse(HttpResponse::Text(refusal.status, refusal.why), now);
+  return std::nullopt;
+}
+
+void HttpConnection::Refuse(HttpResponse response, TimePoint now) {
   input_.clear();
   head_only_ = false;
   keep_alive_ = false;
-  Answer(HttpResponse::Text(refusal.status, refusal.why), now);
-  return std::nullopt;
+  Answer(std::move(response), now);
 }
 
 void HttpConnection::Ended() {
@@ -103,10 +107,7 @@ void HttpConnection::AddToStream(std::optional<std::string> text, StreamSource s
 
 void HttpConnection::Expire(TimePoint now) {
   if (state_ == State::kReading && !input_.empty()) {
-    input_.clear();
-    head_only_ = false;
-    keep_alive_ = false;
-    return Answer(HttpResponse::Text(408, "the request did not come in time"), now);
+    return Refuse(HttpResponse::Text(408, "the request did not come in time"), now);
   }
   // A handler has its own time limits; a stream without unsent data waits for its source.
   if (state_ == State::kWaiting || (state_ == State::kStreaming && Unsent().empty())) {

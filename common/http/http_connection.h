@@ -51,6 +51,8 @@ class HttpConnection {
   // The client will send no more bytes.
   void Ended();
   void Answer(HttpResponse response, TimePoint now);
+  // Answers without having read a request, and closes.
+  void Refuse(HttpResponse response, TimePoint now);
   // The bytes to write next; empty: none.
   [[nodiscard]] std::string_view Unsent() const;
   // This number of bytes was sent. A request that came after the last one is returned, as by Took.

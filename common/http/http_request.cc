@@ -6,18 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "common/base/hex.h"
+
 namespace ratchet::http {
 namespace {
 
 constexpr std::size_t kMostFields = 64;
 constexpr std::size_t kMostParameters = 32;
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 std::string LowerCase(std::string_view text) {
   std::string lower(text);

@@ -4,15 +4,30 @@
 // refused: bodies, other methods than GET and HEAD, absolute targets, folded lines.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/tls/peer_certificate.h"
 
 namespace ratchet::http {
+
+// The connection of a request, as the server knows it. No field of the request changes it.
+struct HttpPeer {
+  std::string address;  // numeric, without the port
+  bool local = false;   // a loopback address
+  bool encrypted = false;
+  std::shared_ptr<const tls::PeerCertificate> certificate;  // verified; null: none
+  std::int64_t expires_ms = 0;                              // of this certificate
+  std::string tls;                                          // "TLSv1.3, TLS_AES_128_GCM_SHA256"; empty: plain text
+  std::shared_ptr<std::atomic<bool>> known;                 // the user of this connection was recorded
+};
 
 struct HttpRequest {
   bool head = false;                          // HEAD: the answer has no body
@@ -20,6 +35,7 @@ struct HttpRequest {
   std::map<std::string, std::string> query;   // decoded; for a name that occurs twice the last value
   std::map<std::string, std::string> fields;  // names in lower case
   bool keep_alive = true;
+  HttpPeer peer;  // set by the server
 
   // Empty when it is missing.
   [[nodiscard]] std::string Parameter(const std::string& name) const;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -20,6 +19,7 @@
 
 #include "common/base/check.h"
 #include "common/base/descriptors.h"
+#include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/thread_name.h"
@@ -32,10 +32,11 @@ namespace {
 constexpr Millis kTick{100};  // maximum delay with which a time-out is noticed
 constexpr Millis kIdleTick{1'000};
 constexpr Millis kAcceptPause{100};  // after an error such as "no more descriptors"
-constexpr std::size_t kPiece = 16u << 10;
 constexpr std::string_view kForeignHost =
     "this page does not answer for the name in this request's address; use an address, the server's --host, or a name "
     "that --info-names lists";
+constexpr std::string_view kQueueFull = "too many requests are queued; try again";
+constexpr std::string_view kNoTls = "this port speaks HTTPS only; use https:// in the address";
 
 struct Route {
   Lane lane = Lane::kFast;
@@ -52,8 +53,10 @@ struct Outcome {
 };
 
 struct Client {
-  Client(int the_fd, const HttpConnectionLimits& limits, TimePoint now) : fd(the_fd), connection(limits, now) {}
-  io::FileDescriptor fd;
+  Client(int fd, const HttpOptions& options, std::string address, TimePoint now)
+      : wire(fd, options.tls_mode, options.tls.get(), std::move(address), options.limits.request),
+        connection(options.limits, now) {}
+  HttpWire wire;
   HttpConnection connection;
   TimePoint next_look{};  // when a stream's source is asked next
 };
@@ -77,6 +80,8 @@ struct HttpServer::Impl {
   void RemoveClosed();
   const Route* RouteOf(const std::string& path) const;
   HttpResponse CallHandler(const Route& route, const HttpRequest& request) const;
+  HttpResponse Handled(const Route& route, const HttpRequest& request) const;
+  bool RunAdmitted(std::uint64_t id, const Route& route, HttpRequest request);
   void Hand(Outcome outcome);
 
   const HttpOptions options;
@@ -85,6 +90,7 @@ struct HttpServer::Impl {
   std::vector<io::FileDescriptor> listening;  // constant after Start
   io::FileDescriptor wake{-1};
   std::uint16_t port = 0;
+  std::vector<std::string> addresses;
   std::atomic<bool> stopping{false};
   std::atomic<std::uint64_t> requests{0}, refused{0}, open{0}, streams{0};
   // Used by the server's thread only:
@@ -103,6 +109,7 @@ Status HttpServer::Impl::Listen() {
   RATCHET_ASSIGN(io::ListenSockets sockets, io::ListenOn(options.host, options.port));
   listening = std::move(sockets.sockets);
   port = sockets.port;
+  addresses = std::move(sockets.addresses);
   wake = io::FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (wake.get() < 0)
     return Error(Code::kUnavailable, fmt::format("cannot listen on {}: {}", options.host, std::strerror(errno)));
@@ -118,9 +125,21 @@ const Route* HttpServer::Impl::RouteOf(const std::string& path) const {
   return best;
 }
 
+// A stream asks the gate again before each piece, because its user may have lost the right meanwhile.
+HttpResponse HttpServer::Impl::Handled(const Route& route, const HttpRequest& request) const {
+  if (options.gate == nullptr) return route.handler(request);
+  if (auto refusal = options.gate->Admit(request); refusal.has_value()) return std::move(*refusal);
+  HttpResponse response = route.handler(request);
+  if (response.stream)
+    response.stream = [gate = options.gate, request, source = std::move(response.stream)] {
+      return gate->Admit(request).has_value() ? std::nullopt : source();
+    };
+  return response;
+}
+
 HttpResponse HttpServer::Impl::CallHandler(const Route& route, const HttpRequest& request) const {
   try {
-    HttpResponse response = route.handler(request);
+    HttpResponse response = Handled(route, request);
     if (response.body == nullptr || response.body->size() <= options.max_body_bytes) return response;
     RATCHET_LOG(kWarn, "http: the answer to {} has {} bytes, more than fit", request.path, response.body->size());
     return HttpResponse::Text(500, "the answer is too large; request less");
@@ -147,12 +166,26 @@ void HttpServer::Impl::Dispatch(std::uint64_t id, Client& client, HttpRequest re
     return client.connection.Answer(HttpResponse::Text(421, std::string(kForeignHost)), now);
   const Route* route = RouteOf(request.path);
   if (route == nullptr) return client.connection.Answer(HttpResponse::Text(404, "there is no such page"), now);
-  const bool queued = workers->Run(route->lane, [this, id, route, request = std::move(request)] {
-    Hand({id, false, CallHandler(*route, request), std::nullopt, nullptr});
-  });
+  request.peer = client.wire.peer();
+  const bool quick = options.gate == nullptr || options.gate->IsQuick(request);
+  // A login has its own lane, so that guesses of passwords delay no reader.
+  const bool queued =
+      quick ? RunAdmitted(id, *route, std::move(request))
+            : workers->Run(Lane::kLogin, [this, id, route, request = std::move(request)] {
+                if (auto refusal = options.gate->Admit(request); refusal.has_value())
+                  return Hand({id, false, std::move(*refusal), std::nullopt, nullptr});
+                if (!RunAdmitted(id, *route, request))
+                  Hand({id, false, HttpResponse::Text(503, std::string(kQueueFull)), std::nullopt, nullptr});
+              });
   if (queued) return;
   refused.fetch_add(1);
-  client.connection.Answer(HttpResponse::Text(503, "too many requests are queued; try again"), now);
+  client.connection.Answer(HttpResponse::Text(503, std::string(kQueueFull)), now);
+}
+
+bool HttpServer::Impl::RunAdmitted(std::uint64_t id, const Route& route, HttpRequest request) {
+  return workers->Run(route.lane, [this, id, &route, request = std::move(request)] {
+    Hand({id, false, CallHandler(route, request), std::nullopt, nullptr});
+  });
 }
 
 void HttpServer::Impl::ApplyOutcomes() {
@@ -199,21 +232,25 @@ void HttpServer::Impl::LookAtStream(std::uint64_t id, Client& client) {
 }
 
 void HttpServer::Impl::Read(std::uint64_t id, Client& client) {
-  std::array<char, kPiece> piece{};
-  const ssize_t got = ::recv(client.fd.get(), piece.data(), piece.size(), 0);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) return client.connection.Ended();
-  auto request = client.connection.Took({piece.data(), static_cast<std::size_t>(got)}, clock.Now());
+  std::string plain;
+  const TimePoint now = clock.Now();
+  switch (client.wire.Receive(plain, now)) {
+    case HttpWire::Got::kNothing: return;
+    case HttpWire::Got::kEnd: return client.connection.Ended();
+    case HttpWire::Got::kPlainAtTls: return client.connection.Refuse(HttpResponse::Text(400, std::string(kNoTls)), now);
+    case HttpWire::Got::kBytes: break;
+  }
+  auto request = client.connection.Took(plain, now);
   if (request.has_value()) Dispatch(id, client, std::move(*request));
 }
 
 // One piece for each round, so that a fast reader of much data does not keep the others waiting.
 void HttpServer::Impl::Write(std::uint64_t id, Client& client) {
   const std::string_view unsent = client.connection.Unsent();
-  if (unsent.empty()) return;
-  const ssize_t went = ::send(client.fd.get(), unsent.data(), std::min(unsent.size(), 16 * kPiece), MSG_NOSIGNAL);
-  if (went < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (unsent.empty() && !client.wire.has_output()) return;
+  const std::int64_t went = client.wire.Send(unsent);
   if (went < 0) return client.connection.Close();
+  if (went == 0) return;
   auto request = client.connection.Sent(static_cast<std::size_t>(went), clock.Now());
   if (request.has_value()) Dispatch(id, client, std::move(*request));
 }
@@ -239,7 +276,9 @@ bool HttpServer::Impl::MakeRoom() {
 void HttpServer::Impl::Accept(const io::FileDescriptor& door) {
   constexpr int kAtATime = 16;
   for (int i = 0; i < kAtATime; ++i) {
-    const int fd = ::accept4(door.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    const int fd = ::accept4(door.get(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
       if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) accept_again = clock.Now() + kAcceptPause;
       return;
@@ -254,7 +293,8 @@ void HttpServer::Impl::Accept(const io::FileDescriptor& door) {
     const int on = 1;
     if (::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) continue;  // the client has gone already
     accepted.Release();
-    clients.try_emplace(next_id++, fd, options.limits, clock.Now());
+    clients.try_emplace(next_id++, fd, options, NumericAddress(reinterpret_cast<const sockaddr*>(&peer), size),
+                        clock.Now());
   }
 }
 
@@ -284,6 +324,8 @@ void HttpServer::Impl::RemoveClosed() {
   const auto in_state = [](HttpConnection::State state) {
     return [state](const auto& each) { return each.second.connection.state() == state; };
   };
+  for (auto& [id, client] : clients)
+    if (client.connection.state() == HttpConnection::State::kClosed) client.wire.Bye();
   std::erase_if(clients, in_state(HttpConnection::State::kClosed));
   open.store(clients.size());
   const auto following = std::count_if(clients.begin(), clients.end(), in_state(HttpConnection::State::kStreaming));
@@ -303,10 +345,11 @@ void HttpServer::Impl::Run() {
     ids.clear();
     for (auto& [id, client] : clients) {
       if (now >= client.connection.deadline()) client.connection.Expire(now);
+      if (client.wire.HasToEnd(now, clock.WallMillis())) client.connection.Close();
       LookAtStream(id, client);
-      const int events =
-          (client.connection.wants_read() ? POLLIN : 0) | (client.connection.wants_write() ? POLLOUT : 0);
-      polled.push_back({client.fd.get(), static_cast<short>(events), 0});
+      const bool writes = client.connection.wants_write() || client.wire.has_output();
+      const int events = (client.connection.wants_read() ? POLLIN : 0) | (writes ? POLLOUT : 0);
+      polled.push_back({client.wire.fd(), static_cast<short>(events), 0});
       ids.push_back(id);
     }
     if (::poll(polled.data(), polled.size(), static_cast<int>((clients.empty() ? kIdleTick : tick).count())) < 0 &&
@@ -357,6 +400,8 @@ void HttpServer::Stop() {
 }
 
 std::uint16_t HttpServer::port() const { return impl_->port; }
+
+std::vector<std::string> HttpServer::addresses() const { return impl_->addresses; }
 
 HttpStats HttpServer::stats() const {
   return {impl_->open.load(), impl_->streams.load(), impl_->requests.load(), impl_->refused.load()};

@@ -8,13 +8,16 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/http/host_rule.h"
 #include "common/http/http_connection.h"
+#include "common/http/http_gate.h"
 #include "common/http/http_request.h"
 #include "common/http/http_response.h"
+#include "common/http/http_wire.h"
 #include "common/http/http_workers.h"
 
 namespace ratchet::http {
@@ -23,6 +26,9 @@ struct HttpOptions {
   std::string host = "127.0.0.1";  // addresses or names to listen on, split by commas; every address of a name
   std::uint16_t port = 0;          // 0: any free one
   HostRule names{};                // the values of the field Host that are answered
+  HttpTlsMode tls_mode = HttpTlsMode::kOff;
+  std::shared_ptr<const tls::ProcessTls> tls{};  // not null unless the mode is kOff
+  std::shared_ptr<HttpGate> gate{};              // null: every request passes
   std::size_t max_connections = 256;
   std::size_t max_streams = 32;              // followers; one more is answered with 503
   std::size_t max_body_bytes = 16u << 20;    // of one answer; a larger one is answered with 500
@@ -55,7 +61,8 @@ class HttpServer {
   // Errors as io::ListenOn; the message names the address.
   [[nodiscard]] Status Start();
   void Stop();
-  [[nodiscard]] std::uint16_t port() const;  // after Start
+  [[nodiscard]] std::uint16_t port() const;                  // after Start
+  [[nodiscard]] std::vector<std::string> addresses() const;  // numeric; after Start
   [[nodiscard]] HttpStats stats() const;
 
  private:

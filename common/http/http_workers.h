@@ -2,22 +2,20 @@
 // does not wait for one that asks other processes; a view does not wait for followers.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
-#include <thread>
-#include <vector>
 
-#include "common/base/mutex.h"
+#include "common/base/thread_pool.h"
 
 namespace ratchet::http {
 
 enum class Lane : std::uint8_t {
   kFast,    // from memory, in milliseconds: metrics, files of the page
   kSlow,    // may wait for other processes, up to its own time-outs
+  kLogin,   // compares a password, which needs a tenth of a second
   kStream,  // sources of streams, which may wait likewise
 };
 
@@ -25,6 +23,7 @@ struct HttpWorkersOptions {
   std::string name = "http";
   int fast_threads = 1;
   int slow_threads = 3;
+  int login_threads = 1;
   int stream_threads = 1;
   std::size_t queue_length = 64;  // of each lane
 };
@@ -42,17 +41,7 @@ class HttpWorkers {
   void Stop();
 
  private:
-  struct Queue {
-    Mutex mutex;
-    CondVar filled;
-    std::deque<std::function<void()>> work GUARDED_BY(mutex);
-    bool stopped GUARDED_BY(mutex) = false;
-  };
-  static void Work(Queue& queue);
-
-  const std::size_t queue_length_;
-  std::array<Queue, 3> queues_;
-  std::vector<std::thread> threads_;
+  std::deque<ThreadPool> lanes_;  // by Lane
 };
 
 }  // namespace ratchet::http

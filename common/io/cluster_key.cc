@@ -6,6 +6,7 @@
 
 #include "common/base/prng.h"
 #include "common/io/fatal.h"
+#include "common/io/root_access.h"
 
 namespace ratchet::io {
 namespace {
@@ -36,6 +37,7 @@ std::string NewClusterKey() {
 
 Result<ClusterKeys> ReadClusterKeys(Directory& root) {
   RATCHET_ASSIGN(const std::string text, root.ReadAll(kClusterKeyFile, kMostKeyFileBytes));
+  RATCHET_TRY(CheckSecretFile(root, kClusterKeyFile));
   ClusterKeys keys;
   bool valid = true;
   for (std::size_t at = 0; at < text.size();) {
@@ -71,6 +73,12 @@ Result<ClusterKeys> EnsureClusterKeys(Directory& root, const ClusterKeys& fresh)
   const Status synced = root.Sync();
   if (!DieOnFailedSync(synced, root.path())) return synced.error();
   return ReadClusterKeys(root);
+}
+
+Result<ClusterKeys> ReadOrRestoreClusterKeys(Directory& root, const ClusterKeys& lost) {
+  auto found = ReadClusterKeys(root);
+  if (found.ok() || found.error().code() != Code::kNotFound) return found;
+  return EnsureClusterKeys(root, lost);
 }
 
 }  // namespace ratchet::io

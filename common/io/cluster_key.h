@@ -28,12 +28,16 @@ using ClusterKeys = std::vector<std::string>;
 [[nodiscard]] std::string NewClusterKey();
 
 // kNotFound: no master has written it yet. kCorruption: the text is not one or two keys (16 to 256 printable characters
-// each, one on a line).
+// each, one on a line). kFailedPrecondition: other users may read the file, or others than its owner may change it,
+// S160 (the root is its user's).
 [[nodiscard]] Result<ClusterKeys> ReadClusterKeys(Directory& root);
 
 // Reads the keys; writes `fresh`, durably, when there are none. Several processes may do so at the same time: all
 // return the same. `fresh`: one or two keys.
 [[nodiscard]] Result<ClusterKeys> EnsureClusterKeys(Directory& root, const ClusterKeys& fresh);
+// Like EnsureClusterKeys, but a name that exists is durable only after the caller's next sync of the root. Does not
+// wait for the disk while the file exists.
+[[nodiscard]] Result<ClusterKeys> ReadOrRestoreClusterKeys(Directory& root, const ClusterKeys& lost);
 
 // Create(), with mode 0600 where `directory` is one of the operating system's. (posix_disk.cc)
 [[nodiscard]] Result<std::unique_ptr<WritableFile>> CreatePrivate(Directory& directory, const std::string& name);

@@ -34,6 +34,9 @@ class FencedDirectory {
   // made durable existed before any successor could read, S101 (cached names need a proof).
   [[nodiscard]] Status CheckAfterSync() const;
 
+  // True if Check makes a round trip to the storage, S101 (cached names need a proof).
+  [[nodiscard]] bool CheckMakesRoundTrip() const { return proof_.needed(); }
+
   // All files are made through this handle, which survives the renaming (S4). Sync it after creating a log file and
   // before the first answer from that file.
   [[nodiscard]] Directory& directory() { return *directory_; }

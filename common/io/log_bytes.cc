@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::uint64_t kPiece = 1U << 20;
 
+}  // namespace
+
 bool AllZero(std::string_view bytes) {
   // The first byte is zero and each equals the one before it.
   return bytes.empty() || (bytes[0] == '\0' && bytes.substr(1) == bytes.substr(0, bytes.size() - 1));
 }
-
-}  // namespace
 
 std::string_view LogBytes::At(std::uint64_t offset, std::uint64_t length) {
   if (offset >= size_ || !status_.ok()) return {};

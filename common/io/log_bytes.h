@@ -55,6 +55,7 @@ class LogBytes {
   Status status_;
 };
 
+[[nodiscard]] bool AllZero(std::string_view bytes);
 // True if all bytes from `from` on are zeros.
 [[nodiscard]] bool OnlyZeros(LogBytes& bytes, std::uint64_t from);
 // CRC32C of [from, to), continuing `crc`.

@@ -2,10 +2,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -15,8 +18,10 @@
 #include "common/io/disk.h"
 #include "common/io/fatal.h"
 #include "common/io/file_descriptor.h"
+#include "common/io/file_system_sync.h"
 #include "common/io/light_directory.h"
 #include "common/io/posix_readable_file.h"
+#include "common/io/root_access.h"
 #include "common/io/spare_descriptor.h"
 #include "common/io/sync_watch.h"
 
@@ -58,7 +63,7 @@ class PosixWritableFile final : public WritableFile {
   }
 
   Status Append(std::string_view data) override {
-    const SyncWatch::Operation operation(SyncWatch::OfProcess(), data.size());
+    const SyncWatch::Operation operation(SyncWatch::OfThisThread(), data.size());
     RATCHET_TRY(HitFault("io.append", path_));
     RATCHET_TRY(WriteAt(data, size_));
     size_ += data.size();
@@ -68,13 +73,24 @@ class PosixWritableFile final : public WritableFile {
 
   Status Sync() override {
     const std::uint64_t bytes = std::exchange(unsynced_, 0);
-    SyncWatch::Operation operation(SyncWatch::OfProcess(), bytes);
+    SyncWatch::Operation operation(SyncWatch::OfThisThread(), bytes);
     RATCHET_TRY(HitFault("io.sync", path_));
     RATCHET_TRY(OpenAgain());
     if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
     if (bytes > 0) operation.Proves();
     RATCHET_TRY(HitFault("io.synced", path_));
     if (home_ && !fd_.Close()) return SystemError("closing", path_, errno);  // all of it is written now
+    return Ok();
+  }
+
+  // The two halves of a sync by another call, which covers many files.
+  Status BeforeSharedSync(std::uint64_t* bytes) {
+    *bytes += std::exchange(unsynced_, 0);
+    return HitFault("io.sync", path_);
+  }
+  Status AfterSharedSync() {
+    RATCHET_TRY(HitFault("io.synced", path_));
+    if (home_ && !fd_.Close()) return SystemError("closing", path_, errno);
     return Ok();
   }
 
@@ -112,7 +128,7 @@ class PosixWritableFile final : public WritableFile {
 
  private:
   Status WriteZeros(std::uint64_t bytes) {
-    const SyncWatch::Operation operation(SyncWatch::OfProcess(), bytes);
+    const SyncWatch::Operation operation(SyncWatch::OfThisThread(), bytes);
     static const std::string zeros(std::size_t{1} << 20, '\0');
     while (filled_ < bytes) {
       const auto step = std::min<std::uint64_t>(zeros.size(), bytes - filled_);
@@ -259,7 +275,7 @@ class PosixDirectory final : public Directory {
   }
 
   Status Sync() override {
-    const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
+    const SyncWatch::Operation operation(SyncWatch::OfThisThread(), 0);
     RATCHET_TRY(HitFault("io.sync_directory", path_));
     if (below_.empty()) return ::fsync(base_->get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
     // A light directory. An error because no descriptor is free must not count as a failed sync, which ends the process
@@ -273,6 +289,14 @@ class PosixDirectory final : public Directory {
     return SpareDescriptor::OfProcess().While([&] { return sync(OpenAt(".", O_RDONLY | O_DIRECTORY)); });
   }
 
+  // The device of the directory; nullopt when the system does not say.
+  std::optional<std::uint64_t> Device() const {
+    struct stat info {};
+    if (::fstatat(base_->get(), At(".").c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+    return info.st_dev;
+  }
+  Result<FileDescriptor> OpenItself() const { return OpenAt(".", O_RDONLY | O_DIRECTORY); }
+
   Result<std::uint64_t> FreeBytes() override { return FreeBytesOf(*base_, path_); }
 
   Result<std::unique_ptr<Directory>> Reopen() override {
@@ -282,6 +306,17 @@ class PosixDirectory final : public Directory {
   }
 
   const std::string& path() const override { return path_; }
+
+  Result<FileMode> Mode(const std::string& name) const {
+    struct stat info {};
+    if (::fstatat(base_->get(), At(name).c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0)
+      return FileMode{info.st_mode, info.st_uid};
+    return SystemError("looking at the mode of", PathOf(name), errno);
+  }
+  Status ChangeMode(mode_t mode) const {
+    if (::fchmodat(base_->get(), At(".").c_str(), mode, 0) == 0) return Ok();
+    return SystemError("changing the mode of", path_, errno);
+  }
 
  private:
   // The string has no spare capacity, because each open file keeps its path.
@@ -357,6 +392,51 @@ void FollowName(WritableFile& file, const std::string& name) {
   if (auto* const posix = dynamic_cast<PosixWritableFile*>(&file); posix != nullptr) posix->FollowName(name);
 }
 
+std::shared_ptr<FileSystemSync> FileSystemSync::Of(Directory& below) {
+  const auto* const posix = dynamic_cast<const PosixDirectory*>(&below);
+  if (posix == nullptr) return nullptr;
+  utsname kernel{};
+  if (::uname(&kernel) != 0 || !ReportsErrors(kernel.release)) return nullptr;
+  const std::optional<std::uint64_t> device = posix->Device();
+  Result<FileDescriptor> fd = posix->OpenItself();
+  struct statfs info {};
+  if (!device || !fd.ok() || ::fstatfs(fd->get(), &info) != 0 || !IsTrusted(static_cast<std::uint32_t>(info.f_type)))
+    return nullptr;
+  return std::shared_ptr<FileSystemSync>(new FileSystemSync(std::move(fd).value(), below.path(), *device));
+}
+
+bool FileSystemSync::Covers(Directory& directory) const {
+  const auto* const posix = dynamic_cast<const PosixDirectory*>(&directory);
+  return posix != nullptr && posix->Device() == device_;
+}
+
+bool FileSystemSync::IsTrusted(std::uint32_t magic) {
+  constexpr std::uint32_t kExt4 = 0xEF53;
+  constexpr std::uint32_t kXfs = 0x58465342;
+  constexpr std::uint32_t kBtrfs = 0x9123683E;
+  return magic == kExt4 || magic == kXfs || magic == kBtrfs;
+}
+
+bool FileSystemSync::ReportsErrors(const std::string& release) {
+  int major = 0;
+  int minor = 0;
+  if (std::sscanf(release.c_str(), "%d.%d", &major, &minor) != 2) return false;  // NOLINT(cert-err34-c)
+  return major > 5 || (major == 5 && minor >= 8);
+}
+
+Status FileSystemSync::Sync(const std::vector<Directory*>& directories, const std::vector<WritableFile*>& files) const {
+  for (const Directory* const directory : directories) RATCHET_TRY(HitFault("io.sync_directory", directory->path()));
+  std::uint64_t bytes = 0;
+  for (WritableFile* const file : files) RATCHET_TRY(dynamic_cast<PosixWritableFile&>(*file).BeforeSharedSync(&bytes));
+  // The call also writes the data of other files and processes, which takes its time.
+  constexpr std::uint64_t kOfOthers = std::uint64_t{64} << 20;
+  SyncWatch::Operation operation(SyncWatch::OfProcess(), bytes + kOfOthers);
+  if (::syncfs(fd_.get()) != 0) return SystemError("sync of the file system of", path_, errno);
+  if (bytes > 0) operation.Proves();
+  for (WritableFile* const file : files) RATCHET_TRY(dynamic_cast<PosixWritableFile&>(*file).AfterSharedSync());
+  return Ok();
+}
+
 Disk& PosixDisk() {
   static Posix* const disk = new Posix;  // never freed: threads may use it during exit
   return *disk;
@@ -365,6 +445,18 @@ Disk& PosixDisk() {
 Result<std::unique_ptr<WritableFile>> CreatePrivate(Directory& directory, const std::string& name) {
   auto* const posix = dynamic_cast<PosixDirectory*>(&directory);
   return posix != nullptr ? posix->Create(name, kPrivateMode) : directory.Create(name);
+}
+
+Result<std::optional<FileMode>> ReadMode(Directory& directory, const std::string& name) {
+  const auto* const posix = dynamic_cast<PosixDirectory*>(&directory);
+  if (posix == nullptr) return std::optional<FileMode>();
+  RATCHET_ASSIGN(const FileMode mode, posix->Mode(name));
+  return std::optional<FileMode>(mode);
+}
+
+Status ChangeMode(Directory& directory, std::uint32_t mode) {
+  const auto* const posix = dynamic_cast<PosixDirectory*>(&directory);
+  return posix != nullptr ? posix->ChangeMode(mode) : Ok();
 }
 
 }  // namespace ratchet::io

@@ -70,6 +70,8 @@ class RecordWriter {
 
   Status Flush();
   Status Sync();  // flushes first
+  // Call after another sync that began after Flush and covers the file.
+  void NoteDurable() { durable_ = written_; }
 
   [[nodiscard]] std::uint64_t end_offset() const { return written_ + buffer_.size(); }  // gathered bytes included
   [[nodiscard]] std::uint64_t durable_offset() const { return durable_; }

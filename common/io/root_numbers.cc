@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
 #include "common/io/fatal.h"
 
 namespace ratchet::io {
@@ -43,12 +44,12 @@ Status MakeEmpty(Directory& directory, const std::string& name) {
 Status Replace(Directory& numbers, const std::optional<std::string>& from, const std::string& to) {
   if (from) {
     const Status renamed = numbers.Rename(*from, to);
-    if (!renamed.ok() && renamed.error().code() != Code::kNotFound) return renamed;
-    if (renamed.ok()) return SyncNames(numbers);
+    if (renamed.ok() || renamed.error().code() != Code::kNotFound) return renamed;
   }
-  RATCHET_TRY(MakeEmpty(numbers, to));
-  return SyncNames(numbers);
+  return MakeEmpty(numbers, to);
 }
+
+std::string NameOfLimit(std::uint64_t limit) { return fmt::format("{}.{}", kPid, limit); }
 
 }  // namespace
 
@@ -89,27 +90,35 @@ Result<std::unique_ptr<Directory>> EnsureRootNumbers(Directory& root) {
   RATCHET_ASSIGN(std::unique_ptr<Directory> numbers, root.OpenDir(kNumbersFolder));
   RATCHET_ASSIGN(const std::vector<std::string> names, numbers->List());
   if (!NumbersIn(names).mark) RATCHET_TRY(MakeEmpty(*numbers, NameOf({})));
-  RATCHET_TRY(SyncNames(*numbers));
-  RATCHET_TRY(SyncNames(root));
+  if (!RATCHET_MUTANT("guard.numbers_not_durable")) {
+    RATCHET_TRY(SyncNames(*numbers));
+    RATCHET_TRY(SyncNames(root));
+  }
   return numbers;
 }
 
-Status RaisePidLimit(Directory& numbers, std::uint64_t limit) {
+// A power failure before the sync may keep one of the names and lose the other. That is harmless, because each of the
+// numbers only rises, and neither is relied upon yet.
+Status RaiseRootNumbers(Directory& numbers, const RootNumbers& to) {
   RATCHET_ASSIGN(const std::vector<std::string> names, numbers.List());
-  const std::uint64_t found = NumbersIn(names).pid_limit;
-  if (found >= limit) return SyncNames(numbers);
-  std::optional<std::string> from;
-  if (found > 0) from = fmt::format("{}.{}", kPid, found);
-  return Replace(numbers, from, fmt::format("{}.{}", kPid, limit));
+  const RootNumbers found = NumbersIn(names);
+  if (to.pid_limit > found.pid_limit) {
+    std::optional<std::string> from;
+    if (found.pid_limit > 0) from = NameOfLimit(found.pid_limit);
+    RATCHET_TRY(Replace(numbers, from, NameOfLimit(to.pid_limit)));
+  }
+  if (to.mark && (!found.mark || *found.mark < *to.mark)) {
+    std::optional<std::string> from;
+    if (found.mark) from = NameOf(*found.mark);
+    RATCHET_TRY(Replace(numbers, from, NameOf(*to.mark)));
+  }
+  return SyncNames(numbers);
 }
 
-Status RaiseStoreMark(Directory& numbers, StoreMark mark) {
-  RATCHET_ASSIGN(const std::vector<std::string> names, numbers.List());
-  const std::optional<StoreMark> found = NumbersIn(names).mark;
-  if (found && *found >= mark) return SyncNames(numbers);
-  std::optional<std::string> from;
-  if (found) from = NameOf(*found);
-  return Replace(numbers, from, NameOf(mark));
+Status RaisePidLimit(Directory& numbers, std::uint64_t limit) {
+  return RaiseRootNumbers(numbers, {std::nullopt, limit});
 }
+
+Status RaiseStoreMark(Directory& numbers, StoreMark mark) { return RaiseRootNumbers(numbers, {mark, 0}); }
 
 }  // namespace ratchet::io

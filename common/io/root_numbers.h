@@ -46,11 +46,13 @@ struct RootNumbers {
 // Reads <root>/numbers; an empty or missing folder gives an empty result.
 [[nodiscard]] Result<RootNumbers> ReadRootNumbers(Directory& root);
 
-// Makes <root>/numbers with store.0.0, durably, if no part of it exists. Call only for a root without a claim in it,
-// before the first one. Several processes may do so at the same time.
+// Makes <root>/numbers with store.0.0, durably, if no part of it exists. Call it before the first claim in the root: a
+// claim in the root then shows that the folder is durable. Several processes may do so at the same time.
 [[nodiscard]] Result<std::unique_ptr<Directory>> EnsureRootNumbers(Directory& root);
 
-// Durable when it returns; Ok also when the existing name is higher. `numbers`: the folder.
+// Raises the names to the numbers of `to` that are set, with one sync. Durable when it returns; Ok also when the
+// existing names are higher. `numbers`: the folder.
+[[nodiscard]] Status RaiseRootNumbers(Directory& numbers, const RootNumbers& to);
 [[nodiscard]] Status RaisePidLimit(Directory& numbers, std::uint64_t limit);
 [[nodiscard]] Status RaiseStoreMark(Directory& numbers, StoreMark mark);
 

@@ -1,5 +1,6 @@
 #include "common/io/storage_watch.h"
 
+#include <atomic>
 #include <thread>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "common/base/mutant.h"
 #include "common/base/mutex.h"
 #include "common/base/thread_name.h"
+#include "common/base/thread_pool.h"
 
 namespace ratchet::io {
 namespace {
@@ -20,21 +22,11 @@ struct StorageWatch::Impl {
   Impl(const Clock& the_clock, SyncWatch& the_watch, StorageWatchOptions the_options, StorageWatchParts the_parts)
       : clock(the_clock), watch(the_watch), options(the_options), parts(std::move(the_parts)) {}
 
-  void RunLooks() {
-    SetThreadName("storage-look");
-    for (;;) {
-      bool prove = false;
-      {
-        MutexLock lock(mutex);
-        while (!look_wanted && !stopped) changed.Wait(mutex);
-        if (stopped) return;
-        look_wanted = false;
-        prove = std::exchange(proof_wanted, false);
-      }
-      const SyncWatch::Operation operation(watch, 0);
-      if (parts.look) parts.look();
-      if (prove && parts.prove) parts.prove();
-    }
+  void RunLook() {
+    const SyncWatch::Operation operation(watch, 0);
+    const bool prove = proof_wanted.exchange(false);
+    if (parts.look) parts.look();
+    if (prove && parts.prove) parts.prove();
   }
 
   void RunWatch() {
@@ -83,30 +75,26 @@ struct StorageWatch::Impl {
   Mutex mutex;
   CondVar changed;
   bool stopped GUARDED_BY(mutex) = false;
-  bool look_wanted GUARDED_BY(mutex) = false;
-  bool proof_wanted GUARDED_BY(mutex) = false;
   std::optional<TimePoint> permitted_at GUARDED_BY(mutex);
-  std::thread looks;
+  std::atomic<bool> proof_wanted{false};
   std::thread watching;
+  // Last, because its thread uses the others. Requests that come while one is queued share its look.
+  ThreadPool looks{{.name = "storage-look", .max_queued = 1, .numbered = false}};
 };
 
 StorageWatch::StorageWatch(const Clock& clock, SyncWatch& watch, StorageWatchOptions options, StorageWatchParts parts)
     : watch_(watch), impl_(std::make_unique<Impl>(clock, watch, options, std::move(parts))) {
-  impl_->looks = std::thread([impl = impl_.get()] { impl->RunLooks(); });
   impl_->watching = std::thread([impl = impl_.get()] { impl->RunWatch(); });
 }
 
 StorageWatch::~StorageWatch() {
   Stop();
-  impl_->looks.join();
   impl_->watching.join();
 }
 
 void StorageWatch::Look(bool prove) {
-  MutexLock lock(impl_->mutex);
-  impl_->look_wanted = true;
-  impl_->proof_wanted = impl_->proof_wanted || prove;
-  impl_->changed.NotifyAll();
+  if (prove) impl_->proof_wanted = true;
+  static_cast<void>(impl_->looks.Submit({[impl = impl_.get()] { impl->RunLook(); }}));
 }
 
 void StorageWatch::Permit() {
@@ -117,6 +105,7 @@ void StorageWatch::Permit() {
 Millis StorageWatch::limit() const { return impl_->options.limit; }
 
 void StorageWatch::Stop() {
+  impl_->looks.BeginStop();
   MutexLock lock(impl_->mutex);
   impl_->stopped = true;
   impl_->changed.NotifyAll();

@@ -15,6 +15,13 @@ SyncWatch& SyncWatch::OfProcess() {
   return *watch;
 }
 
+namespace {
+thread_local SyncWatch* of_this_thread = nullptr;
+}  // namespace
+
+SyncWatch& SyncWatch::OfThisThread() { return of_this_thread == nullptr ? OfProcess() : *of_this_thread; }
+void SyncWatch::UseOnThisThread(SyncWatch& watch) { of_this_thread = &watch; }
+
 SyncWatch::Operation::Operation(SyncWatch& watch, std::uint64_t bytes) : watch_(watch), began_(watch.clock_.Now()) {
   MutexLock lock(watch_.mutex_);
   entry_ = watch_.under_way_.insert(watch_.under_way_.end(), began_ + Millis(bytes / kBytesPerMilli));

@@ -24,6 +24,10 @@ class SyncWatch {
   SyncWatch& operator=(const SyncWatch&) = delete;
   // For this process's files (PosixDisk); never freed.
   [[nodiscard]] static SyncWatch& OfProcess();
+  // Returns OfProcess, unless the calling thread has named another watch, because its files are not the cluster's.
+  // `watch` must outlive the thread.
+  [[nodiscard]] static SyncWatch& OfThisThread();
+  static void UseOnThisThread(SyncWatch& watch);
 
   // One operation in progress, from construction to destruction.
   class Operation {

@@ -12,8 +12,6 @@ namespace {
 constexpr std::size_t kFewZeros = 64;
 constexpr std::uint64_t kPageSize = 4096;
 
-bool AllZero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
-
 }  // namespace
 
 bool CouldBeTorn(LogBytes& bytes, std::uint64_t offset) {

@@ -1,4 +1,5 @@
 #include "common/model/replication_peer.h"
+#include "common/base/exception_names.h"
 #include "common/base/host_port.h"
 
 #include <algorithm>
@@ -18,7 +19,6 @@ using hbase::pb::TableCF;
 using TableCfs = google::protobuf::RepeatedPtrField<TableCF>;
 using Namespaces = google::protobuf::RepeatedPtrField<std::string>;
 
-constexpr const char* kDoNotRetry = "org.apache.hadoop.hbase.DoNotRetryIOException";
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kDefaultEndpoint =
     "org.apache.hadoop.hbase.replication.regionserver.HBaseInterClusterReplicationEndpoint";
@@ -28,7 +28,9 @@ constexpr std::array<std::string_view, 2> kEndpointsElsewhere = {
     "org.apache.hadoop.hbase.replication.VerifyWALEntriesReplicationEndpoint",
     "org.apache.hadoop.hbase.replication.DummyReplicationEndpoint"};
 
-Error Refused(std::string why) { return {Code::kInvalidArgument, std::move(why), kDoNotRetry}; }
+Error Refused(std::string why) {
+  return {Code::kInvalidArgument, std::move(why), std::string(exception::kDoNotRetryIo)};
+}
 
 std::string_view Trim(std::string_view text) {
   const auto begin = text.find_first_not_of(kBlanks);

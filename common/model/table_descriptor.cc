@@ -85,6 +85,11 @@ const FamilyDescriptor* TableDescriptor::Family(std::string_view family) const {
   return nullptr;
 }
 
+std::string TableDescriptor::owner() const {
+  const auto found = attributes.find(kOwnerKey);
+  return found == attributes.end() ? std::string() : found->second;
+}
+
 std::optional<std::int64_t> TableDescriptor::Number(std::string_view key) const { return NumberIn(attributes, key); }
 
 Status TableDescriptor::Check() const {

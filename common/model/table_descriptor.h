@@ -17,6 +17,8 @@ namespace ratchet {
 
 using Attributes = std::map<std::string, std::string, std::less<>>;
 
+inline constexpr std::string_view kOwnerKey = "OWNER";
+
 // HBase's clients write settings of a table or a family into either map: the first counts. Null: the setting is
 // missing.
 [[nodiscard]] const std::string* FindSetting(const Attributes& attributes, const Attributes& configuration,
@@ -51,6 +53,8 @@ struct TableDescriptor {
   [[nodiscard]] const FamilyDescriptor* Family(std::string_view family) const;  // nullptr when there is none
   // An attribute as a number; nullopt when absent or not a number.
   [[nodiscard]] std::optional<std::int64_t> Number(std::string_view key) const;
+  // The user whom the descriptor names as the table's owner (OWNER); empty: none.
+  [[nodiscard]] std::string owner() const;
   // Checks that name and families are legal, that there is at least one family, no duplicate, and numbers are in range.
   // kInvalidArgument gives the reason.
   [[nodiscard]] Status Check() const;

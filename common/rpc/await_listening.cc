@@ -27,6 +27,7 @@ Status AwaitListening(RpcServer& server, Millis within, const Clock& clock, Exit
 int ExitCodeWithoutAddress(const Error& error) {
   switch (error.code()) {
     case Code::kAborted: return exit_code::kOk;
+    case Code::kInvalidArgument: return exit_code::kUsage;
     case Code::kUnavailable:
     case Code::kTimeout: return exit_code::kNoAddress;
     default: return exit_code::kPortTaken;

@@ -31,9 +31,35 @@ enum class QueueClass : std::uint8_t {
 };
 inline constexpr std::size_t kQueueClasses = 5;
 
+// How a connection has shown who its user is.
+enum class Authentication : std::uint8_t {
+  kSimple,       // not at all: the client names itself
+  kCertificate,  // by a client certificate of TLS
+  kMember,       // by the cluster's key: one of the cluster's own processes, and no user
+  kToken,        // by a token that the cluster has issued
+  kKerberos,     // by a ticket of Kerberos
+};
+
+// In lists, and in the audit log.
+[[nodiscard]] constexpr std::string_view AuthenticationName(Authentication authentication) {
+  switch (authentication) {
+    case Authentication::kCertificate: return "certificate";
+    case Authentication::kMember: return "member";
+    case Authentication::kToken: return "token";
+    case Authentication::kKerberos: return "kerberos";
+    case Authentication::kSimple: break;
+  }
+  return "simple";
+}
+
 struct CallContext {
-  std::string user;  // effective user as the client names itself; empty if it does not
-  std::string peer;  // "address:port" of the client
+  // The user for whom the call is judged and in whose name it acts. It belongs to the connection and is never a field
+  // of a request. Without authentication it is what the client names itself; empty if it does not.
+  std::string user;
+  Authentication authentication = Authentication::kSimple;
+  std::string real_user;     // authenticated user that acts for `user` (a proxy); empty: `user` acts for itself
+  std::string claimed_user;  // effective user of the connection header, if it is another one than `user`
+  std::string peer;          // "address:port" of the client
   std::string service;
   std::string method;
   std::uint32_t call_id = 0;
@@ -62,6 +88,9 @@ class RawResponder {
   bool ReplyMessage(const google::protobuf::MessageLite& message, std::string cells = {}) const;
   // The error's remote_class is sent as the exception class; without one, a class is chosen by its code (exceptions.h).
   bool Fail(const Error& error) const;
+  // For a part of the call that its caller may not make, while the call as a whole is answered: the error is audited,
+  // if it is an AccessDeniedException.
+  void NoteDenied(const Error& error) const;
   [[nodiscard]] const CallContext& context() const;
   [[nodiscard]] bool valid() const { return call_ != nullptr; }
 

@@ -130,6 +130,12 @@ void CallState::Run(std::shared_ptr<CallState> call) {
   }
   if (call->sink_->Ended()) return call->Drop();  // as HBase does with calls whose client no longer waits
   if (!call->ParseRequest()) return;
+  if (const Status allowed = call->method_->Allows(call->counters_->judge, context, *call->request_, call->judged_);
+      !allowed.ok()) {
+    call->Fail(allowed.error());
+    return;
+  }
+  if (call->unrecorded_ && !RATCHET_MUTANT("audit.run_before_the_line")) return Record(std::move(call));
   const Result<std::string_view> cells = call->Cells();
   if (!cells.ok()) {
     call->Fail(cells.error());
@@ -142,6 +148,38 @@ void CallState::Run(std::shared_ptr<CallState> call) {
     RATCHET_LOG(kError, "{}.{} from {} threw: {}", context.service, context.method, context.peer, failure.what());
     call->Fail(Error(Code::kInternal, fmt::format("{}: {}", context.method, failure.what())));
   }
+}
+
+bool CallState::RunAtOnce(const std::shared_ptr<CallState>& call) {
+  const TimePoint now = SystemClock().Now();
+  if (call->request_ == nullptr || now >= call->context_.deadline) return false;
+  call->started_ = now;
+  call->at_once_ = true;
+  try {
+    if (call->method_->at_once(call->context_, *call->request_, RawResponder(call))) return true;
+  } catch (const std::exception&) {
+    // the handler repeats the work and reports the exception
+    if (call->answered_.load()) return true;
+  }
+  call->at_once_ = false;
+  return false;
+}
+
+// The thread is free while the line becomes durable.
+void CallState::Record(std::shared_ptr<CallState> call) {
+  const std::shared_ptr<CallState> held = call;
+  held->unrecorded_ = false;
+  held->judged_ = true;
+  held->record_->audit->Admit(held->context_, held->record_->connection, *held->request_,
+                              [call = std::move(call)](const Status& durable) mutable {
+                                if (!durable.ok()) {
+                                  call->Fail(durable.error());
+                                  return;
+                                }
+                                const std::shared_ptr<const CallRecord> record = call->record_;
+                                const QueueClass queue = call->queue_;
+                                record->resume(queue, std::move(call));
+                              });
 }
 
 Result<std::string_view> CallState::Cells() {
@@ -172,6 +210,7 @@ bool CallState::Reply(const google::protobuf::MessageLite& message, std::string 
     RATCHET_LOG(kError, "{}.{}: answer without required fields: {}", context_.service, context_.method, missing);
     return Fail(Error(Code::kInternal, "the answer cannot be sent: " + missing));
   }
+  if (judged_) record_->audit->Answered(context_, record_->connection, *request_, message);
   hbase::pb::ResponseHeader header;
   header.set_call_id(context_.call_id);
   if (cells.empty() || context_.compression == CellCompression::kNone)
@@ -183,11 +222,17 @@ bool CallState::Reply(const google::protobuf::MessageLite& message, std::string 
 
 bool CallState::Fail(const Error& error) {
   if (answered_.load()) return false;
+  NoteDenied(error);
   hbase::pb::ResponseHeader header;
   header.set_call_id(context_.call_id);
   FillException(error, *header.mutable_exception());
   if (method_ != nullptr) method_->stats->errors.fetch_add(1, std::memory_order_relaxed);
   return Finish({EncodeResponse(header, nullptr, {}), {}});
+}
+
+void CallState::NoteDenied(const Error& error) const {
+  if (record_ != nullptr && IsClass(error, exception::kAccessDenied))
+    record_->audit->Denied(context_, record_->connection, error.message());
 }
 
 void CallState::Drop() {
@@ -213,6 +258,10 @@ bool CallState::Finish(SplitFrame frame) {
     return true;
   }
   counters_->calls_answered.fetch_add(1, std::memory_order_relaxed);
+  if (at_once_) {
+    counters_->calls_at_once.fetch_add(1, std::memory_order_relaxed);
+    counters_->queued.Note(started_ - received_);
+  }
   const TimePoint now = SystemClock().Now();
   if (method_ != nullptr) method_->stats->took.Note(now - received_);
   ReportSlowCall(now, frame.size());
@@ -224,6 +273,7 @@ bool RawResponder::ReplyMessage(const google::protobuf::MessageLite& message, st
   return call_->Reply(message, std::move(cells));
 }
 bool RawResponder::Fail(const Error& error) const { return call_->Fail(error); }
+void RawResponder::NoteDenied(const Error& error) const { call_->NoteDenied(error); }
 const CallContext& RawResponder::context() const { return call_->context(); }
 
 }  // namespace ratchet::rpc

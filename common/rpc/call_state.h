@@ -10,6 +10,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/latency.h"
+#include "common/rpc/call_audit.h"
 #include "common/rpc/call_watch.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/heap_trim.h"
@@ -20,7 +21,7 @@ namespace ratchet::rpc {
 // Counters of a server; they outlive it while there are calls.
 struct ServerCounters {
   std::atomic<std::uint64_t> connections_open{0}, connections_accepted{0}, connections_refused{0}, calls_received{0},
-      calls_answered{0}, calls_expired{0}, calls_refused{0}, bad_connections{0},
+      calls_answered{0}, calls_expired{0}, calls_refused{0}, calls_at_once{0}, bad_connections{0},
       // connections beyond the limit: of members (S87: reserved connections for members)
       connections_beyond{0};
   std::atomic<std::size_t> input_bytes{0};   // received, but not yet a whole frame
@@ -29,8 +30,11 @@ struct ServerCounters {
   Latency queued;                            // from the whole request to the start of its handler
   CallWatch watch;                           // constant from the server's start on, like the next one:
   std::size_t most_messages = 0;             // of a client's request; 0: unlimited
+  const rights::Judge* judge = nullptr;      // null: every caller may do everything
   HeapTrim trim;
 };
+
+class CallState;
 
 // The target of answers. Thread-safe; a closed sink drops them.
 class AnswerSink {
@@ -44,7 +48,15 @@ class AnswerSink {
   [[nodiscard]] virtual bool Ended() const = 0;
 };
 
-// Created on an I/O thread, run on a handler thread, answered from anywhere.
+// How the calls of one connection reach the record of what clients did. Constant.
+struct CallRecord {
+  std::shared_ptr<CallAudit> audit;
+  CallAudit::Connection connection;
+  // Runs a call whose line is durable, on a thread of its class. From any thread, and until the process ends.
+  std::function<void(QueueClass queue, std::shared_ptr<CallState> call)> resume;
+};
+
+// Created on an I/O thread, run there or on a handler thread, answered from anywhere.
 class CallState {
  public:
   CallState(CallContext context, const Service::Entry* method, std::shared_ptr<const Service> service,
@@ -55,6 +67,12 @@ class CallState {
 
   // The parts of the frame after its header, as offsets, because the frame moves with the call.
   void SetBody(std::size_t parameter_at, std::size_t parameter_size, std::size_t cells_at);
+  // `before_run`: the call runs only after its line is durable (S138: audited before it runs).
+  void SetRecord(std::shared_ptr<const CallRecord> record, bool before_run) {
+    record_ = std::move(record);
+    unrecorded_ = before_run;
+  }
+  void SetQueue(QueueClass queue) { queue_ = queue; }
   // Parses the parameter, once its messages are counted and their memory is charged; on failure answers and returns
   // false. Idempotent.
   [[nodiscard]] bool ParseRequest();
@@ -67,13 +85,18 @@ class CallState {
 
   // Runs the handler, unless the deadline has passed.
   static void Run(std::shared_ptr<CallState> call);
+  // On an I/O thread, for a parsed call: tries Entry::at_once. Returns false if the call has no answer yet.
+  [[nodiscard]] static bool RunAtOnce(const std::shared_ptr<CallState>& call);
   bool Reply(const google::protobuf::MessageLite& message, std::string cells);
   bool Fail(const Error& error);
   // Ends the call without an answer.
   void Drop();
+  // As RawResponder::NoteDenied.
+  void NoteDenied(const Error& error) const;
 
  private:
   bool Finish(SplitFrame frame);
+  static void Record(std::shared_ptr<CallState> call);
   // The cell block as the handler reads it. An error: it cannot be decompressed, or takes too much memory.
   [[nodiscard]] Result<std::string_view> Cells();
   // Increases the charged memory, unless all calls together would hold too much.
@@ -92,8 +115,13 @@ class CallState {
   Service::MessagePtr request_;
   std::string cells_;  // decompressed
   std::size_t charged_ = 0, charge_limit_ = 0, most_cells_ = 0;
+  std::shared_ptr<const CallRecord> record_;  // null: none is kept
+  bool unrecorded_ = false;                   // not to run yet
+  bool judged_ = false;                       // before its line was durable
+  QueueClass queue_ = QueueClass::kData;      // by whose threads it runs
   const TimePoint received_;
-  TimePoint started_;  // of its handler; before it begins: as received_
+  TimePoint started_;     // of its handler; before it begins: as received_
+  bool at_once_ = false;  // the I/O thread tries to answer, or has answered
   std::atomic<bool> answered_{false};
 };
 

@@ -1,11 +1,20 @@
 // Raw captures of connections for debugging: when RATCHET_DUMP_FRAMES names a directory, each connection writes what
 // it receives and sends there. `ratchet-frames` prints them.
+//
+// A capture holds what TLS and Kerberos encrypt, and names, rows and tokens. So a server with such a protection does
+// not start with captures, a reload that switches one on ends them, and a client with TLS makes none.
 #pragma once
 
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include "common/base/result.h"
+
+namespace ratchet {
+class Settings;
+}
 
 namespace ratchet::rpc {
 
@@ -15,6 +24,10 @@ class Capture {
   Capture() = default;
   // `label`: names the files "<label>.c2s" and "<label>.s2c".
   explicit Capture(const std::string& label);
+
+  // At the start of a server, before the settings may be reloaded. kInvalidArgument: captures are asked for, and the
+  // settings protect what they would hold; the error names these settings.
+  [[nodiscard]] static Status BeginProcess(Settings& settings);
 
   void ToServer(std::string_view bytes) { Append(to_server_.get(), bytes); }
   void ToClient(std::string_view bytes) { Append(to_client_.get(), bytes); }

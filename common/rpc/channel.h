@@ -35,6 +35,7 @@ struct CallOptions {
   Millis timeout{60'000};      // from now to the answer, connecting included; at least 1
   std::uint32_t priority = 0;  // 0 normal, 100 admin, 200 meta, 300 region transitions
   std::string cells{};         // cell block of the request
+  std::string acts_for{};      // the user for whom a member calls (acting_for.h); empty: for itself
 };
 
 template <class Response>

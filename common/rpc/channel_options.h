@@ -46,7 +46,9 @@ struct ChannelPoolOptions {
   Millis silence_timeout{10'000};  // if calls wait, no data arrives for this long and one times out: reconnect
   std::size_t max_frame_bytes = 256u << 20;
   std::size_t max_unsent_bytes = 256u << 20;  // queued requests of one channel; one more fails with kResourceExhausted
-  TransportHook hook{};                       // empty in production
+  // Called on the I/O thread when an established connection has ended, except by Stop; must not block. May be empty.
+  std::function<void(const Endpoint&)> connection_ended{};
+  TransportHook hook{};  // empty in production
 };
 
 }  // namespace ratchet::rpc

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/model/message_limits.h"
 #include "common/model/proto/rpc.pb.h"
+#include "common/rpc/acting_for.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/handshake.h"
 #include "common/rpc/member_identity.h"
@@ -71,6 +72,11 @@ void ClientChannel::CallRaw(std::string_view method, const google::protobuf::Mes
   header.set_request_param(true);
   if (options.priority != 0) header.set_priority(options.priority);
   header.set_timeout(static_cast<std::uint32_t>(std::min<std::int64_t>(call->timeout.count(), INT32_MAX)));
+  if (!options.acts_for.empty()) {
+    auto& attribute = *header.add_attribute();
+    attribute.set_name(std::string(kActsForAttribute));
+    attribute.set_value(std::move(options.acts_for));
+  }
   call->frame = EncodeRequest(header, request, options.cells);
   const std::size_t bytes = call->frame.size();
   if (unsent_bytes_.fetch_add(bytes) + bytes > options_.max_unsent_bytes) {
@@ -475,8 +481,9 @@ void ClientChannel::ConsumeFrames() {
 // Fails every call of the connection. If bytes of a call may have been sent, its outcome is unknown.
 void ClientChannel::Disconnected(const std::string& why) {
   if (state_ == State::kStopped) return;
-  state_ = State::kIdle;
+  const bool established = std::exchange(state_, State::kIdle) == State::kConnected;
   CloseSocket();
+  if (established && options_.connection_ended) options_.connection_ended(endpoint_);
   FailAll([&](bool sent) {
     return Error(Code::kUnavailable,
                  fmt::format("connection to {} {}: {}", endpoint_.ToString(),

@@ -40,8 +40,7 @@ constexpr std::array kClasses{
     ClassFacts{kServerNotRunningYet, Code::kUnavailable, kBusy},
     ClassFacts{kWrongRegion, Code::kInvalidArgument, kRelocate},
     ClassFacts{kNoSuchColumnFamily, Code::kNotFound, kGiveUp},
-    ClassFacts{"org.apache.hadoop.hbase.client.RowTooBigException", Code::kInvalidArgument,
-               kGiveUp},  // of region servers only
+    ClassFacts{exception::kRowTooBig, Code::kInvalidArgument, kGiveUp},  // of region servers only
     ClassFacts{kAccessDenied, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kYouAreDead, Code::kFenced, kPlainClass},
     ClassFacts{kClockOutOfSync, Code::kFailedPrecondition, kPlainClass},
@@ -64,8 +63,7 @@ constexpr std::array kClasses{
     ClassFacts{kTableNotDisabled, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kNamespaceNotFound, Code::kNotFound, kGiveUp},
     ClassFacts{kNamespaceExist, Code::kAlreadyExists, kGiveUp},
-    ClassFacts{"org.apache.hadoop.hbase.quotas.QuotaExceededException", Code::kFailedPrecondition,
-               kGiveUp},  // of a namespace's limits
+    ClassFacts{exception::kQuotaExceeded, Code::kFailedPrecondition, kGiveUp},  // of a namespace's limits
     ClassFacts{kPeerNotFound, Code::kNotFound, kGiveUp},
     ClassFacts{kUnknownRegion, Code::kNotFound, kGiveUp},
     ClassFacts{kInvalidFamilyOperation, Code::kInvalidArgument, kGiveUp},

@@ -94,11 +94,11 @@ void FrameBuffer::Append(std::string_view bytes) {
   bytes_ += bytes;
 }
 
-FrameBuffer::Cut FrameBuffer::Next(std::string& frame) {
+FrameBuffer::Cut FrameBuffer::Next(std::string& frame, std::size_t most) {
   if (size() < 4) return Cut::kNothing;
   const std::uint32_t length = ReadBig32(Peek());
   if (length > INT32_MAX) return Cut::kBad;
-  if (length > max_frame_bytes_) return Cut::kTooBig;
+  if (length > most) return Cut::kTooBig;
   if (size() < 4 + std::size_t{length}) return Cut::kNothing;
   frame.assign(Peek().substr(4, length));
   Consume(4 + std::size_t{length});

@@ -57,7 +57,9 @@ class FrameBuffer {
   };
 
   void Append(std::string_view bytes);
-  [[nodiscard]] Cut Next(std::string& frame);
+  [[nodiscard]] Cut Next(std::string& frame) { return Next(frame, max_frame_bytes_); }
+  // With another bound: for what has the form of a frame before the connection has requests.
+  [[nodiscard]] Cut Next(std::string& frame, std::size_t most);
   // Cuts `count` bytes off the front; false when there are fewer.
   [[nodiscard]] bool CutBytes(std::size_t count, std::string& out);
   void Clear() { Consume(size()); }

@@ -50,6 +50,19 @@ bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call
   return accepted;
 }
 
+std::shared_ptr<CallState> HandlerPool::Resume(QueueClass queue_class, std::shared_ptr<CallState> call) {
+  Queue& queue = queues_[static_cast<std::size_t>(queue_class)];
+  bool wake = false;
+  {
+    MutexLock lock(queue.mutex);
+    if (queue.stopped) return call;
+    queue.calls.push_back(std::move(call));
+    wake = WantsWake(queue);
+  }
+  if (wake) queue.filled.NotifyOne();
+  return nullptr;
+}
+
 // True if a call waits and the caller has to wake an idle thread for it.
 bool HandlerPool::WantsWake(Queue& queue) {
   if (queue.calls.empty() || queue.idle == 0 || queue.waking) return false;

@@ -29,6 +29,9 @@ class HandlerPool {
 
   // False when the class's queue or the byte budget of all unanswered calls is full.
   [[nodiscard]] bool Submit(QueueClass queue, std::shared_ptr<CallState> call);
+  // For a call that was accepted before and left its thread meanwhile: there is room for it whatever waits. Returns
+  // null, or the call if the pool was stopped.
+  [[nodiscard]] std::shared_ptr<CallState> Resume(QueueClass queue, std::shared_ptr<CallState> call);
   void Stop();
   // Waiting calls, by class.
   [[nodiscard]] std::array<std::size_t, kQueueClasses> Lengths() const;

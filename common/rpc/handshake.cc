@@ -28,9 +28,12 @@ Result<Preamble> ReadPreamble(std::string_view bytes) {
   const int auth = static_cast<unsigned char>(bytes[5]);
   if (version != 0) return RemoteError(exception::kWrongVersion, fmt::format("version {}; expected 0", version));
   if (auth == kAuthMember) return Preamble::kMember;
+  if (auth == kAuthDigest) return Preamble::kDigest;
+  if (auth == kAuthKerberos) return Preamble::kKerberos;
   if (auth != kAuthSimple) {
     return RemoteError(exception::kBadAuth,
-                       fmt::format("authentication {}; only SIMPLE ({}) is offered", auth, kAuthSimple));
+                       fmt::format("authentication {}; only SIMPLE ({}), KERBEROS ({}) and DIGEST ({}) are offered",
+                                   auth, kAuthSimple, kAuthKerberos, kAuthDigest));
   }
   return Preamble::kHBase;
 }
@@ -51,6 +54,7 @@ Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes) {
   facts.codec_has_tags = codec == kKeyValueCodecWithTagsClass;
   facts.compression = *compression;
   facts.user = header.user_info().effective_user();
+  facts.real_user = header.user_info().real_user();
   facts.service = header.service_name();
   facts.has_codec = !codec.empty();
   facts.has_version_info = header.has_version_info();
@@ -76,6 +80,14 @@ std::string ClusterIdFrame(const std::string& cluster_id) {
   header.set_call_id(kConnectionCallId);
   hbase::pb::GetConnectionRegistryResponse response;
   response.set_cluster_id(cluster_id);
+  return EncodeResponse(header, &response, {});
+}
+
+std::string PrincipalFrame(const std::string& principal) {
+  hbase::pb::ResponseHeader header;
+  header.set_call_id(kConnectionCallId);
+  hbase::pb::SecurityPreamableResponse response;
+  response.set_server_principal(principal);
   return EncodeResponse(header, &response, {});
 }
 

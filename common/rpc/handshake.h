@@ -13,7 +13,8 @@
 namespace ratchet::rpc {
 
 struct ConnectionFacts {
-  std::string user;
+  std::string user;       // claimed, like the next one
+  std::string real_user;  // empty: not claimed
   std::string service;
   bool has_codec = false;
   bool codec_has_tags = false;
@@ -30,10 +31,16 @@ inline constexpr std::size_t kMaxConnectionHeaderBytes = 64u << 10;
 inline constexpr std::string_view kClusterKeyAttribute = "ratchet.cluster.key";
 // SIMPLE authentication.
 inline constexpr char kAuthSimple = 80;
+// Kerberos, by SASL's GSSAPI.
+inline constexpr char kAuthKerberos = 81;
+// A token, by SASL's DIGEST-MD5.
+inline constexpr char kAuthDigest = 82;
 
 enum class Preamble : std::uint8_t {
   kHBase,     // "HBas", version 0, simple authentication: the connection header follows
   kMember,    // "HBas", version 0, the proof of a member (member_proof.h); after it the connection header
+  kDigest,    // "HBas", version 0, the messages of DIGEST-MD5 (digest_sasl.h); after them the connection header
+  kKerberos,  // "HBas", version 0, the messages of GSSAPI (gssapi_sasl.h); after them the connection header
   kRegistry,  // "Regist": asks for the cluster's id
   kSecurity,  // "Securi": asks for a Kerberos principal
 };
@@ -46,6 +53,7 @@ enum class Preamble : std::uint8_t {
 // Frames about the connection itself (call id -1).
 [[nodiscard]] std::string ConnectionExceptionFrame(const Error& error);
 [[nodiscard]] std::string ClusterIdFrame(const std::string& cluster_id);
+[[nodiscard]] std::string PrincipalFrame(const std::string& principal);
 // The preamble of a member, after which it proves itself.
 [[nodiscard]] std::string MemberPreamble();
 // Length and header, which follow the preamble or the proof.

@@ -4,8 +4,6 @@
 
 #include <utility>
 
-#include "common/base/thread_name.h"
-
 namespace ratchet::rpc {
 
 void BoundFreedMemory() {
@@ -20,38 +18,23 @@ void BoundFreedMemory() {
 }
 
 HeapTrim::~HeapTrim() {
-  std::thread thread;
-  {
-    MutexLock lock(mutex_);
-    stopped_ = true;
-    thread = std::move(thread_);
-  }
-  changed_.NotifyAll();
-  if (!thread.joinable()) return;
-  thread.join();
+  std::unique_ptr<ThreadPool> thread;  // ends without the lock
+  MutexLock lock(mutex_);
+  stopped_ = true;
+  thread = std::move(thread_);
 }
 
 void HeapTrim::EndBurst(std::size_t most, std::size_t left) {
   if (!most_.compare_exchange_strong(most, left)) return;  // another call has noticed the end
   MutexLock lock(mutex_);
   if (stopped_) return;
-  wanted_ = true;
-  if (!thread_.joinable()) thread_ = std::thread([this] { Work(); });
-  changed_.NotifyAll();
-}
-
-void HeapTrim::Work() {
-  SetThreadName("heap-trim");
-  for (;;) {
-    {
-      MutexLock lock(mutex_);
-      while (!wanted_ && !stopped_) changed_.Wait(mutex_);
-      if (stopped_) return;
-      wanted_ = false;
-    }
+  const ThreadPool::Options options{.name = "heap-trim", .max_queued = 1, .numbered = false};
+  if (thread_ == nullptr) thread_ = std::make_unique<ThreadPool>(options);
+  const auto trim = [this] {
     ::malloc_trim(0);
     trims_.fetch_add(1);
-  }
+  };
+  static_cast<void>(thread_->Submit({trim}));  // false if a trim is queued already
 }
 
 }  // namespace ratchet::rpc

@@ -3,9 +3,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <thread>
+#include <memory>
 
 #include "common/base/mutex.h"
+#include "common/base/thread_pool.h"
 
 namespace ratchet::rpc {
 
@@ -38,14 +39,11 @@ class HeapTrim {
  private:
   static constexpr std::size_t kBurst = 64u << 20;
   void EndBurst(std::size_t most, std::size_t left);
-  void Work();
 
   std::atomic<std::size_t> most_{0}, trims_{0};
   Mutex mutex_;
-  CondVar changed_;
-  bool wanted_ GUARDED_BY(mutex_) = false;
   bool stopped_ GUARDED_BY(mutex_) = false;
-  std::thread thread_ GUARDED_BY(mutex_);
+  std::unique_ptr<ThreadPool> thread_ GUARDED_BY(mutex_);  // of one thread
 };
 
 }  // namespace ratchet::rpc

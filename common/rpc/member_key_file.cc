@@ -40,6 +40,10 @@ void MemberKeyFile::Run() {
 
 void MemberKeyFile::Follow() {
   const auto first = read_();
+  const std::string unread = first.ok() ? std::string() : first.error().message();
+  if (unread != unread_ && !unread.empty())
+    RATCHET_LOG(kWarn, "cluster.key cannot be read, and the earlier keys remain in use: {}", unread);
+  unread_ = unread;
   if (!first.ok() || *first == identity_->texts() || !Pause(pace_.between_reads)) return;
   const auto second = read_();
   if (!second.ok() || *second != *first) return;

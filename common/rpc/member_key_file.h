@@ -43,6 +43,7 @@ class MemberKeyFile {
 
   const std::shared_ptr<MemberIdentity> identity_;
   const Read read_;
+  std::string unread_;  // why the last read failed; only the thread uses it
   const Pace pace_;
   Mutex mutex_;
   CondVar changed_;

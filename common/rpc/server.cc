@@ -16,6 +16,7 @@
 #include "common/io/file_descriptor.h"
 #include "common/io/listen_sockets.h"
 #include "common/io/spare_descriptor.h"
+#include "common/rights/judge.h"
 #include "common/rpc/heap_trim.h"
 #include "common/rpc/io_threads.h"
 #include "common/rpc/protobuf_log.h"
@@ -200,6 +201,7 @@ RpcServer::~RpcServer() { Stop(); }
 void RpcServer::Add(std::shared_ptr<const Service> service) {
   RATCHET_CHECK(impl_->io == nullptr, "Add after Start");
   const std::string name = service->name();
+  if (impl_->shared.options.judge != nullptr) service->CheckComplete();
   const bool added = impl_->shared.services.emplace(name, std::move(service)).second;
   RATCHET_CHECK(added, "service {} added twice", name);
 }
@@ -248,13 +250,45 @@ ServerStats RpcServer::stats() const {
   stats.calls_answered = counters.calls_answered.load();
   stats.calls_expired = counters.calls_expired.load();
   stats.calls_refused = counters.calls_refused.load();
+  if (const rights::Judge* const judge = counters.judge; judge != nullptr) {
+    stats.rights_refused = judge->refused();
+    stats.rights_would_refuse = judge->would_be_refused();
+  }
+  stats.calls_at_once = counters.calls_at_once.load();
   stats.bad_connections = counters.bad_connections.load();
   stats.call_bytes = impl_->shared.counters->call_bytes.load();
   stats.unsent_bytes = impl_->shared.counters->unsent_bytes.load();
   stats.queued = impl_->shared.pool.Lengths();
   stats.queue_time = counters.queued.Look();
   stats.client_versions = impl_->shared.versions.Look();
+  stats.plain_peers = impl_->shared.plain_peers.Look();
   return stats;
+}
+
+std::vector<ShownConnection> RpcServer::Connections(const ConnectionFilter& filter) const {
+  std::vector<ShownConnection> matching;
+  impl_->shared.gate->WhileOpen([&] {
+    for (const auto& connection : impl_->shared.connections.All()) {
+      auto facts = connection->Shown();
+      if (facts.has_value() && filter.Matches(*facts)) matching.push_back(*std::move(facts));
+    }
+  });
+  std::sort(matching.begin(), matching.end(), [](const auto& left, const auto& right) { return left.id < right.id; });
+  return matching;
+}
+
+std::size_t RpcServer::CloseConnections(const ConnectionFilter& filter, std::uint64_t except) {
+  std::size_t closed = 0;
+  impl_->shared.gate->WhileOpen([&] {
+    for (const auto& connection : impl_->shared.connections.All()) {
+      const auto facts = connection->Shown();
+      if (!facts.has_value() || facts->id == except || facts->authentication == Authentication::kMember) continue;
+      if (!filter.Matches(*facts)) continue;
+      connection->Cut();
+      ++closed;
+    }
+  });
+  return closed;
 }
 
 void RpcServer::VisitMethods(

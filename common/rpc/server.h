@@ -16,6 +16,7 @@
 #include "common/base/latency.h"
 #include "common/base/result.h"
 #include "common/rpc/client_versions.h"
+#include "common/rpc/connections.h"
 #include "common/rpc/server_options.h"
 #include "common/rpc/service.h"
 
@@ -29,12 +30,16 @@ struct ServerStats {
   std::uint64_t calls_answered = 0;                 // exceptions included
   std::uint64_t calls_expired = 0;                  // deadline passed in the queue; not answered
   std::uint64_t calls_refused = 0;                  // queue full
+  std::uint64_t rights_refused = 0;                 // refused for a missing right, S130 (one check before each handler)
+  std::uint64_t rights_would_refuse = 0;            // with --rights log: allowed, although a right is missing
+  std::uint64_t calls_at_once = 0;                  // answered by an I/O thread itself
   std::uint64_t bad_connections = 0;                // closed because of the bytes that they sent
   std::uint64_t call_bytes = 0;                     // of requests that have no answer yet
   std::uint64_t unsent_bytes = 0;                   // of answers
   std::array<std::size_t, kQueueClasses> queued{};  // calls that wait for a thread
   LatencySnapshot queue_time{};                     // how long calls have waited for a thread
   ClientVersions::Counts client_versions{};         // open connections by the version in their header
+  ClientVersions::Counts plain_peers{};             // open connections of clients without TLS, by address
 };
 
 // Thread-safe after Start. Stop (and the destructor) wait until no handler runs; calls that are still unanswered get no
@@ -62,6 +67,11 @@ class RpcServer {
   // the loopback's but all the addresses are.
   void LogAddresses(const std::string& name) const;
   [[nodiscard]] ServerStats stats() const;
+  // The connections whose clients have introduced themselves, the oldest first. Takes a moment with many of them.
+  [[nodiscard]] std::vector<ShownConnection> Connections(const ConnectionFilter& filter) const;
+  // Closes those of clients, without members and the connection `except`; returns their number. Their calls in progress
+  // get no answer.
+  std::size_t CloseConnections(const ConnectionFilter& filter, std::uint64_t except);
   // Calls `visit` for every method, by service and name; after the last Add.
   void VisitMethods(const std::function<void(const std::string& service, const std::string& method,
                                              const MethodStats& stats)>& visit) const;

@@ -32,7 +32,6 @@ constexpr std::size_t kSmallInput = 64 << 10;
 constexpr std::size_t kMaxHeaderPeek = 64 << 10;
 constexpr std::size_t kMostHeaderMessages = 1'000;  // inside the header of one request
 constexpr std::size_t kClassifyBytes = 4 << 10;     // larger requests are not parsed on the I/O thread
-constexpr Millis kLeastTimeout{20};                 // HBase's floor
 constexpr std::uint32_t kAdminPriority = 100;
 
 thread_local std::array<char, kScratchBytes> scratch;
@@ -65,12 +64,6 @@ class ConnectionSink final : public AnswerSink {
   const std::weak_ptr<ServerConnection> connection_;
 };
 
-// An IPv4 client of a socket for both families is shown as IPv4.
-std::string PeerAddress(const asio::ip::address& address) {
-  if (!address.is_v6() || !address.to_v6().is_v4_mapped()) return address.to_string();
-  return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
-}
-
 }  // namespace
 
 ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id, bool beyond)
@@ -79,6 +72,7 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
       counters_(shared.counters),
       id_(id),
       beyond_(beyond),
+      since_ms_(SystemClock().WallMillis()),
       max_unsent_(shared.options.max_unsent_bytes),
       pause_unsent_(shared.options.pause_unsent_bytes),
       max_calls_(shared.options.max_calls_per_connection),
@@ -91,8 +85,10 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
 
 ServerConnection::~ServerConnection() {
   if (tls_ != nullptr) EndHandshake();
+  if (kerberos_ != nullptr) LeaveLogin();
   shared_.connections.Remove(this);
   if (!counted_version_.empty()) shared_.versions.Remove(counted_version_);
+  if (!counted_plain_.empty()) shared_.plain_peers.Remove(counted_plain_);
   if (member_.has_value()) shared_.options.member->Left(id_);
   ForgetInput();
   MutexLock lock(mutex_);
@@ -105,7 +101,7 @@ void ServerConnection::Start() {
   sink_ = std::make_shared<ConnectionSink>(shared_.gate, weak_from_this());
   ErrorCode error;
   const auto peer = socket_.remote_endpoint(error);
-  if (!error) peer_ = JoinHostPort(PeerAddress(peer.address()), peer.port());
+  if (!error) peer_ = JoinHostPort(NumericAddress(peer.data(), static_cast<socklen_t>(peer.size())), peer.port());
   if (!error) socket_.non_blocking(true, error);
   ErrorCode ignored;  // only costs latency
   socket_.set_option(Tcp::no_delay(true), ignored);
@@ -129,7 +125,7 @@ void ServerConnection::CloseUnproven() {
 }
 
 void ServerConnection::WaitReadable() {
-  if (reading_ || phase_ == Phase::kClosed) return;
+  if (reading_ || phase_ == Phase::kClosed || phase_ == Phase::kKerberosWork) return;
   reading_ = true;
   socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](ErrorCode error) {
     self->reading_ = false;
@@ -139,6 +135,7 @@ void ServerConnection::WaitReadable() {
 }
 
 void ServerConnection::OnReadable() {
+  at_once_left_ = shared_.options.at_once_per_turn;
   for (int turn = 0; turn < kReadsPerTurn && phase_ != Phase::kClosed; ++turn) {
     ErrorCode error;
     const std::size_t count = socket_.read_some(asio::buffer(scratch), error);
@@ -150,19 +147,19 @@ void ServerConnection::OnReadable() {
       continue;
     }
     const std::string_view bytes(scratch.data(), count);
-    if (tls_ == nullptr) {
-      capture_.ToServer(bytes);
-      input_.Append(bytes);
-    } else if (!TakeSealed(bytes)) {
-      return;
+    if (!(tls_ == nullptr ? TakePlain(bytes) : TakeSealed(bytes))) return;
+    {
+      // The answers that are given at once leave in one system call.
+      std::optional<Gathering> gathering;
+      if (at_once_left_ > 0 && phase_ == Phase::kRequests) gathering.emplace();
+      Consume();
     }
-    Consume();
     if (!AccountInput()) {
       Refuse(RemoteError(exception::kCallQueueTooBig, "too many unfinished requests; try again later"));
       ForgetInput();
       continue;
     }
-    if (paused_.load()) return;  // Resume continues
+    if (paused_.load() || phase_ == Phase::kKerberosWork) return;  // Resume or OnKerberos continues
     if (tls_ != nullptr && tls_->session->peer_ended()) return Close();
     if (count < scratch.size()) break;  // the socket is empty, or becomes readable again
   }
@@ -172,11 +169,12 @@ void ServerConnection::OnReadable() {
 // Returns false if the unfinished frames of all connections together take too much memory. Only connections that hold
 // much are closed, so that one client's unfinished frames cost no other client its connection.
 bool ServerConnection::AccountInput() {
-  counters_->input_bytes.fetch_add(input_.size());
+  const std::size_t size = input_.size() + (Protects() ? kerberos_->stream->pending() : 0);
+  counters_->input_bytes.fetch_add(size);
   const std::size_t sum = counters_->input_bytes.fetch_sub(accounted_input_) - accounted_input_;
-  const bool grown = input_.size() > accounted_input_;
-  accounted_input_ = input_.size();
-  return !grown || sum <= shared_.options.max_input_bytes || input_.size() <= kSmallInput;
+  const bool grown = size > accounted_input_;
+  accounted_input_ = size;
+  return !grown || sum <= shared_.options.max_input_bytes || size <= kSmallInput;
 }
 
 void ServerConnection::ForgetInput() {
@@ -190,6 +188,8 @@ void ServerConnection::Consume() {
     switch (phase_) {
       case Phase::kPreamble: more = ConsumePreamble(); break;
       case Phase::kProof: more = ConsumeProof(); break;
+      case Phase::kDigest: more = ConsumeDigest(); break;
+      case Phase::kKerberos: more = ConsumeKerberos(); break;
       case Phase::kHeader: more = ConsumeHeader(); break;
       case Phase::kRequests: more = ConsumeRequest(); break;
       case Phase::kTooBig:
@@ -197,6 +197,7 @@ void ServerConnection::Consume() {
         more = false;
         break;
       case Phase::kHandshake:
+      case Phase::kKerberosWork:
       case Phase::kLinger:
       case Phase::kClosed: more = false; break;
     }
@@ -216,9 +217,9 @@ bool ServerConnection::ConsumePreamble() {
   switch (*preamble) {
     case Preamble::kHBase: phase_ = Phase::kHeader; return true;
     case Preamble::kMember: BeginProof(); return true;
-    case Preamble::kSecurity:
-      Send({ConnectionExceptionFrame(RemoteError(exception::kSecurityNotEnabled, "security is not enabled")), {}});
-      return true;  // the client continues with "HBas"
+    case Preamble::kDigest: BeginDigest(); return true;
+    case Preamble::kKerberos: BeginKerberos(); return true;
+    case Preamble::kSecurity: AnswerPrincipal(); return true;  // the client continues with "HBas"
     case Preamble::kRegistry: break;
   }
   if (beyond_) {
@@ -237,15 +238,15 @@ bool ServerConnection::ConsumePreamble() {
 }
 
 bool ServerConnection::ConsumeHeader() {
-  if (input_.size() < 4) return false;
-  const std::uint32_t length = ReadBig32(input_.Peek());
-  if (length > kMaxConnectionHeaderBytes) {
-    Refuse(RemoteError(exception::kFatalConnection, fmt::format("connection header of {} bytes", length)));
+  std::string bytes;
+  const FrameBuffer::Cut cut = input_.Next(bytes, kMaxConnectionHeaderBytes);
+  if (cut == FrameBuffer::Cut::kNothing) return false;
+  if (cut != FrameBuffer::Cut::kFrame) {
+    const std::string why = fmt::format("connection header of {} bytes", ReadBig32(input_.Peek()));
+    Refuse(RemoteError(exception::kFatalConnection, why));
     return false;
   }
-  std::string bytes;
-  if (!input_.CutBytes(4 + std::size_t{length}, bytes)) return false;
-  auto facts = ReadConnectionHeader(std::string_view(bytes).substr(4));
+  auto facts = ReadConnectionHeader(bytes);
   if (!facts.ok()) {
     Refuse(facts.error());
     return false;
@@ -260,11 +261,14 @@ bool ServerConnection::ConsumeHeader() {
     CloseUnproven();
     return false;
   }
+  if (!Identify()) return false;
+  service_ = service->second;
   proven_ = true;
   counted_version_ = shared_.versions.Add(facts_.version);
-  service_ = service->second;
+  if (tls_ == nullptr && !IsMember()) counted_plain_ = shared_.plain_peers.Add(PeerHost());
   timer_.reset();
   phase_ = Phase::kRequests;
+  if (tls_ == nullptr && shared_.options.tls != nullptr) WatchPlainText();
   return true;
 }
 
@@ -308,21 +312,18 @@ void ServerConnection::HandleFrame(std::string frame) {
       !header.has_call_id()) {
     return Refuse(RemoteError(exception::kFatalConnection, "cannot parse a request header"));
   }
-  if (member_.has_value() && !IsMember()) return Close();  // its key was removed; a member connects again
+  if (!IdentityHolds()) return Close();  // a member, or a client with other rights, connects again
   counters_->calls_received.fetch_add(1, std::memory_order_relaxed);
   const Service::Entry* method = service_->Find(header.method_name());
   if (method == nullptr) {
     return Answer(header.call_id(),
                   RemoteError(kNoSuchMethod, "java.lang.UnsupportedOperationException: " + header.method_name()));
   }
-  if (method->options.members_only && !IsMember()) {
+  const auto acting = ActsFor(header);
+  if (!acting.ok()) return Answer(header.call_id(), acting.error());
+  if (method->need.members_only() && (acting->has_value() || !IsMember())) {
     counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
-    return Answer(
-        header.call_id(),
-        RemoteError(exception::kAccessDenied,
-                    fmt::format("{} is for masters and region servers of this cluster only: the client has not "
-                                "proven that it has the key in cluster.key below --root",
-                                header.method_name())));
+    return Answer(header.call_id(), RefuseStranger(header.method_name()));
   }
   std::string_view parameter;
   const std::size_t cells = header.cell_block_meta().length();
@@ -332,28 +333,16 @@ void ServerConnection::HandleFrame(std::string frame) {
                                                 "malformed request: no parameter, or a cell "
                                                 "block of another length than announced"));
   }
-  CallContext context;
-  context.user = facts_.user;
-  context.peer = peer_;
-  context.service = service_->name();
-  context.method = header.method_name();
-  context.call_id = header.call_id();
-  context.priority = header.priority();
-  context.received = SystemClock().Now();
-  context.timeout = Millis(header.timeout());
-  if (header.timeout() > 0) context.deadline = context.received + std::max(context.timeout, kLeastTimeout);
-  context.has_codec = facts_.has_codec;
-  context.codec_has_tags = facts_.codec_has_tags;
-  context.compression = facts_.compression;
-  context.has_version_info = facts_.has_version_info;
-  context.member = IsMember();
-  context.connection = id_;
+  CallContext context = ContextOf(header, *acting);
+  const auto record = acting->has_value() ? RecordOf(**acting) : record_;
+  const bool recorded = record != nullptr && record->audit->Wants(context, method->effect == Effect::kChanges);
   const auto parameter_at = static_cast<std::size_t>(parameter.data() - frame.data());
   const std::size_t parameter_size = parameter.size();
   const std::size_t cells_at = frame.size() - cells;
   calls_.fetch_add(1);
   auto call = std::make_shared<CallState>(std::move(context), method, service_, std::move(frame), sink_, counters_);
   call->SetBody(parameter_at, parameter_size, cells_at);
+  call->SetRecord(record, recorded);
   Admit(std::move(call), *method);
 }
 
@@ -364,9 +353,27 @@ void ServerConnection::Admit(std::shared_ptr<CallState> call, const Service::Ent
     if (!call->ParseRequest()) return;
     queue = method.classify(call->context(), call->request());
   }
+  call->SetQueue(queue);
+  if (queue == QueueClass::kData && AnswersAtOnce(call, method)) return;
   if (shared_.pool.Submit(queue, call)) return;
   counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
   call->Fail(RemoteError(exception::kCallQueueTooBig, "the queue of this server is full; try again later"));
+}
+
+// S141 (no waiting on I/O threads). Attempts that fail cost time, so their number falls while none succeeds.
+bool ServerConnection::AnswersAtOnce(const std::shared_ptr<CallState>& call, const Service::Entry& method) {
+  constexpr int kMostSkips = 64;
+  if (!method.at_once || at_once_left_ <= 0) return false;
+  if (at_once_skips_ > 0) {
+    --at_once_skips_;
+    return false;
+  }
+  --at_once_left_;
+  const bool answered = CallState::RunAtOnce(call);
+  at_once_pause_ = answered ? 0 : std::clamp(2 * at_once_pause_, 1, kMostSkips);
+  at_once_skips_ = at_once_pause_;
+  if (at_once_left_ == 0 || !answered) Gathering::End();  // handlers answer from here on, and must not wait
+  return answered;
 }
 
 void ServerConnection::Answer(std::uint32_t call_id, const Error& error) {
@@ -397,15 +404,15 @@ void ServerConnection::BeginProof() {
 }
 
 bool ServerConnection::ConsumeProof() {
-  if (input_.size() < 4) return false;
-  const std::uint32_t length = ReadBig32(input_.Peek());
-  if (length > kMostMemberUnit) {
-    RefuseProof(Error(Code::kInvalidArgument, fmt::format("a unit of {} bytes in the member proof", length)));
+  std::string unit;
+  const FrameBuffer::Cut cut = input_.Next(unit, kMostMemberUnit);
+  if (cut == FrameBuffer::Cut::kNothing) return false;
+  if (cut != FrameBuffer::Cut::kFrame) {
+    const std::string why = fmt::format("a unit of {} bytes in the member proof", ReadBig32(input_.Peek()));
+    RefuseProof(Error(Code::kInvalidArgument, why));
     return false;
   }
-  std::string unit;
-  if (!input_.CutBytes(4 + std::size_t{length}, unit)) return false;
-  const auto reply = proof_->OnUnit(std::string_view(unit).substr(4));
+  const auto reply = proof_->OnUnit(unit);
   if (!reply.ok()) {
     RefuseProof(reply.error());
     return false;
@@ -413,6 +420,8 @@ bool ServerConnection::ConsumeProof() {
   Send({ServerUnit(*reply), {}});
   if (!proof_->peer().has_value()) return true;
   member_ = proof_->peer();
+  if (const auto& audit = shared_.options.audit; audit != nullptr)
+    audit->Member(Audited(), member_->name.ToString(), {});
   proof_.reset();
   shared_.options.member->Joined(id_, member_->name);
   if (tls_ != nullptr) shared_.handshakes.NoteMember(tls_->address);
@@ -425,6 +434,7 @@ bool ServerConnection::ConsumeProof() {
 // operator, and all others have no business here.
 void ServerConnection::RefuseProof(const Error& error) {
   shared_.options.member->Refused(peer_, error.message());
+  if (const auto& audit = shared_.options.audit; audit != nullptr) audit->Member(Audited(), {}, error.message());
   counters_->bad_connections.fetch_add(1);
   Send({ServerRefusal(exception::kAccessDenied, error.message()), {}});
   Linger();
@@ -536,7 +546,7 @@ ServerConnection::Wrote ServerConnection::WriteSome() {
   auto left = static_cast<std::size_t>(sent);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t size = std::min(left, parts[i].iov_len);
-    if (tls_ == nullptr) capture_.ToClient({static_cast<const char*>(parts[i].iov_base), size});
+    if (!Seals()) capture_.ToClient({static_cast<const char*>(parts[i].iov_base), size});
     left -= size;
     written_of_part_ += size;
     if (written_of_part_ < writing_[written_parts_].size()) break;
@@ -565,7 +575,7 @@ void ServerConnection::WriteAtOnce() {
         return;
       }
     }
-    if (tls_ != nullptr && !SealSome()) break;
+    if (Seals() && !SealSome()) break;
     const Wrote wrote = WriteSome();
     if (wrote == Wrote::kNotNow || wrote == Wrote::kBroken) break;
   }
@@ -580,7 +590,7 @@ void ServerConnection::Write() {
     work = HasWork();
     if (!work) writes_ = false;
   }
-  if (work && tls_ != nullptr && !SealSome()) return Close();
+  if (work && Seals() && !SealSome()) return Close();
   if (!work) {
     if (phase_ == Phase::kLinger) {
       ErrorCode ignored;  // the peer may have closed already
@@ -653,6 +663,7 @@ void ServerConnection::Close() {
   phase_ = Phase::kClosed;
   timer_.reset();
   if (tls_ != nullptr) EndHandshake();
+  if (kerberos_ != nullptr) LeaveLogin();
   std::vector<std::string> dropped;
   {
     MutexLock lock(mutex_);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/rpc/call_watch.h"
 #include "common/rpc/service.h"
 
@@ -19,7 +20,11 @@ class ProcessTls;  // common/tls/process_tls.h
 
 namespace ratchet::rpc {
 
-class MemberIdentity;  // member_identity.h
+class CallAudit;         // call_audit.h
+class CallerRules;       // caller_rules.h
+class KerberosAcceptor;  // security_context.h
+class MemberIdentity;    // member_identity.h
+class TokenRules;        // token_rules.h
 
 // In the order of QueueClass: for names of threads and metrics.
 inline constexpr std::array<const char*, kQueueClasses> kQueueClassNames{"data", "admin", "transition", "meta",
@@ -37,6 +42,8 @@ struct ServerOptions {
   int io_threads = 1;              // at least 1
   std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000},
                                                  QueueOptions{2, 1000}, QueueOptions{2, 1000}};
+  // Calls that an I/O thread answers itself before it reads other connections (Service::AtOnce); 0: none.
+  Live<std::int64_t> at_once_per_turn{0};
   std::size_t max_frame_bytes = 256u << 20;  // a larger request: RequestTooBigException, then closed
   // Maximum size of all unanswered requests together; further ones are answered with CallQueueTooBigException. A
   // quarter more for requests that are not of kData, and another quarter for requests that only members send, S78
@@ -59,6 +66,16 @@ struct ServerOptions {
   std::shared_ptr<const MemberIdentity> member{};
   // This process's certificate and modes. Null: plain text only.
   std::shared_ptr<const tls::ProcessTls> tls{};
+  // Judges every call before its handler. Outlives the server. Null: every caller may do everything.
+  const rights::Judge* judge = nullptr;
+  // Who the users of connections are. Null: a client names itself.
+  std::shared_ptr<const CallerRules> callers{};
+  // Which tokens are accepted. Null: none.
+  std::shared_ptr<const TokenRules> tokens{};
+  // Accepts logins with Kerberos. Null: none.
+  std::shared_ptr<const KerberosAcceptor> kerberos{};
+  // Record of what clients did. Null: none.
+  std::shared_ptr<CallAudit> audit{};
   // Called when a connection has ended; its number is the one of CallContext. Called on an I/O thread: must not wait.
   std::function<void(std::uint64_t connection)> connection_ended{};
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.

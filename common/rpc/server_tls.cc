@@ -4,13 +4,13 @@
 #include <chrono>
 #include <utility>
 
-#include "common/base/host_port.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/member_identity.h"
 #include "common/rpc/server_connection.h"
 #include "common/tls/process_tls.h"
+#include "common/tls/tls_context.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -18,7 +18,8 @@ namespace {
 constexpr char kTlsRecord = 0x16;                   // first byte of a TLS client; no preamble begins with it
 constexpr std::size_t kMostSealedAtOnce = 1 << 20;  // plain bytes; the rest waits as it is
 constexpr std::int64_t kBetweenLinesMs = 1'000;
-constexpr Millis kLookAtExpiry{60'000};
+constexpr Millis kLookAtTime{20'000};
+constexpr Millis kLetCallsEnd{1'000};
 
 std::int64_t NowMs() { return std::chrono::duration_cast<Millis>(SystemClock().Now().time_since_epoch()).count(); }
 
@@ -58,10 +59,11 @@ void ServerConnection::RefuseTls(const std::string& why) {
 }
 
 void ServerConnection::BeginTls() {
-  const auto split = SplitHostPort(peer_);
-  std::string address = split.has_value() ? split->host : peer_;
+  std::string address = PeerHost();
   if (!shared_.handshakes.Enter(address)) return RefuseTls("too many TLS handshakes are in progress");
+  const std::uint64_t changes = shared_.options.tls->changes();  // before the context
   tls_ = std::make_unique<ServerTls>(ServerTls{shared_.options.tls->context()->Accept(), std::move(address)});
+  tls_->judged = changes;
   phase_ = Phase::kHandshake;
   if (!beyond_) CloseUnlessSetUpWithin(std::min(TlsHandshakes::kWithin, shared_.options.setup_timeout));
   std::string bytes;
@@ -90,6 +92,8 @@ void ServerConnection::OnHandshake(const Status& fed, std::string plain) {
   SendTlsOutput();
   if (!tls_->session->established()) return WaitReadable();
   EndHandshake();
+  tls_->peer = tls_->session->peer_certificate();
+  if (IsRevoked()) return RefuseTls("its client's certificate was revoked during the handshake");
   RATCHET_LOG(kDebug, "connection from {}: {}", peer_, tls_->session->Describe());
   phase_ = Phase::kPreamble;
   if (!beyond_) CloseUnlessSetUpWithin(shared_.options.setup_timeout);
@@ -105,22 +109,76 @@ void ServerConnection::EndHandshake() {
   if (std::exchange(tls_->in_handshake, false)) shared_.handshakes.Leave(tls_->address);
 }
 
-// The connection ends with the certificate by which its client was accepted.
+// The connection ends with the certificate by which its client was accepted, when that is revoked, and by age. Between
+// these looks an idle one frees its buffers.
 void ServerConnection::LimitToCertificate() {
   const auto expires = tls_->session->peer_expires();
-  if (!expires.has_value()) return;
-  const std::int64_t ends_ms = std::int64_t{*expires} * 1'000;
-  const Millis left(ends_ms - SystemClock().WallMillis());
+  const Millis age = shared_.options.tls->connection_age();
+  if (age > Millis(0)) {
+    // Spread by the connection's number, so that clients do not all connect again at once.
+    const std::int64_t spread = static_cast<std::int64_t>(id_ * 7'919 % 200) - 100;
+    tls_->age_ends_ms = NowMs() + age.count() + age.count() * spread / 1'000;
+  }
   tls_->expiry = std::make_unique<asio::steady_timer>(socket_.get_executor());
+  LookAtTime(expires.has_value() ? std::int64_t{*expires} * 1'000 : INT64_MAX);
+}
+
+void ServerConnection::LookAtTime(std::int64_t expires_ms) {
   // A timer cannot be set to the year 9999, and the wall clock may be corrected meanwhile.
-  tls_->expiry->expires_after(std::clamp(left, Millis(0), kLookAtExpiry));
-  tls_->expiry->async_wait([weak = weak_from_this(), ends_ms](ErrorCode cancelled) {
+  std::int64_t wait = std::min<std::int64_t>(expires_ms - SystemClock().WallMillis(), kLookAtTime.count());
+  if (tls_->age_ends_ms != 0) wait = std::min(wait, std::max(tls_->age_ends_ms - NowMs(), kLetCallsEnd.count()));
+  tls_->expiry->expires_after(Millis(std::max<std::int64_t>(wait, 0)));
+  tls_->expiry->async_wait([weak = weak_from_this(), expires_ms](ErrorCode cancelled) {
     const auto self = weak.lock();
     if (cancelled || self == nullptr || self->phase_ == Phase::kClosed) return;
-    if (SystemClock().WallMillis() < ends_ms) return self->LimitToCertificate();
-    RATCHET_LOG(kInfo, "connection from {} closed: its client's certificate has expired", self->peer_);
-    self->Close();
+    if (SystemClock().WallMillis() >= expires_ms) {
+      RATCHET_LOG(kInfo, "connection from {} closed: its client's certificate has expired", self->peer_);
+      return self->Close();
+    }
+    if (self->IsRevoked()) return self->Close();
+    self->tls_->session->Rest();
+    const std::int64_t age_ends = self->tls_->age_ends_ms;
+    const bool idle = self->calls_.load() == 0 && self->unsent_bytes_.load() == 0;
+    // A client that always has calls in flight is closed a little later.
+    if (age_ends != 0 && NowMs() >= age_ends && (idle || NowMs() >= age_ends + kLookAtTime.count()))
+      return self->Close();
+    self->LookAtTime(expires_ms);
   });
+}
+
+// S162 (require ends plain text): a connection that began before a reload required TLS ends too.
+bool ServerConnection::PlainTextHolds() const {
+  return tls_ != nullptr || shared_.options.tls == nullptr ||
+         shared_.options.tls->accepts() != tls::TlsMode::kRequire || RATCHET_MUTANT("tls.plain_text_remains");
+}
+
+// S154 (no silent exposure): a client that named its own user, and began before a reload required certificates, ends.
+bool ServerConnection::CertificateHolds() const {
+  return tls_ == nullptr || tls_->peer != nullptr || caller_.authentication != Authentication::kSimple ||
+         !shared_.options.tls->only_certificates();
+}
+
+// For a client that sends nothing more. A call that is in progress is answered first.
+void ServerConnection::WatchPlainText() {
+  timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), kLookAtTime);
+  timer_->async_wait([weak = weak_from_this()](ErrorCode cancelled) {
+    const auto self = weak.lock();
+    if (cancelled || self == nullptr || self->phase_ != Phase::kRequests) return;
+    const bool idle = self->calls_.load() == 0 && self->unsent_bytes_.load() == 0;
+    if (idle && !self->PlainTextHolds()) return self->Close();
+    self->WatchPlainText();
+  });
+}
+
+// Compares only if the process's files have changed since the last check.
+bool ServerConnection::IsRevoked() {
+  const std::uint64_t changes = shared_.options.tls->changes();
+  if (tls_->peer == nullptr || tls_->judged == changes) return false;
+  tls_->judged = changes;
+  const auto context = shared_.options.tls->context();
+  if (context == nullptr || !tls_->session->PeerIsRevoked(context->material())) return false;
+  RATCHET_LOG(kWarn, "connection from {} closed: its client's certificate {} was revoked", peer_, tls_->peer->serial);
+  return true;
 }
 
 // Returns false if the caller must not continue to read.
@@ -137,8 +195,15 @@ bool ServerConnection::TakeSealed(std::string_view bytes) {
     WaitReadable();
     return false;
   }
-  capture_.ToServer(plain);
-  input_.Append(plain);
+  return TakePlain(plain);
+}
+
+// Takes bytes of which the encryption of the connection, if there is one, was removed. Returns false if the caller must
+// not continue to read.
+bool ServerConnection::TakePlain(std::string_view bytes) {
+  if (Protects()) return TakeProtected(bytes);
+  capture_.ToServer(bytes);
+  input_.Append(bytes);
   return true;
 }
 
@@ -156,15 +221,15 @@ void ServerConnection::SendTlsOutput() {
 
 // Called by the writing thread when all bytes are written. Takes the outbox; returns false if nothing is left.
 bool ServerConnection::HasWork() {
-  if (tls_ == nullptr) {
+  if (!Seals()) {
     if (outbox_.empty()) return false;
     writing_.swap(outbox_);
     return true;
   }
-  for (std::string& part : outbox_) tls_->sealing.push_back(std::move(part));
+  for (std::string& part : outbox_) sealing_.push_back(std::move(part));
   outbox_.clear();
-  if (!tls_->sealing.empty() || tls_->session->has_output()) return true;
-  return lingers_ && tls_->session->EndWriting();
+  if (!sealing_.empty()) return true;
+  return tls_ != nullptr && (tls_->session->has_output() || (lingers_ && tls_->session->EndWriting()));
 }
 
 // Called by the writing thread. Returns false if the connection can no longer be used.
@@ -172,21 +237,20 @@ bool ServerConnection::SealSome() {
   if (!writing_.empty()) return true;
   std::vector<std::string_view> parts;
   std::size_t plain = 0;
-  auto& sealing = tls_->sealing;
-  for (std::size_t i = 0; i < sealing.size() && plain < kMostSealedAtOnce; ++i) {
-    const std::string_view whole = sealing[i];
-    const std::string_view part = whole.substr(i == 0 ? tls_->sealed_of_first : 0).substr(0, kMostSealedAtOnce - plain);
+  for (std::size_t i = 0; i < sealing_.size() && plain < kMostSealedAtOnce; ++i) {
+    const std::string_view whole = sealing_[i];
+    const std::string_view part = whole.substr(i == 0 ? sealed_of_first_ : 0).substr(0, kMostSealedAtOnce - plain);
     capture_.ToClient(part);
     parts.push_back(part);
     plain += part.size();
   }
   std::string sealed;
-  if (!tls_->session->Seal(parts, sealed).ok()) return false;
+  if (!SealParts(parts, sealed)) return false;
   for (const std::string_view part : parts) {
-    tls_->sealed_of_first += part.size();
-    if (tls_->sealed_of_first < sealing.front().size()) break;
-    sealing.pop_front();
-    tls_->sealed_of_first = 0;
+    sealed_of_first_ += part.size();
+    if (sealed_of_first_ < sealing_.front().size()) break;
+    sealing_.pop_front();
+    sealed_of_first_ = 0;
   }
   {
     const std::size_t more = sealed.size() - std::min(plain, sealed.size());
@@ -195,6 +259,20 @@ bool ServerConnection::SealSome() {
     if (!closed_) counters_->unsent_bytes.fetch_add(more);
   }
   if (!sealed.empty()) writing_.push_back(std::move(sealed));
+  return true;
+}
+
+// First the protection of a Kerberos login, then TLS.
+bool ServerConnection::SealParts(std::vector<std::string_view> parts, std::string& sealed) {
+  std::string units;
+  if (Protects()) {
+    auto made = kerberos_->stream->Seal(parts);
+    if (!made.ok()) return false;
+    units = std::move(*made);
+    parts = {units};
+  }
+  if (tls_ != nullptr) return tls_->session->Seal(parts, sealed).ok();
+  sealed = std::move(units);
   return true;
 }
 

@@ -113,11 +113,12 @@ Status FinishAuthority(X509* certificate, X509* issuer, EVP_PKEY* signer) {
 
 }  // namespace
 
-Result<std::unique_ptr<CertificateAuthority>> CertificateAuthority::Make(const std::string& common_name, int days) {
+Result<std::unique_ptr<CertificateAuthority>> CertificateAuthority::Make(const std::string& common_name, int days,
+                                                                         std::chrono::seconds age) {
   auto impl = std::make_unique<Impl>();
   impl->key.reset(EVP_EC_gen("P-256"));
   if (impl->key == nullptr) return Failed("a key");
-  RATCHET_ASSIGN(impl->certificate, Begin(common_name, impl->key.get(), nullptr, {}, kDay * days));
+  RATCHET_ASSIGN(impl->certificate, Begin(common_name, impl->key.get(), nullptr, age, kDay * days));
   RATCHET_TRY(FinishAuthority(impl->certificate.get(), impl->certificate.get(), impl->key.get()));
   return std::unique_ptr<CertificateAuthority>(new CertificateAuthority(std::move(impl)));
 }
@@ -139,8 +140,14 @@ Result<std::pair<KeyPtr, CertificatePtr>> CertificateAuthority::Impl::Sign(const
   KeyPtr own(EVP_EC_gen("P-256"));
   if (own == nullptr) return Failed("a key");
   X509* const issuer = certificate.get();
-  RATCHET_ASSIGN(const std::string names, AlternativeNames(request.hosts));
+  RATCHET_ASSIGN(std::string names, AlternativeNames(request.hosts));
+  for (const std::string& uri : request.uris) names += fmt::format("{}URI:{}", names.empty() ? "" : ",", uri);
   RATCHET_ASSIGN(CertificatePtr made, Begin(request.common_name, own.get(), issuer, request.age, request.lifetime));
+  for (const std::string& name : request.more_common_names) {
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(name.data()), static_cast<int>(name.size()), -1,
+                               0);
+  }
   std::string usages = request.for_server ? "serverAuth" : "";
   if (request.for_client) usages += usages.empty() ? "clientAuth" : ",clientAuth";
   RATCHET_TRY(AddExtension(made.get(), issuer, NID_basic_constraints, "critical,CA:FALSE"));
@@ -170,6 +177,32 @@ Result<std::string> CertificateAuthority::IssuePkcs12(const CertificateRequest& 
   sk_X509_free(others);
   const BioPtr bio(BIO_new(BIO_s_mem()));
   if (file == nullptr || i2d_PKCS12_bio(bio.get(), file.get()) != 1) return Failed("PKCS#12");
+  return TextOf(bio);
+}
+
+Result<std::string> CertificateAuthority::RevocationList(const std::vector<std::string>& certificates, int days) const {
+  const RevocationListPtr list(X509_CRL_new());
+  if (list == nullptr) return Failed("a list");
+  X509_CRL* const raw = list.get();
+  X509_CRL_set_version(raw, X509_CRL_VERSION_2);
+  X509_CRL_set_issuer_name(raw, X509_get_subject_name(impl_->certificate.get()));
+  const std::unique_ptr<ASN1_TIME, Freer<ASN1_TIME_free>> now(X509_gmtime_adj(nullptr, -60));
+  const std::unique_ptr<ASN1_TIME, Freer<ASN1_TIME_free>> next(X509_gmtime_adj(nullptr, days * 86'400L - 30));
+  X509_CRL_set1_lastUpdate(raw, now.get());
+  X509_CRL_set1_nextUpdate(raw, next.get());
+  for (const std::string& text : certificates) {
+    const BioPtr bio = BioOf(text);
+    const CertificatePtr one(PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr));
+    if (one == nullptr) return Failed("not a certificate");
+    X509_REVOKED* const entry = X509_REVOKED_new();
+    X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(one.get()));
+    X509_REVOKED_set_revocationDate(entry, now.get());
+    X509_CRL_add0_revoked(raw, entry);
+  }
+  X509_CRL_sort(raw);
+  if (X509_CRL_sign(raw, impl_->key.get(), EVP_sha256()) <= 0) return Failed("signature");
+  const BioPtr bio(BIO_new(BIO_s_mem()));
+  PEM_write_bio_X509_CRL(bio.get(), raw);
   return TextOf(bio);
 }
 

@@ -18,12 +18,15 @@ struct CertificateRequest {
   std::chrono::seconds age{0};  // valid since then; negative: not valid yet
   bool for_server = true;
   bool for_client = true;
+  std::vector<std::string> uris{};               // further alternative names
+  std::vector<std::string> more_common_names{};  // after `common_name`
 };
 
 class CertificateAuthority {
  public:
-  // A new key (P-256) and its self-signed certificate.
-  [[nodiscard]] static Result<std::unique_ptr<CertificateAuthority>> Make(const std::string& common_name, int days);
+  // A new key (P-256) and its self-signed certificate, which is valid since `age` ago.
+  [[nodiscard]] static Result<std::unique_ptr<CertificateAuthority>> Make(
+      const std::string& common_name, int days, std::chrono::seconds age = std::chrono::seconds(0));
   // An authority that this one has signed.
   [[nodiscard]] Result<std::unique_ptr<CertificateAuthority>> MakeBelow(const std::string& common_name, int days) const;
   ~CertificateAuthority();
@@ -34,6 +37,9 @@ class CertificateAuthority {
   [[nodiscard]] Result<std::string> Issue(const CertificateRequest& request) const;
   // As Issue, in PKCS#12.
   [[nodiscard]] Result<std::string> IssuePkcs12(const CertificateRequest& request, const std::string& password) const;
+  // A signed list that revokes these certificates of this authority; `certificates`: texts of Issue. `days`: until the
+  // next list is due; negative: it is overdue.
+  [[nodiscard]] Result<std::string> RevocationList(const std::vector<std::string>& certificates, int days) const;
   [[nodiscard]] std::string CertificatePem() const;
   [[nodiscard]] std::string KeyPem() const;
 

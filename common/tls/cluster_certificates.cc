@@ -1,16 +1,17 @@
 #include "common/tls/cluster_certificates.h"
 
-#include <fcntl.h>
+#include <openssl/rand.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <set>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include "common/base/small_file.h"
 #include "common/tls/certificate_authority.h"
 
 namespace ratchet::tls {
@@ -34,10 +35,19 @@ std::vector<std::string> NamesOf(const std::string& host) {
   return names;
 }
 
+// Each authority has a name of its own: Java's client keeps trusted authorities by their names, and would forget the
+// old one while a cluster changes to a new one.
+Result<std::string> AuthorityName() {
+  std::array<unsigned char, 8> random{};
+  if (RAND_bytes(random.data(), random.size()) != 1) return Error(Code::kIo, "OpenSSL has no random bytes");
+  return fmt::format("Ratchet cluster authority {:02x}", fmt::join(random, ""));
+}
+
 Result<std::vector<NamedText>> Make(const std::vector<std::string>& hosts) {
   if (hosts.empty() || hosts.size() > kMostHosts)
     return Error(Code::kInvalidArgument, fmt::format("name 1 to {} hosts", kMostHosts));
-  RATCHET_ASSIGN(const auto authority, CertificateAuthority::Make("Ratchet cluster authority", kDays));
+  RATCHET_ASSIGN(const std::string name, AuthorityName());
+  RATCHET_ASSIGN(const auto authority, CertificateAuthority::Make(name, kDays));
   std::vector<NamedText> files{{kAuthorityFile, authority->CertificatePem()}, {kAuthorityKeyFile, authority->KeyPem()}};
   CertificateRequest admin{"admin", {}};
   admin.for_server = false;
@@ -56,24 +66,6 @@ Result<std::vector<NamedText>> Make(const std::vector<std::string>& hosts) {
   return files;
 }
 
-Status WriteNew(const std::string& path, const std::string& text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (descriptor < 0) {
-    const Code code = errno == EEXIST ? Code::kAlreadyExists : Code::kIo;
-    return Error(code, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  }
-  std::size_t written = 0;
-  bool good = ::fchmod(descriptor, 0600) == 0;
-  while (good && written < text.size()) {
-    const ssize_t count = ::write(descriptor, text.data() + written, text.size() - written);
-    good = count > 0 || (count < 0 && errno == EINTR);
-    if (count > 0) written += static_cast<std::size_t>(count);
-  }
-  good = good && ::fsync(descriptor) == 0;
-  ::close(descriptor);
-  return good ? Ok() : Status(Error(Code::kIo, fmt::format("cannot write {}: {}", path, std::strerror(errno))));
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> WriteClusterCertificates(const std::string& directory,
@@ -89,7 +81,7 @@ Result<std::vector<std::string>> WriteClusterCertificates(const std::string& dir
   }
   std::vector<std::string> names;
   for (const NamedText& file : files) {
-    RATCHET_TRY(WriteNew(directory + "/" + file.name, file.text));
+    RATCHET_TRY(WriteNewSecret(directory + "/" + file.name, file.text));
     names.push_back(file.name);
   }
   return names;

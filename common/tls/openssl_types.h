@@ -24,6 +24,7 @@ struct Freer {
 using BioPtr = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 using KeyPtr = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
 using CertificatePtr = std::unique_ptr<X509, Freer<X509_free>>;
+using RevocationListPtr = std::unique_ptr<X509_CRL, Freer<X509_CRL_free>>;
 using StorePtr = std::unique_ptr<X509_STORE, Freer<X509_STORE_free>>;
 using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Freer<X509_STORE_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, Freer<SSL_free>>;

@@ -1,38 +1,27 @@
 #include "common/tls/process_tls.h"
 
-#include <sys/stat.h>
-
 #include <array>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "common/base/log.h"
-#include "common/base/mutant.h"
-#include "common/base/thread_name.h"
+#include "common/base/process_object.h"
 
 namespace ratchet::tls {
 namespace {
 
-constexpr std::array<const char*, 7> kSettingNames{"tls",
+constexpr std::array<const char*, 8> kSettingNames{"tls",
                                                    "tls-connect",
                                                    "tls-certificate",
                                                    "tls-password-file",
                                                    "tls-trust",
                                                    "tls-trust-password-file",
+                                                   "tls-revoked",
                                                    "tls-client-certificates"};
 
-// Changes whenever a file is replaced or written.
 std::string StateOf(const TlsFiles& files) {
-  std::string state;
-  for (const std::string& path : {files.certificate, files.password, files.trust, files.trust_password}) {
-    struct stat facts {};
-    if (path.empty() || ::stat(path.c_str(), &facts) != 0)
-      state += "none;";
-    else
-      state += fmt::format("{}:{}:{}.{};", facts.st_ino, facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
-  }
-  return state;
+  return StateOfFiles({files.certificate, files.password, files.trust, files.trust_password, files.revoked});
 }
 
 TlsMode ModeOf(std::string_view text) {
@@ -68,6 +57,14 @@ void TlsOptions::Bind(Settings& settings, TlsOptions& options) {
                    &options.files.trust);
   settings.AddText({"tls-trust-password-file", "File with the password of --tls-trust; empty: no password.", {}},
                    &options.files.trust_password);
+  settings.AddText({"tls-revoked",
+                    "File with the authorities' lists of revoked certificates (CRL), in PEM; empty: none are revoked.",
+                    {}},
+                   &options.files.revoked);
+  settings.AddMillis({"tls-connection-age-ms",
+                      "Age at which this process closes a TLS connection of a client, give or take a tenth; 0: never.",
+                      {}},
+                     &options.connection_age, Millis(0), Millis(30LL * 86'400'000));
   settings.AddText({"tls-client-certificates",
                     "Certificates of clients: none (not asked for), want (verified if shown), need (required).",
                     {}},
@@ -78,10 +75,15 @@ Result<ProcessTls::Made> ProcessTls::Make(const TlsOptions& options, TlsMaterial
   Made made;
   made.accepts = ModeOf(options.accept);
   made.connects = options.connect;
+  made.only_certificates =
+      made.accepts == TlsMode::kRequire && ClientsOf(options.client_certificates) == ClientCertificates::kNeed;
   const bool named = !options.files.certificate.empty() || !options.files.trust.empty();
   if (made.accepts == TlsMode::kOff && !made.connects && !named) return made;
   RATCHET_ASSIGN(auto material, TlsMaterial::Read(options.files, use));
-  RATCHET_ASSIGN(made.context, TlsContext::Make(std::move(material), ClientsOf(options.client_certificates)));
+  RATCHET_ASSIGN(made.context, TlsContext::Make(material, ClientsOf(options.client_certificates)));
+  if (use == TlsMaterial::Use::kMember) {
+    RATCHET_ASSIGN(made.page_context, TlsContext::Make(std::move(material), ClientCertificates::kWant));
+  }
   return made;
 }
 
@@ -89,31 +91,14 @@ Result<std::shared_ptr<ProcessTls>> ProcessTls::Open(const TlsOptions& options, 
                                                      Millis look_every) {
   const std::string seen = StateOf(options.files);
   RATCHET_ASSIGN(Made made, Make(options, use));
-  const std::shared_ptr<ProcessTls> tls(new ProcessTls(use, look_every));
-  {
-    const MutexLock lock(tls->mutex_);
-    tls->wanted_ = options;
-  }
+  const std::shared_ptr<ProcessTls> tls(new ProcessTls(options, use, look_every));
   tls->seen_ = seen;
-  tls->Apply(std::move(made));
-  if (use == TlsMaterial::Use::kMember) tls->thread_ = std::thread([raw = tls.get()] { raw->Run(); });
+  tls->connection_age_ = options.connection_age;
+  RATCHET_TRY(tls->Apply(std::move(made)));
+  if (tls->context() != nullptr || use == TlsMaterial::Use::kMember)
+    tls->watch_.Start("tls-files", [raw = tls.get()](const auto& each, bool asked) { raw->Look(each, asked); });
   return tls;
 }
-
-namespace {
-
-struct Holder {
-  Mutex mutex;
-  std::shared_ptr<ProcessTls> tls GUARDED_BY(mutex);
-};
-
-// Never destroyed, because threads may use it until the process ends.
-Holder& TheHolder() {
-  static Holder& holder = *new Holder;
-  return holder;
-}
-
-}  // namespace
 
 Status ProcessTls::OpenForProcess(Settings& settings, const TlsOptions& options, TlsMaterial::Use use) {
   RATCHET_ASSIGN(const std::shared_ptr<ProcessTls> tls, Open(options, use));
@@ -125,38 +110,12 @@ Status ProcessTls::OpenForProcess(Settings& settings, const TlsOptions& options,
   return Ok();
 }
 
-std::shared_ptr<const ProcessTls> ProcessTls::OfProcess() {
-  Holder& holder = TheHolder();
-  const MutexLock lock(holder.mutex);
-  return holder.tls;
-}
+std::shared_ptr<const ProcessTls> ProcessTls::OfProcess() { return ProcessObject<ProcessTls>::Get(); }
 
-void ProcessTls::SetOfProcess(std::shared_ptr<ProcessTls> tls) {
-  Holder& holder = TheHolder();
-  const MutexLock lock(holder.mutex);
-  holder.tls = std::move(tls);
-}
+void ProcessTls::SetOfProcess(std::shared_ptr<ProcessTls> tls) { ProcessObject<ProcessTls>::Set(std::move(tls)); }
 
 void ProcessTls::LookAtFilesOfProcess() {
-  std::shared_ptr<ProcessTls> tls;
-  {
-    Holder& holder = TheHolder();
-    const MutexLock lock(holder.mutex);
-    tls = holder.tls;
-  }
-  if (tls == nullptr) return;
-  const MutexLock lock(tls->mutex_);
-  tls->asked_ = true;
-  tls->changed_.NotifyAll();
-}
-
-ProcessTls::~ProcessTls() {
-  {
-    const MutexLock lock(mutex_);
-    ends_ = true;
-    changed_.NotifyAll();
-  }
-  if (thread_.joinable()) thread_.join();
+  if (const auto tls = ProcessObject<ProcessTls>::Get(); tls != nullptr) tls->watch_.LookSoon();
 }
 
 std::shared_ptr<const TlsContext> ProcessTls::context() const {
@@ -164,61 +123,57 @@ std::shared_ptr<const TlsContext> ProcessTls::context() const {
   return context_;
 }
 
-std::vector<std::string> ProcessTls::Problems() const {
+std::shared_ptr<const TlsContext> ProcessTls::page_context() const {
   const MutexLock lock(mutex_);
-  return problem_.empty() ? std::vector<std::string>() : std::vector<std::string>{problem_};
+  return page_context_;
 }
 
-void ProcessTls::Want(const TlsOptions& options) {
+std::vector<std::string> ProcessTls::Problems() const {
   const MutexLock lock(mutex_);
-  wanted_ = options;
-  asked_ = true;
-  changed_.NotifyAll();
+  std::vector<std::string> problems;
+  if (!problem_.empty()) problems.push_back(problem_);
+  std::string overdue = context_ == nullptr ? std::string() : context_->material().OverdueList();
+  if (!overdue.empty()) problems.push_back(std::move(overdue));
+  return problems;
 }
 
 // A mode that needs a context is set after it, and a context is removed after the mode.
-void ProcessTls::Apply(Made made) {
-  {
-    const MutexLock lock(mutex_);
-    problem_.clear();
-    if (made.context != nullptr) context_ = made.context;
-  }
-  accepts_.store(made.accepts, std::memory_order_release);
-  connects_.store(made.connects, std::memory_order_release);
+Status ProcessTls::Apply(Made made) {
+  return exposure_->ChangePort({made.accepts == TlsMode::kRequire, made.only_certificates}, [&] {
+    {
+      const MutexLock lock(mutex_);
+      problem_.clear();
+      if (made.context != nullptr) context_ = made.context;
+      if (made.page_context != nullptr) page_context_ = made.page_context;
+    }
+    changes_.fetch_add(1, std::memory_order_release);
+    accepts_.store(made.accepts, std::memory_order_release);
+    connects_.store(made.connects, std::memory_order_release);
+    only_certificates_.store(made.only_certificates, std::memory_order_release);
+  });
 }
 
-bool ProcessTls::Await(TlsOptions& options, bool& asked) {
-  const SystemClock clock;
-  const TimePoint until = clock.Now() + look_every_;
-  const MutexLock lock(mutex_);
-  for (TimePoint now = clock.Now(); !ends_ && !asked_ && now < until; now = clock.Now())
-    changed_.WaitFor(mutex_, until - now);
-  options = wanted_;
-  asked = std::exchange(asked_, false);
-  return !ends_;
-}
-
-void ProcessTls::Run() {
-  SetThreadName("tls-files");
-  TlsOptions options;
-  bool asked = false;
-  while (Await(options, asked)) Look(options, asked);
-}
-
+// Modes that the rules of users do not permit yet are tried again, because the same reload may change those rules too.
 void ProcessTls::Look(const TlsOptions& options, bool asked) {
   std::string now = StateOf(options.files);
-  if (!asked && now == seen_) return;
+  if (!asked && !asks_again_ && now == seen_) return;
   seen_ = std::move(now);
   auto made = Make(options, use_);
-  if (made.ok()) {
-    if (made->context != nullptr)
-      RATCHET_LOG(kInfo, "TLS: new connections use the certificate {}", made->context->material().description());
-    return Apply(std::move(*made));
+  Status applied = Ok();
+  if (!made.ok()) {
+    asks_again_ = false;
+    applied = made.error();
+  } else {
+    const auto context = made->context;
+    applied = Apply(std::move(*made));
+    asks_again_ = !applied.ok();
+    if (applied.ok() && context != nullptr) RATCHET_LOG(kInfo, "{} {}", kTaken, context->material().description());
   }
-  RATCHET_LOG(kError, "TLS: the previous certificate and modes remain in use: {}", made.error().message());
+  if (applied.ok()) return;
+  std::string problem = fmt::format("{}: {}", kKept, applied.error().message());
   const MutexLock lock(mutex_);
-  problem_ = fmt::format("TLS: a reload was refused, the previous certificate and modes remain in use: {}",
-                         made.error().message());
+  if (asked || problem != problem_) RATCHET_LOG(kError, "{}", problem);
+  problem_ = std::move(problem);
 }
 
 }  // namespace ratchet::tls

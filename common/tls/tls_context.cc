@@ -17,10 +17,20 @@ namespace {
 constexpr long kMostCertificateList = 32L << 10;
 constexpr int kSecurityLevel = 2;  // RSA of 2,048 bits, no SHA-1
 constexpr char kCiphers12[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
+constexpr char kAnyCiphers12[] = "ALL";  // of a mutant
 constexpr char kCiphers13[] = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
 Error Failed(const char* what) {
   return {Code::kInvalidArgument, fmt::format("TLS: {}: {}", what, TakeOpenSslError())};
+}
+
+// An authority without a list has revoked no certificate, and a list that is out of date stays in force.
+int TakeOldLists(int ok, X509_STORE_CTX* context) {
+  if (ok == 1) return 1;
+  const int code = X509_STORE_CTX_get_error(context);
+  if (code != X509_V_ERR_UNABLE_TO_GET_CRL && code != X509_V_ERR_CRL_HAS_EXPIRED) return 0;
+  X509_STORE_CTX_set_error(context, X509_V_OK);
+  return 1;
 }
 
 // Settings of both sides.
@@ -28,10 +38,12 @@ Result<SslContextPtr> MakeSide(const TlsMaterial::Parts& parts, const SSL_METHOD
   SslContextPtr context(SSL_CTX_new(method));
   if (context == nullptr) return Failed("no context");
   SSL_CTX* const raw = context.get();
-  SSL_CTX_set_security_level(raw, kSecurityLevel);
+  const bool weak = RATCHET_MUTANT("tls.any_strength");
+  SSL_CTX_set_security_level(raw, weak ? 0 : kSecurityLevel);
   SSL_CTX_set_min_proto_version(raw, TLS1_2_VERSION);
   SSL_CTX_set_max_proto_version(raw, TLS1_3_VERSION);
-  if (SSL_CTX_set_cipher_list(raw, kCiphers12) != 1 || SSL_CTX_set_ciphersuites(raw, kCiphers13) != 1)
+  if (SSL_CTX_set_cipher_list(raw, weak ? kAnyCiphers12 : kCiphers12) != 1 ||
+      SSL_CTX_set_ciphersuites(raw, kCiphers13) != 1)
     return Failed("no cipher suites");
   SSL_CTX_clear_options(raw, SSL_OP_LEGACY_SERVER_CONNECT | SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION);
   SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
@@ -39,11 +51,15 @@ Result<SslContextPtr> MakeSide(const TlsMaterial::Parts& parts, const SSL_METHOD
   SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(raw, 0);
   SSL_CTX_set_max_early_data(raw, 0);
-  SSL_CTX_set_max_cert_list(raw, kMostCertificateList);
-  SSL_CTX_set_verify_depth(raw, kMostDepth);
-  SSL_CTX_set_mode(raw, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_max_cert_list(raw, kMostCertificateList * (RATCHET_MUTANT("tls.any_certificate_list") ? 32 : 1));
+  SSL_CTX_set_verify_depth(raw, kMostDepth * (RATCHET_MUTANT("tls.any_depth") ? 10 : 1));
   X509_STORE* const store = SSL_CTX_get_cert_store(raw);
   for (const CertificatePtr& root : parts.trusted) X509_STORE_add_cert(store, root.get());
+  for (const RevocationListPtr& list : parts.revoked) X509_STORE_add_crl(store, list.get());
+  if (!parts.revoked.empty() && !RATCHET_MUTANT("tls.take_the_revoked")) {
+    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
+    X509_STORE_set_verify_cb(store, TakeOldLists);
+  }
   if (parts.key != nullptr) {
     if (SSL_CTX_use_certificate(raw, parts.chain.front().get()) != 1 ||
         SSL_CTX_use_PrivateKey(raw, parts.key.get()) != 1)
@@ -72,7 +88,7 @@ Result<std::shared_ptr<const TlsContext>> TlsContext::Make(std::shared_ptr<const
   const TlsMaterial::Parts& parts = material->parts();
   auto impl = std::make_unique<Impl>();
   RATCHET_ASSIGN(impl->client, MakeSide(parts, TLS_client_method()));
-  SSL_CTX_set_verify(impl->client.get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_verify(impl->client.get(), RATCHET_MUTANT("tls.any_server") ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
   if (parts.key != nullptr) {
     RATCHET_ASSIGN(impl->server, MakeSide(parts, TLS_server_method()));
     const bool lax = RATCHET_MUTANT("tls.no_client_certificate_needed");

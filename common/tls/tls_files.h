@@ -16,11 +16,13 @@ struct TlsFiles {
   std::string password;        // file with the password of `certificate`; empty: no password
   std::string trust;           // certificates of authorities
   std::string trust_password;  // file with the password of `trust`; empty: no password
+  std::string revoked;         // lists of revoked certificates, in PEM; empty: none
   bool operator==(const TlsFiles&) const = default;
 };
 
 inline constexpr std::size_t kMostFileBytes = 1u << 20;
 inline constexpr std::size_t kMostChain = 10;
+inline constexpr std::size_t kMostRevocationLists = 100;
 inline constexpr int kMostDepth = 6;  // authorities between a certificate and the trusted one
 
 // The verified content of the files.
@@ -40,6 +42,9 @@ class TlsMaterial {
   TlsMaterial& operator=(const TlsMaterial&) = delete;
   [[nodiscard]] const Parts& parts() const { return *parts_; }
   [[nodiscard]] bool has_certificate() const;
+  // A sentence about a list of revoked certificates that should have been replaced by now; empty: none. An old list
+  // stays in force.
+  [[nodiscard]] std::string OverdueList() const;
   // "CN=a, serial 1f3a, until 2029-01-31": for the log.
   [[nodiscard]] const std::string& description() const { return description_; }
 

@@ -1,20 +1,18 @@
 #include "common/tls/tls_material.h"
 
-#include <fcntl.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/x509v3.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
+
+#include "common/base/small_file.h"
 
 namespace ratchet::tls {
 namespace {
@@ -22,42 +20,19 @@ namespace {
 using Pkcs12Ptr = std::unique_ptr<PKCS12, Freer<PKCS12_free>>;
 using Certificates = std::vector<CertificatePtr>;
 
-enum class Secrecy { kSecret, kPublic };
-
 Error FileError(const std::string& path, std::string_view why) {
   return {Code::kInvalidArgument, fmt::format("{}: {}", path, why)};
 }
 
-// A file that other users may read or change is not a secret.
-Result<std::string> ReadSmallFile(const std::string& path, Secrecy secrecy) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) return FileError(path, fmt::format("cannot open: {}", std::strerror(errno)));
-  const struct Closer {
-    int descriptor;
-    ~Closer() { ::close(descriptor); }
-  } closer{descriptor};
-  struct stat facts {};
-  if (::fstat(descriptor, &facts) != 0 || !S_ISREG(facts.st_mode)) return FileError(path, "not a regular file");
-  if (secrecy == Secrecy::kSecret && (facts.st_mode & (S_IROTH | S_IWOTH | S_IWGRP)) != 0)
-    return FileError(path, "it holds a secret, and other users may read or change it; chmod 600");
-  std::string bytes(kMostFileBytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < bytes.size()) {
-    const ssize_t count = ::read(descriptor, bytes.data() + size, bytes.size() - size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return FileError(path, fmt::format("cannot read: {}", std::strerror(errno)));
-    if (count == 0) break;
-    size += static_cast<std::size_t>(count);
-  }
-  if (size > kMostFileBytes) return FileError(path, fmt::format("larger than {} bytes", kMostFileBytes));
-  if (size == 0) return FileError(path, "empty");
-  bytes.resize(size);
+Result<std::string> ReadFilled(const std::string& path, FileGuard guard) {
+  RATCHET_ASSIGN(std::string bytes, ReadSmallFile(path, kMostFileBytes, guard));
+  if (bytes.empty()) return FileError(path, "empty");
   return bytes;
 }
 
 Result<std::string> ReadPassword(const std::string& path) {
   if (path.empty()) return std::string();
-  RATCHET_ASSIGN(std::string text, ReadSmallFile(path, Secrecy::kSecret));
+  RATCHET_ASSIGN(std::string text, ReadFilled(path, SecretFile()));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text;
 }
@@ -127,7 +102,7 @@ Result<Pkcs12Content> ReadPkcs12(const std::string& path, std::string_view bytes
 
 Status ReadOwn(const TlsFiles& files, TlsMaterial::Parts& parts) {
   const std::string& path = files.certificate;
-  RATCHET_ASSIGN(std::string bytes, ReadSmallFile(path, Secrecy::kSecret));
+  RATCHET_ASSIGN(std::string bytes, ReadFilled(path, SecretFile()));
   RATCHET_TRY(RefuseJavaFormats(path, bytes));
   RATCHET_ASSIGN(std::string password, ReadPassword(files.password));
   if (IsPem(bytes)) {
@@ -152,7 +127,7 @@ Status ReadOwn(const TlsFiles& files, TlsMaterial::Parts& parts) {
 
 Status ReadTrust(const TlsFiles& files, TlsMaterial::Parts& parts) {
   const std::string& path = files.trust;
-  RATCHET_ASSIGN(std::string bytes, ReadSmallFile(path, Secrecy::kPublic));
+  RATCHET_ASSIGN(std::string bytes, ReadFilled(path, {}));
   RATCHET_TRY(RefuseJavaFormats(path, bytes));
   if (IsPem(bytes)) {
     RATCHET_ASSIGN(parts.trusted, PemCertificates(path, bytes));
@@ -162,6 +137,41 @@ Status ReadTrust(const TlsFiles& files, TlsMaterial::Parts& parts) {
   RATCHET_ASSIGN(Pkcs12Content content, ReadPkcs12(path, bytes, password));
   parts.trusted = std::move(content.chain);
   return parts.trusted.empty() ? Status(FileError(path, "no certificate in it")) : Ok();
+}
+
+// A list that one of the trusted authorities would have to have signed is checked; a list of another issuer, such as an
+// authority below a trusted one, is checked when a certificate of that issuer is shown.
+Status CheckRevocationList(const TlsFiles& files, const TlsMaterial::Parts& parts, X509_CRL* list) {
+  bool named = false;
+  for (const CertificatePtr& root : parts.trusted) {
+    if (X509_NAME_cmp(X509_CRL_get_issuer(list), X509_get_subject_name(root.get())) != 0) continue;
+    named = true;
+    if (X509_CRL_verify(list, X509_get0_pubkey(root.get())) == 1) return Ok();
+  }
+  ERR_clear_error();
+  if (!named) return Ok();
+  return FileError(files.revoked,
+                   fmt::format("a list in it is not signed by the authority in {} that it names", files.trust));
+}
+
+Status ReadRevoked(const TlsFiles& files, TlsMaterial::Parts& parts) {
+  const std::string& path = files.revoked;
+  RATCHET_ASSIGN(std::string bytes, ReadFilled(path, {}));
+  const BioPtr bio = BioOf(bytes);
+  for (;;) {
+    RevocationListPtr one(PEM_read_bio_X509_CRL(bio.get(), nullptr, nullptr, nullptr));
+    if (one == nullptr) break;
+    parts.revoked.push_back(std::move(one));
+  }
+  const unsigned long code = ERR_peek_last_error();
+  ERR_clear_error();
+  if (ERR_GET_LIB(code) != ERR_LIB_PEM || ERR_GET_REASON(code) != PEM_R_NO_START_LINE)
+    return FileError(path, "a list of revoked certificates in it cannot be read; the file is damaged or not complete");
+  if (parts.revoked.empty()) return FileError(path, "no list of revoked certificates in it (-----BEGIN X509 CRL-----)");
+  if (parts.revoked.size() > kMostRevocationLists)
+    return FileError(path, fmt::format("{} lists; at most {}", parts.revoked.size(), kMostRevocationLists));
+  for (const RevocationListPtr& list : parts.revoked) RATCHET_TRY(CheckRevocationList(files, parts, list.get()));
+  return Ok();
 }
 
 Status VerifyFor(const TlsFiles& files, const TlsMaterial::Parts& parts, int purpose, std::string_view side) {
@@ -205,6 +215,20 @@ std::string Describe(const TlsMaterial::Parts& parts) {
 TlsMaterial::TlsMaterial(std::unique_ptr<Parts> parts) : parts_(std::move(parts)), description_(Describe(*parts_)) {}
 TlsMaterial::~TlsMaterial() = default;
 
+std::string TlsMaterial::OverdueList() const {
+  for (const RevocationListPtr& list : parts_->revoked) {
+    const ASN1_TIME* const next = X509_CRL_get0_nextUpdate(list.get());
+    if (next == nullptr || X509_cmp_current_time(next) > 0) continue;
+    std::array<char, 256> issuer{};
+    X509_NAME_oneline(X509_CRL_get_issuer(list.get()), issuer.data(), issuer.size());
+    return fmt::format(
+        "TLS: the list of revoked certificates of {} is out of date; it stays in force until "
+        "--tls-revoked has a newer one",
+        issuer.data());
+  }
+  return {};
+}
+
 bool TlsMaterial::has_certificate() const { return parts_->key != nullptr; }
 
 Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::Read(const TlsFiles& files, Use use) {
@@ -215,6 +239,7 @@ Result<std::shared_ptr<const TlsMaterial>> TlsMaterial::Read(const TlsFiles& fil
   RATCHET_TRY(ReadTrust(files, *parts));
   if (use == Use::kMember && files.certificate.empty())
     return Error(Code::kInvalidArgument, "no file with a certificate and its key is named (--tls-certificate)");
+  if (!files.revoked.empty()) RATCHET_TRY(ReadRevoked(files, *parts));
   if (!files.certificate.empty()) {
     RATCHET_TRY(ReadOwn(files, *parts));
     RATCHET_TRY(VerifyFor(files, *parts, X509_PURPOSE_SSL_CLIENT, "client"));

@@ -12,6 +12,7 @@ struct TlsMaterial::Parts {
   KeyPtr key;                           // null: no certificate
   std::vector<CertificatePtr> chain;    // the key's certificate first
   std::vector<CertificatePtr> trusted;  // at least one
+  std::vector<RevocationListPtr> revoked;
 };
 
 }  // namespace ratchet::tls

@@ -17,13 +17,19 @@
 
 #include "common/base/mutex.h"
 #include "common/base/result.h"
+#include "common/tls/peer_certificate.h"
 
 namespace ratchet::tls {
+
+class TlsMaterial;  // tls_files.h
 
 inline constexpr std::size_t kRecordBytes = 16u << 10;         // largest plain text of one record
 inline constexpr std::size_t kMostHandshakeBytes = 64u << 10;  // from the peer, before the connection is established
 inline constexpr std::size_t kMostKeyUpdates = 32;             // and one more for each kKeyUpdateEvery bytes
 inline constexpr std::size_t kKeyUpdateEvery = 1u << 20;
+// Sessions of this process that keep OpenSSL's buffers (33 KiB a session) between their records, because to allocate
+// them for each record takes a tenth of the record's time.
+inline constexpr std::size_t kMostSessionsWithBuffers = 512;
 // Label of the exporter that binds a proof of membership to its connection.
 inline constexpr std::string_view kMemberExporter = "EXPORTER-ratchet-member";
 inline constexpr std::size_t kExporterBytes = 32;
@@ -51,12 +57,20 @@ class TlsSession {
   [[nodiscard]] bool has_output() const { return output_bytes_.load(std::memory_order_acquire) > 0; }
   // Announces the end of this side's bytes; false if it was announced before, or cannot be.
   bool EndWriting();
+  // To be called now and then: a session that was not used since the last call frees its buffers.
+  void Rest();
+  // How many sessions of this process keep their buffers; for tests.
+  [[nodiscard]] static std::size_t WithBuffers();
 
   // A secret that both ends of this connection have, and no relay between them. Empty before the connection is
   // established.
   [[nodiscard]] std::string MemberBinding() const;
   // When the peer's certificate expires; nullopt: it has shown none.
   [[nodiscard]] std::optional<std::time_t> peer_expires() const;
+  // The names in the peer's certificate; null: it has shown none. Only a certificate that was verified has names.
+  [[nodiscard]] std::shared_ptr<const PeerCertificate> peer_certificate() const;
+  // True if a certificate of the peer's chain is on a list of revoked ones.
+  [[nodiscard]] bool PeerIsRevoked(const TlsMaterial& material) const;
   // "TLSv1.3, TLS_AES_128_GCM_SHA256": for the log.
   [[nodiscard]] std::string Describe() const;
 

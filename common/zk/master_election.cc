@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -115,23 +116,33 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
     return Ok();
   }
 
-  void RemoveDead(const ServerName& dead) {
+  void ReplaceDead(const ServerName& dead) {
     if (lost || is_elected) return;
-    const auto removed = TryRemoveDead(dead);
-    if (!removed.ok()) {
+    const auto replaced = TryReplaceDead(dead);
+    if (replaced.ok()) {
+      registered = false;
+      BeginToLead();
+    } else {
       RATCHET_LOG(kInfo, "the node of the dead master {} stays until its session ends: {}", dead.ToString(),
-                  removed.error().ToString());
+                  replaced.error().ToString());
     }
-    EvaluateOpen();
+    EvaluateOpen();  // finds the node also if the answer was lost
   }
 
-  Status TryRemoveDead(const ServerName& dead) {
-    RATCHET_ASSIGN(const NodeData elections, session.Get(paths.Elections()));
-    RATCHET_ASSIGN(const NodeData node, session.Get(paths.Master()));
-    RATCHET_ASSIGN(const MasterNode named, DecodeMasterNode(node.data));
+  // One transaction, so that one sync of ZooKeeper is enough: the node of the dead master, its own as a standby, and
+  // the election.
+  Status TryReplaceDead(const ServerName& dead) {
+    RATCHET_ASSIGN(const ElectedNode elected, ReadElected(session, paths));
+    RATCHET_ASSIGN(const MasterNode named, DecodeMasterNode(elected.node.data));
     const bool same = named.server == dead || RATCHET_MUTANT("election.remove_any_master");
     if (!same) return Error(Code::kFailedPrecondition, fmt::format("it names {} now", named.server.ToString()));
-    return session.DeleteAtCount(paths.Master(), node.version, paths.Elections(), elections.version);
+    const auto replace = [&](const std::vector<std::string>& as_standby) {
+      return session.ReplaceAtCount(paths.Master(), elected.node.version, EncodeMasterNode(self), as_standby,
+                                    paths.Elections(), elected.elections);
+    };
+    Status replaced = replace({paths.BackupMaster(self.server.ToString())});
+    if (!replaced.ok() && replaced.error().code() == Code::kNotFound) replaced = replace({});  // it has no such node
+    return replaced;
   }
 
   void ReportObstacle(const std::string& why) {
@@ -141,15 +152,24 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
     if (callbacks.on_obstacle) callbacks.on_obstacle(why);
   }
 
+  // Does not wait for the removal of the own node as a standby.
   Status Win() {
-    is_elected = true;
-    ReportObstacle({});
-    RATCHET_LOG(kInfo, "elected as active master: {}", self.server.ToString());
-    IgnoreResult(session.Delete(paths.BackupMaster(self.server.ToString())),
-                 "it may not exist, and ends with the session");
     registered = false;
-    if (callbacks.on_elected) callbacks.on_elected();
+    session.Post([weak = weak_from_this()] {
+      const auto impl = weak.lock();
+      if (impl == nullptr) return;
+      IgnoreResult(impl->session.Delete(impl->paths.BackupMaster(impl->self.server.ToString())),
+                   "it may not exist, and ends with the session");
+    });
+    BeginToLead();
     return gate.closed() ? Ok() : CheckOwn();
+  }
+
+  void BeginToLead() {
+    is_elected = true;
+    RATCHET_LOG(kInfo, "elected as active master: {}", self.server.ToString());
+    ReportObstacle({});
+    if (callbacks.on_elected) callbacks.on_elected();
   }
 
   // Elected: checks that the node is still ours, and watches it.
@@ -197,10 +217,10 @@ void MasterElection::Start() {
   });
 }
 
-void MasterElection::RemoveDead(const ServerName& dead) {
+void MasterElection::ReplaceDead(const ServerName& dead) {
   impl_->session.Post([weak = std::weak_ptr<Impl>(impl_), dead] {
     const auto impl = weak.lock();
-    if (impl != nullptr) impl->gate.Run([&] { impl->RemoveDead(dead); });
+    if (impl != nullptr) impl->gate.Run([&] { impl->ReplaceDead(dead); });
   });
 }
 
@@ -209,10 +229,10 @@ void MasterElection::Stop() {
   if (const auto subscription = impl_->subscription.exchange(0); subscription != 0)
     impl_->session.Unsubscribe(subscription);
   if (impl_->is_elected.exchange(false)) {
-    const auto node = impl_->session.Get(impl_->paths.Master());
-    if (node.ok() && node->owner_session == impl_->session.session_id()) {
-      IgnoreResult(impl_->session.Delete(impl_->paths.Master(), node->version), "it ends with the session anyway");
-    }
+    // A standby that sees this process end may remove the node and be elected in between.
+    const auto mine = ReadElected(impl_->session, impl_->paths);
+    if (mine.ok() && mine->node.owner_session == impl_->session.session_id())
+      IgnoreResult(RemoveElected(impl_->session, impl_->paths, *mine), "it ends with the session anyway");
   }
 }
 
@@ -233,6 +253,17 @@ std::optional<std::string> MasterNodeProblem(const NodeData& node, const ZkPaths
       "the ZooKeeper node {} of session {:#x} {}: no master is elected until that session ends; end its process, or "
       "remove the node (zkCli.sh delete {})",
       paths.Master(), static_cast<std::uint64_t>(node.owner_session), content, paths.Master());
+}
+
+// The number comes first, because a later election raises it.
+Result<ElectedNode> ReadElected(ZkSession& session, const ZkPaths& paths) {
+  RATCHET_ASSIGN(const NodeData elections, session.Get(paths.Elections()));
+  RATCHET_ASSIGN(NodeData node, session.Get(paths.Master()));
+  return ElectedNode{std::move(node), elections.version};
+}
+
+Status RemoveElected(ZkSession& session, const ZkPaths& paths, const ElectedNode& elected) {
+  return session.DeleteAtCount(paths.Master(), elected.node.version, paths.Elections(), elected.elections);
 }
 
 Result<MasterNode> ReadMaster(ZkSession& session, const ZkPaths& paths) {

@@ -40,9 +40,9 @@ class MasterElection {
 
   // Takes part from now on; also before the session is connected.
   void Start();
-  // S121 (early findings are positive): `dead`, the active master, was found to be gone. A standby removes its node
-  // ahead of the end of its session, unless another election took place meanwhile. Returns at once.
-  void RemoveDead(const ServerName& dead);
+  // S121 (early findings are positive): `dead`, the active master, was found to be gone. A standby replaces its node by
+  // its own ahead of the end of its session, unless another election took place meanwhile. Returns at once.
+  void ReplaceDead(const ServerName& dead);
   // Deletes the node (only if it is ours), so that a standby is elected at once. No callback begins after it returns.
   void Stop();
   [[nodiscard]] bool elected() const;
@@ -56,6 +56,16 @@ class MasterElection {
 // never disappears by itself, or its content does not name a master. Returns nullopt if the node is a registration.
 // Pure.
 [[nodiscard]] std::optional<std::string> MasterNodeProblem(const NodeData& node, const ZkPaths& paths);
+
+// The node of the elected master with the number of elections. The next master's node has the same version, so only the
+// number distinguishes the two.
+struct ElectedNode {
+  NodeData node;
+  std::int32_t elections = 0;
+};
+[[nodiscard]] Result<ElectedNode> ReadElected(ZkSession& session, const ZkPaths& paths);
+// An error (kFailedPrecondition or kNotFound): it is no longer this node, and nothing is removed.
+[[nodiscard]] Status RemoveElected(ZkSession& session, const ZkPaths& paths, const ElectedNode& elected);
 
 // Returns the master that is registered as active: kNotFound when there is none.
 [[nodiscard]] Result<MasterNode> ReadMaster(ZkSession& session, const ZkPaths& paths);

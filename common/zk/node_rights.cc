@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "common/rpc/digests.h"
 
 namespace ratchet::zk {
 namespace {
@@ -19,13 +20,9 @@ constexpr std::string_view kPurpose = "zookeeper";
 constexpr std::array<std::pair<int, char>, 5> kLetters{{{4, 'c'}, {8, 'd'}, {1, 'r'}, {2, 'w'}, {16, 'a'}}};
 
 std::string PasswordOf(const std::string& key) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
-  std::size_t size = 0;
-  const auto* purpose = reinterpret_cast<const unsigned char*>(kPurpose.data());
-  const auto* done = EVP_Q_mac(nullptr, "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(), purpose,
-                               kPurpose.size(), mac.data(), mac.size(), &size);
-  RATCHET_CHECK(done != nullptr, "OpenSSL computes no HMAC");
-  return fmt::format("{:02x}", fmt::join(mac.begin(), mac.begin() + static_cast<std::ptrdiff_t>(size), ""));
+  const std::string mac = rpc::HmacSha256(key, kPurpose);
+  const std::vector<unsigned char> bytes(mac.begin(), mac.end());
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 // ZooKeeper's form of a user of the scheme digest: the name and the Base64 text of SHA-1("name:password").

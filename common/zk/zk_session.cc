@@ -8,6 +8,7 @@
 #include <deque>
 #include <future>
 #include <map>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -50,8 +51,8 @@ Error ToError(int code, const std::string& what, SessionState state) {
 }
 
 // Returns the error of the operation that failed; the others were not carried out.
-int AllOrNone(zhandle_t* zh, const std::array<zoo_op_t, 2>& operations) {
-  std::array<zoo_op_result_t, 2> results{};
+int AllOrNone(zhandle_t* zh, std::span<const zoo_op_t> operations) {
+  std::vector<zoo_op_result_t> results(operations.size());
   const int code = zoo_multi(zh, static_cast<int>(operations.size()), operations.data(), results.data());
   if (code == ZOK) return code;
   for (const zoo_op_result_t& result : results)
@@ -491,6 +492,22 @@ Status ZkSession::CreateAndCount(const std::string& path, std::string_view data,
     zoo_create_op_init(&operations[0], path.c_str(), data.data(), static_cast<int>(data.size()), acl.get(),
                        kind == NodeKind::kEphemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
     zoo_set_op_init(&operations[1], counter.c_str(), "", 0, -1, nullptr);
+    return AllOrNone(zh, operations);
+  });
+}
+
+Status ZkSession::ReplaceAtCount(const std::string& path, std::int32_t version, std::string_view data,
+                                 const std::vector<std::string>& with, const std::string& counter,
+                                 std::int32_t counter_version) {
+  const NodeRights rights = impl_->RightsOfNewNodes();
+  const LibraryRights acl(rights);
+  return impl_->Call("replace " + path, [&](zhandle_t* zh) {
+    std::vector<zoo_op_t> operations(3 + with.size());
+    zoo_set_op_init(&operations[0], counter.c_str(), "", 0, counter_version, nullptr);
+    zoo_delete_op_init(&operations[1], path.c_str(), version);
+    zoo_create_op_init(&operations[2], path.c_str(), data.data(), static_cast<int>(data.size()), acl.get(),
+                       ZOO_EPHEMERAL, nullptr, 0);
+    for (std::size_t i = 0; i < with.size(); ++i) zoo_delete_op_init(&operations[3 + i], with[i].c_str(), -1);
     return AllOrNone(zh, operations);
   });
 }

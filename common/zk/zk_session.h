@@ -97,6 +97,12 @@ class ZkSession {
   [[nodiscard]] Result<std::vector<std::string>> Children(const std::string& path);
   [[nodiscard]] Status Delete(const std::string& path, std::optional<std::int32_t> version = std::nullopt);
 
+  // Deletes the ephemeral node `path` at `version` and creates it again for this session, deletes the nodes `with`, and
+  // raises the version of the node `counter` from `counter_version`; or does none of this. kFailedPrecondition: a
+  // version differs; kNotFound: a node is missing.
+  [[nodiscard]] Status ReplaceAtCount(const std::string& path, std::int32_t version, std::string_view data,
+                                      const std::vector<std::string>& with, const std::string& counter,
+                                      std::int32_t counter_version);
   // Deletes a node at `version` if the node `counter` is at `counter_version`; kFailedPrecondition if either is not. A
   // node that is deleted and created again begins with the same version; CreateAndCount makes the difference visible.
   [[nodiscard]] Status DeleteAtCount(const std::string& path, std::int32_t version, const std::string& counter,

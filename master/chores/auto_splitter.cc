@@ -11,6 +11,7 @@
 #include "master/cluster/switches.h"
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/master_env.h"
+#include "master/procedures/crash/server_crash.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
@@ -51,7 +52,7 @@ bool AutoSplitter::MayTry(const std::string& region) {
 
 std::size_t AutoSplitter::Look(const ServerName& server, std::vector<Size> sizes) {
   if (options_.interval.Get() == Millis{0} || !env_.meta_loaded.load() || !env_.switches.IsOn(Switch::kSplit)) return 0;
-  if (!env_.executor->FindUnfinished("ServerCrash").empty()) return 0;
+  if (!env_.executor->FindUnfinished(ServerCrash::kTypeName).empty()) return 0;
   // The largest first, since few are begun at a time.
   std::sort(sizes.begin(), sizes.end(), [](const Size& a, const Size& b) { return a.bytes > b.bytes; });
   std::map<TableName, std::size_t> on_server;  // regions of each table; counted at the first candidate

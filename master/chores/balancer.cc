@@ -17,6 +17,7 @@
 #include "master/policy/server_choice.h"
 #include "master/procedures/claims_of.h"
 #include "master/procedures/core/master_env.h"
+#include "master/procedures/crash/server_crash.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
@@ -98,7 +99,7 @@ Balancer::Obstacles Balancer::FindObstacles(const Request& request,
     if (++left <= kMostNamed) found.left_out.push_back(std::move(what));
     if (left == kMostNamed + 1) found.left_out.push_back("and more: see 'ratchet regions --in-transition'");
   };
-  for (const ProcId crash : env_.executor->FindUnfinished("ServerCrash")) {
+  for (const ProcId crash : env_.executor->FindUnfinished(ServerCrash::kTypeName)) {
     const auto worst = WorstSetbackOf(env_.executor->Tree(crash));
     if (worst && worst->setback.times >= kRefusalsOfStuck) {
       leave_out(fmt::format("the recovery of a dead server, pid={}: {}", crash, worst->setback.error));
@@ -162,32 +163,30 @@ void Balancer::Carry(const Request& request, const std::vector<ServerName>& elig
   outcome.left_out = std::move(left_out);
   if (moves.empty()) return done(std::move(outcome));
   for (const std::string& what : outcome.left_out) RATCHET_LOG(kInfo, "Balance leaves out {}", what);
-  RATCHET_LOG(kInfo, "Balance, requested by {}: {} moves, {} of them now", request.user, planned, moves.size());
+  RATCHET_LOG(kInfo, "Balance, requested by {}: {} moves, {} of them now", request.context.user, planned, moves.size());
   const auto counted = std::make_shared<Counted>(std::move(outcome), moves.size(), std::move(done));
-  for (const BalanceMove& move : moves) Begin(move, request.user, [counted](bool begun) { counted->Take(begun); });
+  for (const BalanceMove& move : moves) Begin(move, request.context, [counted](bool begun) { counted->Take(begun); });
 }
 
-void Balancer::Begin(const BalanceMove& move, const std::string& user, std::function<void(bool begun)> done) {
+void Balancer::Begin(const BalanceMove& move, const RequestContext& context, std::function<void(bool begun)> done) {
   ++asked_;
-  tables_.MoveRegion(
-      move.encoded, {move.to}, {user, {}}, [this, move, done = std::move(done)](const Result<ProcId>& pid) {
-        done(pid.ok());
-        if (pid.ok()) {
-          {
-            const MutexLock lock(mutex_);
-            moving_[*pid] = move.encoded;
-          }
-          --asked_;
-          env_.executor->OnFinished(*pid, [this, pid = *pid](const procedure::ProcedureResult& /*ended*/) {
-            const MutexLock lock(mutex_);
-            moving_.erase(pid);
-          });
-          return;
-        }
-        --asked_;
-        RATCHET_LOG(kInfo, "Balance: region {} stays at {}: {}", move.encoded, move.from.ToString(),
-                    pid.error().message());
+  tables_.MoveRegion(move.encoded, {move.to}, context, [this, move, done = std::move(done)](const Result<ProcId>& pid) {
+    done(pid.ok());
+    if (pid.ok()) {
+      {
+        const MutexLock lock(mutex_);
+        moving_[*pid] = move.encoded;
+      }
+      --asked_;
+      env_.executor->OnFinished(*pid, [this, pid = *pid](const procedure::ProcedureResult& /*ended*/) {
+        const MutexLock lock(mutex_);
+        moving_.erase(pid);
       });
+      return;
+    }
+    --asked_;
+    RATCHET_LOG(kInfo, "Balance: region {} stays at {}: {}", move.encoded, move.from.ToString(), pid.error().message());
+  });
 }
 
 // Returns true if moves of the balancer are making progress: the next check waits for them.
@@ -223,7 +222,7 @@ void Balancer::Tick() {
     next_ = now + options_.period.Get();
   }
   // The rest of a plan that the limits postponed is moved too, although the load may be about even by then.
-  Balance({false, false, /*only_if_uneven=*/!finishing, "master"}, [this](const Result<Outcome>& outcome) {
+  Balance({false, false, /*only_if_uneven=*/!finishing, {"master", {}}}, [this](const Result<Outcome>& outcome) {
     if (!outcome.ok()) return;
     {
       const MutexLock lock(mutex_);

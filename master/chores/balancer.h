@@ -43,7 +43,7 @@ class Balancer {
     bool dry_run = false;  // returns the plan without moving regions
     bool despite_regions_in_transition = false;
     bool only_if_uneven = false;  // plans nothing while IsUneven returns false and the gain is below options.least_gain
-    std::string user;
+    RequestContext context;
   };
   struct Outcome {
     // why nothing was planned (a server is being recovered, regions are in transition); else empty
@@ -81,7 +81,7 @@ class Balancer {
   // Returns why the region's transition is stuck; empty if it makes progress.
   [[nodiscard]] std::string StuckBecause(const RegionNode& node) const;
   [[nodiscard]] bool MovesGetOn();
-  void Begin(const BalanceMove& move, const std::string& user, std::function<void(bool begun)> done);
+  void Begin(const BalanceMove& move, const RequestContext& context, std::function<void(bool begun)> done);
 
   MasterEnv& env_;
   TableAdmin& tables_;

@@ -12,6 +12,7 @@
 #include "master/cluster/table_directory.h"
 #include "master/policy/normalizer_plan.h"
 #include "master/procedures/core/master_env.h"
+#include "master/procedures/crash/server_crash.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
@@ -36,9 +37,9 @@ std::optional<std::vector<NormalizedRegion>> SizesOf(const MasterEnv& env, const
 
 }  // namespace
 
-bool Normalizer::Run(const std::string& user, const std::function<bool(const TableName&)>& wanted) {
+bool Normalizer::Run(const RequestContext& context, const std::function<bool(const TableName&)>& wanted) {
   if (!env_.meta_loaded.load() || !env_.switches.IsOn(Switch::kNormalizer) || under_way_.load() > 0) return false;
-  if (!env_.executor->FindUnfinished("ServerCrash").empty()) return false;
+  if (!env_.executor->FindUnfinished(ServerCrash::kTypeName).empty()) return false;
   auto left = static_cast<std::size_t>(options_.at_once.Get());
   for (const TableNode& table : env_.tables.List()) {
     const bool fits = table.state == TableState::kEnabled && table.schema != nullptr && !table.name.IsSystem();
@@ -49,13 +50,13 @@ bool Normalizer::Run(const std::string& user, const std::function<bool(const Tab
       if (left == 0) return true;
       if (!(step.splits() ? AllowsSplits : AllowsMerges)(env_.switches, table).ok()) continue;
       --left;
-      Begin(step.regions, user);
+      Begin(step.regions, context);
     }
   }
   return true;
 }
 
-void Normalizer::Begin(const std::vector<std::string>& regions, const std::string& user) {
+void Normalizer::Begin(const std::vector<std::string>& regions, const RequestContext& context) {
   ++under_way_;
   const std::string what =
       fmt::format("{} {}", regions.size() == 1 ? "the split of" : "the merge of", fmt::join(regions, ", "));
@@ -68,8 +69,8 @@ void Normalizer::Begin(const std::vector<std::string>& regions, const std::strin
     RATCHET_LOG(kInfo, "Normalizer: pid={} is {}", *pid, what);
     env_.executor->OnFinished(*pid, [this](const procedure::ProcedureResult& /*ended*/) { --under_way_; });
   };
-  if (regions.size() == 1) return tables_.SplitRegion(regions.front(), {}, {user, {}}, std::move(done));
-  tables_.MergeRegions(regions, {user, {}}, std::move(done));
+  if (regions.size() == 1) return tables_.SplitRegion(regions.front(), {}, context, std::move(done));
+  tables_.MergeRegions(regions, context, std::move(done));
 }
 
 void Normalizer::Tick() {
@@ -80,7 +81,7 @@ void Normalizer::Tick() {
     if (now < next_) return;
     next_ = now + options_.period.Get();
   }
-  (void)Run("master", [](const TableName&) { return true; });
+  (void)Run({"master", {}}, [](const TableName&) { return true; });
 }
 
 }  // namespace ratchet::master

@@ -30,14 +30,14 @@ class Normalizer {
 
   // Checks now the tables for which `wanted` is true. Returns false if the normalizer is switched off, work of an
   // earlier check has not ended, or a server is being recovered.
-  bool Run(const std::string& user, const std::function<bool(const TableName&)>& wanted);
+  bool Run(const RequestContext& context, const std::function<bool(const TableName&)>& wanted);
   // Call every second: checks once in each period of the options.
   void Tick();
   // Splits and merges that it has asked for and that have not ended.
   [[nodiscard]] std::size_t under_way() const { return under_way_.load(); }
 
  private:
-  void Begin(const std::vector<std::string>& regions, const std::string& user);
+  void Begin(const std::vector<std::string>& regions, const RequestContext& context);
 
   MasterEnv& env_;
   TableAdmin& tables_;

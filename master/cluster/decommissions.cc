@@ -2,7 +2,6 @@
 
 #include "master/cluster/address_key.h"
 #include "master/cluster/membership.h"
-#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
@@ -40,6 +39,7 @@ bool Decommissions::IsToStop(const ServerName& server) const {
 void Decommissions::Reserve(const ServerName& server) {
   const MutexLock lock(mutex_);
   reserved_.insert(AddressKey(server));
+  ++changes_;
 }
 
 void Decommissions::Show(const ServerName& server, const std::string& record) {
@@ -53,8 +53,9 @@ void Decommissions::Show(const ServerName& server, const std::string& record) {
     } else {
       marked_[address] = named.ok() ? *named : server;
     }
+    ++changes_;
   }
-  if (record.empty() && executor_ != nullptr) executor_->Wake(Membership::ServerAddedEvent());
+  if (record.empty() && wake_) wake_(Membership::ServerAddedEvent());
 }
 
 void Decommissions::SetToStop(const ServerName& server, bool stops) {

@@ -6,19 +6,20 @@
 // lock of the address changes either. Owned by MasterLogic. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/mutex.h"
 #include "common/model/server_name.h"
-
-namespace ratchet::procedure {
-class Executor;
-}  // namespace ratchet::procedure
+#include "procedure/api/event.h"
 
 namespace ratchet::master {
 
@@ -27,8 +28,8 @@ inline constexpr std::string_view kDecommissionRecordPrefix = "decommissioned/";
 
 class Decommissions {
  public:
-  // Sets the executor whose waiters are woken.
-  void Attach(procedure::Executor* executor) { executor_ = executor; }
+  // Sets what wakes procedures; called once, before Recover.
+  void Attach(std::function<void(const procedure::EventKey&)> wake) { wake_ = std::move(wake); }
 
   // ---- views ----
   // Returns true if the server is marked or reserved: no region may move to it.
@@ -38,6 +39,8 @@ class Decommissions {
   [[nodiscard]] bool IsMarked(const ServerName& server) const;
   // Number of marked and reserved addresses.
   [[nodiscard]] std::size_t size() const;
+  // Rises with each change of what Has returns.
+  [[nodiscard]] std::uint64_t changes() const { return changes_.load(); }
   // Returns true if a procedure has drained the server and wants it to stop: each answer to a heartbeat carries this.
   [[nodiscard]] bool IsToStop(const ServerName& server) const;
 
@@ -51,8 +54,9 @@ class Decommissions {
   static constexpr std::size_t kMarksAtMost = 1'000;  // each mark is a system record and stays until it is removed
 
  private:
-  procedure::Executor* executor_ = nullptr;
+  std::function<void(const procedure::EventKey&)> wake_;
   mutable Mutex mutex_;
+  std::atomic<std::uint64_t> changes_{0};
   std::map<std::string, ServerName> marked_ GUARDED_BY(mutex_);  // by address, "host,port"
   std::set<std::string> reserved_ GUARDED_BY(mutex_);            // "host,port"
   std::set<ServerName> stopping_ GUARDED_BY(mutex_);

@@ -10,7 +10,6 @@
 #include "common/base/state_moves.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/split_workers.h"
-#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
@@ -52,7 +51,7 @@ procedure::EventKey Membership::SettlementEvent(const ServerName& server) {
 }
 
 void Membership::Wake(const procedure::EventKey& event) {
-  if (executor_ != nullptr) executor_->Wake(event);
+  if (wake_) wake_(event);
 }
 
 // ---- views ----
@@ -180,6 +179,7 @@ Status Membership::Heartbeat(const ServerName& server) {
 void Membership::SetDraining(const ServerName& server, bool draining) {
   {
     const PartLock lock(mutex_);
+    ++changes_;
     if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.draining = draining;
   }
   if (!draining) Wake(ServerAddedEvent());
@@ -187,6 +187,7 @@ void Membership::SetDraining(const ServerName& server, bool draining) {
 
 void Membership::SetLeaving(const ServerName& server) {
   const PartLock lock(mutex_);
+  ++changes_;
   const auto it = nodes_.find(server);
   if (it == nodes_.end()) return;
   it->second.draining = true;
@@ -195,6 +196,7 @@ void Membership::SetLeaving(const ServerName& server) {
 
 void Membership::AddRegistered(const ServerName& server) {
   const PartLock lock(mutex_);
+  ++changes_;
   nodes_.try_emplace(server);
 }
 
@@ -202,6 +204,7 @@ void Membership::AddOnline(const ServerName& server, const std::string& version)
   const TimePoint now = clock_.Now();
   {
     const PartLock lock(mutex_);
+    ++changes_;
     Node& node = nodes_[server];
     node.version = version;
     node.last_heartbeat = now;
@@ -212,6 +215,7 @@ void Membership::AddOnline(const ServerName& server, const std::string& version)
 
 void Membership::AddCrashed(const ServerName& server, ProcId crash_procedure) {
   const PartLock lock(mutex_);
+  ++changes_;
   Node& node = nodes_[server];
   if (node.phase == ServerPhase::kOnline) MovePhase(node.phase, ServerPhase::kCrashed, server);
   node.crash_procedure = crash_procedure;
@@ -220,6 +224,7 @@ void Membership::AddCrashed(const ServerName& server, ProcId crash_procedure) {
 bool Membership::MarkCrashed(const ServerName& server, bool also_unknown) {
   {
     const PartLock lock(mutex_);
+    ++changes_;
     auto it = nodes_.find(server);
     if (it == nodes_.end()) {
       if (!also_unknown) return false;
@@ -253,6 +258,7 @@ void Membership::SetLogsSplit(const ServerName& server) {
 void Membership::Remove(const ServerName& server) {
   {
     const PartLock lock(mutex_);
+    ++changes_;
     nodes_.erase(server);
   }
   Wake(SettlementEvent(server));

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,10 +23,6 @@
 #include "common/model/server_name.h"
 #include "master/cluster/server_version.h"
 #include "procedure/api/event.h"
-
-namespace ratchet::procedure {
-class Executor;
-}  // namespace ratchet::procedure
 
 namespace ratchet::master {
 
@@ -71,6 +69,8 @@ class Membership {
   [[nodiscard]] std::vector<ServerName> OlderAtAddressOf(const ServerName& server) const;
   // Online servers that are not draining.
   [[nodiscard]] std::vector<ServerName> NotDraining() const;
+  // Rises before the lists of servers change.
+  [[nodiscard]] std::uint64_t changes() const { return changes_.load(); }
   // The known ones of `servers`, with their versions.
   [[nodiscard]] std::vector<VersionedServer> WithVersions(const std::vector<ServerName>& servers) const;
   // All servers, in any phase.
@@ -92,8 +92,8 @@ class Membership {
   static procedure::EventKey SettlementEvent(const ServerName& server);
 
   // ---- changes ----
-  // Sets the executor whose waiters are woken.
-  void Attach(procedure::Executor* executor) { executor_ = executor; }
+  // Sets what wakes procedures; called once, before Recover.
+  void Attach(std::function<void(const procedure::EventKey&)> wake) { wake_ = std::move(wake); }
   // Handles a RegionServerReport. kFailedPrecondition with YouAreDeadException: the server is not online here and must
   // exit.
   Status Heartbeat(const ServerName& server);
@@ -142,8 +142,9 @@ class Membership {
   void Wake(const procedure::EventKey& event);
 
   const Clock& clock_;
-  procedure::Executor* executor_ = nullptr;
+  std::function<void(const procedure::EventKey&)> wake_;
   mutable Mutex mutex_;
+  std::atomic<std::uint64_t> changes_{0};
   std::map<ServerName, Node> nodes_ GUARDED_BY(mutex_);
   std::optional<TimePoint> back_until_ GUARDED_BY(mutex_);  // set: FoundNoneOnline
 };

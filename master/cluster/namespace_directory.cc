@@ -11,7 +11,6 @@
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
-#include "procedure/api/executor.h"
 
 namespace ratchet::master {
 
@@ -56,16 +55,13 @@ void NamespaceDirectory::Remove(const std::string& name) {
 }
 
 // Pids are never reused, so an ended procedure makes no new claim.
-void NamespaceDirectory::ForgetFinished(const procedure::Executor& executor) {
+void NamespaceDirectory::ForgetFinished() {
   std::vector<ProcId> claimants;
   {
     const MutexLock lock(mutex_);
     for (const auto& [pid, claim] : claims_) claimants.push_back(pid);
   }
-  std::erase_if(claimants, [&executor](ProcId pid) {
-    const auto info = executor.Get(pid);
-    return info && !procedure::IsTerminal(info->state);
-  });
+  std::erase_if(claimants, is_unfinished_);
   const MutexLock lock(mutex_);
   for (const ProcId pid : claimants) claims_.erase(pid);
 }
@@ -135,9 +131,9 @@ Status CheckRoom(Usage usage, const NamespaceDescriptor& limits,
 }  // namespace
 
 // Counts without the lock, and counts again if another claim was made meanwhile.
-Status NamespaceDirectory::Take(const procedure::Executor& executor, ProcId pid, const Claim& claim) {
+Status NamespaceDirectory::Take(ProcId pid, const Claim& claim) {
   if (claim.table.IsSystem()) return Ok();
-  ForgetFinished(executor);
+  ForgetFinished();
   for (;;) {
     std::map<ProcId, Claim> others;
     std::uint64_t seen = 0;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/mutex.h"
@@ -23,10 +24,6 @@
 #include "common/base/strong_id.h"
 #include "common/model/namespace_descriptor.h"
 #include "common/model/table_name.h"
-
-namespace ratchet::procedure {
-class Executor;
-}
 
 namespace ratchet::master {
 
@@ -40,6 +37,8 @@ class NamespaceDirectory {
  public:
   NamespaceDirectory(const TableDirectory& tables, const RegionDirectory& regions)
       : tables_(tables), regions_(regions) {}
+  // Sets the check of a claim's procedure; called once, before Recover.
+  void Attach(std::function<bool(ProcId)> is_unfinished) { is_unfinished_ = std::move(is_unfinished); }
 
   // ---- descriptors ----
   // `default` and `hbase` always exist
@@ -63,7 +62,7 @@ class NamespaceDirectory {
   };
   // Makes the claim of `pid`, or returns QuotaExceededException if the table's namespace would exceed its limits. A
   // procedure has one claim; a new claim replaces it. Not for `hbase`.
-  [[nodiscard]] Status Take(const procedure::Executor& executor, ProcId pid, const Claim& claim);
+  [[nodiscard]] Status Take(ProcId pid, const Claim& claim);
   // Restores the claim of an unfinished procedure after a restart.
   void Restore(ProcId pid, const Claim& claim);
   // Ends the claim: the regions exist now, or will never exist.
@@ -71,10 +70,11 @@ class NamespaceDirectory {
   [[nodiscard]] std::size_t claims() const;
 
  private:
-  void ForgetFinished(const procedure::Executor& executor);
+  void ForgetFinished();
 
   const TableDirectory& tables_;
   const RegionDirectory& regions_;
+  std::function<bool(ProcId)> is_unfinished_;
   mutable Mutex mutex_;
   std::map<std::string, NamespaceDescriptor> namespaces_ GUARDED_BY(mutex_);
   std::map<ProcId, Claim> claims_ GUARDED_BY(mutex_);  // of unfinished procedures, and of some recently ended ones

@@ -1,6 +1,7 @@
 #include "master/cluster/region_directory.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "common/base/mutant.h"
@@ -8,14 +9,16 @@
 
 namespace ratchet::master {
 
-RegionNode* RegionDirectory::FindLocked(std::string_view encoded) {
+RegionNode* RegionDirectory::FindLocked(std::string_view encoded) const {
   const auto it = nodes_.find(encoded);
-  return it == nodes_.end() ? nullptr : &it->second;
+  return it == nodes_.end() ? nullptr : it->get();
 }
 
 namespace {
 
-constexpr std::size_t kChangesKept = 1U << 16;
+// A server whose log of changes is too short has all its regions checked, which costs about as much.
+constexpr std::size_t kChangesOfServer = 4'096;
+constexpr std::size_t kSpareLogs = 64;
 
 bool IsClosed(RegionState state) { return state == RegionState::kClosed || IsSplitOrMerged(state); }
 
@@ -25,60 +28,89 @@ bool IsUnsettled(const RegionNode& node) {
 
 }  // namespace
 
-std::uint64_t RegionDirectory::Changed(const std::string& encoded) {
-  changes_.push_back({++version_, encoded});
-  if (changes_.size() > kChangesKept) changes_.pop_front();
+std::uint64_t RegionDirectory::Changed(const std::string& encoded, const std::optional<ServerName>& before,
+                                       const std::optional<ServerName>& now) {
+  ++version_;
+  if (before && !RATCHET_MUTANT("master.forget_the_left_server")) Log(*before, encoded);
+  if (now && now != before) Log(*now, encoded);
   return version_;
+}
+
+void RegionDirectory::Log(const ServerName& server, const std::string& encoded) {
+  ChangeLog& log = changes_[server];
+  log.changes.push_back({version_, encoded});
+  if (log.changes.size() > kChangesOfServer) {
+    log.forgotten = log.changes.front().version;
+    log.changes.pop_front();
+  }
+  if (changes_.size() <= 2 * by_server_.size() + kSpareLogs) return;
+  for (auto each = changes_.begin(); each != changes_.end();)
+    each = each->first == server || by_server_.contains(each->first) ? std::next(each) : changes_.erase(each);
+  logs_forgotten_ = version_;
 }
 
 void RegionDirectory::Put(RegionNode node) {
   if (node.encoded.empty()) node.encoded = node.info.encoded_name();
   node.reserved = std::max(node.reserved, node.transition);
-  if (const auto it = nodes_.find(node.encoded); it != nodes_.end()) {
-    node.reserved = std::max(node.reserved, it->second.reserved);
-    Unindex(it->second);
+  RegionNode* known = FindLocked(node.encoded);
+  std::optional<ServerName> before;
+  if (known != nullptr) {
+    node.reserved = std::max(node.reserved, known->reserved);
+    before = known->location;
+    Unindex(*known);
   }
-  node.version = Changed(node.encoded);
-  Index(node);
-  std::string encoded = node.encoded;
-  nodes_.insert_or_assign(std::move(encoded), std::move(node));
+  node.version = Changed(node.encoded, before, node.location);
+  if (known != nullptr) {
+    *known = std::move(node);
+  } else {
+    known = nodes_.insert(std::make_unique<RegionNode>(std::move(node))).first->get();
+  }
+  Index(*known);
 }
 
 void RegionDirectory::Index(const RegionNode& node) {
   OfOneTable& table = by_table_[node.info.table];
-  table.names.insert(node.encoded);
+  table.nodes.insert(&node);
   if (!IsClosed(node.state)) ++table.not_closed;
-  if (node.location) by_server_[*node.location].insert(node.encoded);
-  if (node.owner.valid()) owned_.insert(node.encoded);
-  if (IsUnsettled(node)) unsettled_.insert(node.encoded);
-  if (IsSplitOrMerged(node.state) || !node.merged_from.empty()) remains_.insert(node.encoded);
+  if (node.location) by_server_[*node.location].insert(&node);
+  if (node.owner.valid()) owned_.insert(&node);
+  if (IsUnsettled(node)) unsettled_.insert(&node);
+  if (IsSplitOrMerged(node.state) || !node.merged_from.empty()) remains_.insert(&node);
 }
 
 void RegionDirectory::Unindex(const RegionNode& node) {
-  owned_.erase(node.encoded);
-  unsettled_.erase(node.encoded);
-  remains_.erase(node.encoded);
+  owned_.erase(&node);
+  unsettled_.erase(&node);
+  remains_.erase(&node);
   if (const auto it = by_table_.find(node.info.table); it != by_table_.end()) {
-    if (it->second.names.erase(node.encoded) > 0 && !IsClosed(node.state)) --it->second.not_closed;
-    if (it->second.names.empty()) by_table_.erase(it);
+    if (it->second.nodes.erase(&node) > 0 && !IsClosed(node.state)) --it->second.not_closed;
+    if (it->second.nodes.empty()) by_table_.erase(it);
   }
   if (!node.location) return;
   if (const auto it = by_server_.find(*node.location); it != by_server_.end()) {
-    it->second.erase(node.encoded);
+    it->second.erase(&node);
     if (it->second.empty()) by_server_.erase(it);
   }
 }
 
-const RegionNode& RegionDirectory::CopyOf(const std::string& encoded) const {
-  ++copied_;
-  return nodes_.find(encoded)->second;
+std::vector<RegionNode> RegionDirectory::Copies(const Nodes& nodes) const {
+  std::vector<RegionNode> found;
+  found.reserve(nodes.size());
+  for (const RegionNode* node : nodes) found.push_back(*node);
+  copied_ += found.size();
+  return found;
 }
 
 std::optional<RegionNode> RegionDirectory::Get(std::string_view encoded) const {
   const PartLock lock(mutex_);
-  const auto it = nodes_.find(encoded);
-  if (it == nodes_.end()) return std::nullopt;
-  return it->second;
+  const RegionNode* const node = FindLocked(encoded);
+  if (node == nullptr) return std::nullopt;
+  return *node;
+}
+
+void RegionDirectory::Look(std::string_view encoded, const std::function<void(const RegionNode*)>& look) const {
+  const PartLock lock(mutex_);
+  look(FindLocked(encoded));
 }
 
 std::optional<RegionNode> RegionDirectory::Find(std::string_view name) const {
@@ -94,7 +126,7 @@ std::vector<RegionNode> RegionDirectory::OfTable(const TableName& table) const {
     const PartLock lock(mutex_);
     const auto it = by_table_.find(table);
     if (it == by_table_.end()) return found;
-    for (const std::string& encoded : it->second.names) found.push_back(CopyOf(encoded));
+    found = Copies(it->second.nodes);
   }
   std::sort(found.begin(), found.end(),
             [](const RegionNode& a, const RegionNode& b) { return a.info.start_key < b.info.start_key; });
@@ -103,23 +135,17 @@ std::vector<RegionNode> RegionDirectory::OfTable(const TableName& table) const {
 
 std::vector<RegionNode> RegionDirectory::OnServer(const ServerName& server) const {
   const PartLock lock(mutex_);
-  std::vector<RegionNode> found;
   const auto it = by_server_.find(server);
-  if (it == by_server_.end()) return found;
-  found.reserve(it->second.size());
-  for (const std::string& encoded : it->second) found.push_back(CopyOf(encoded));
-  return found;
+  return it == by_server_.end() ? std::vector<RegionNode>() : Copies(it->second);
 }
 
 std::vector<RegionNode> RegionDirectory::InTransition() const {
   const PartLock lock(mutex_);
-  Names names = owned_;
-  for (const std::string& encoded : unsettled_) {
-    if (!IsAtRest(nodes_.find(encoded)->second.state)) names.insert(encoded);
+  Nodes nodes = owned_;
+  for (const RegionNode* node : unsettled_) {
+    if (!IsAtRest(node->state)) nodes.insert(node);
   }
-  std::vector<RegionNode> found;
-  for (const std::string& encoded : names) found.push_back(CopyOf(encoded));
-  return found;
+  return Copies(nodes);
 }
 
 void RegionDirectory::Visit(const std::function<void(const RegionNode&)>& visit) const {
@@ -128,8 +154,8 @@ void RegionDirectory::Visit(const std::function<void(const RegionNode&)>& visit)
     const PartLock lock(mutex_);
     auto it = last.empty() ? nodes_.begin() : nodes_.upper_bound(last);
     for (std::size_t i = 0; i < kVisitedAtOnce && it != nodes_.end(); ++i, ++it) {
-      visit(it->second);
-      if (i + 1 == kVisitedAtOnce) last = it->first;
+      visit(**it);
+      if (i + 1 == kVisitedAtOnce) last = (*it)->encoded;
     }
     more = it != nodes_.end();
   }
@@ -145,14 +171,15 @@ std::vector<RegionNode> RegionDirectory::Select(const std::function<bool(const R
   return found;
 }
 
-std::vector<RegionNode> RegionDirectory::Slice(const Names& names, std::string* after, std::size_t most) const {
+std::vector<RegionNode> RegionDirectory::Slice(const Nodes& nodes, std::string* after, std::size_t most) const {
   std::vector<RegionNode> found;
-  for (auto it = names.upper_bound(*after); it != names.end(); ++it) {
+  for (auto it = nodes.upper_bound(std::string_view(*after)); it != nodes.end(); ++it) {
     if (found.size() == most) {
       *after = found.back().encoded;
       return found;
     }
-    found.push_back(CopyOf(*it));
+    found.push_back(**it);
+    ++copied_;
   }
   after->clear();
   return found;
@@ -179,15 +206,16 @@ std::vector<std::string> RegionDirectory::NamesOnServer(const ServerName& server
   std::vector<std::string> found;
   const auto it = by_server_.find(server);
   if (it == by_server_.end()) return found;
-  for (auto name = it->second.upper_bound(after); name != it->second.end() && found.size() < most; ++name)
-    found.push_back(*name);
+  const Nodes& nodes = it->second;
+  for (auto node = nodes.upper_bound(std::string_view(after)); node != nodes.end() && found.size() < most; ++node)
+    found.push_back((*node)->encoded);
   return found;
 }
 
 std::vector<ServerName> RegionDirectory::Locations() const {
   const PartLock lock(mutex_);
   std::vector<ServerName> found;
-  for (const auto& [server, names] : by_server_) found.push_back(server);
+  for (const auto& [server, nodes] : by_server_) found.push_back(server);
   return found;
 }
 
@@ -197,12 +225,18 @@ std::size_t RegionDirectory::NotClosedOf(const TableName& table) const {
   return it == by_table_.end() ? 0 : it->second.not_closed;
 }
 
-bool RegionDirectory::ChangedSince(std::uint64_t* version, std::vector<std::string>* changed) const {
+bool RegionDirectory::ChangedSince(const ServerName& server, std::uint64_t* version,
+                                   std::vector<std::string>* changed) const {
   const PartLock lock(mutex_);
   const std::uint64_t since = std::exchange(*version, version_);
-  const std::uint64_t oldest = version_ - changes_.size();  // older changes are forgotten
-  if (since == 0 || since < oldest) return false;
-  for (std::size_t i = since - oldest; i < changes_.size(); ++i) changed->push_back(changes_[i].encoded);
+  if (since == 0 || since < logs_forgotten_) return false;
+  const auto log = changes_.find(server);
+  if (log == changes_.end()) return true;
+  if (since < log->second.forgotten) return false;
+  const auto& changes = log->second.changes;
+  auto first = std::partition_point(changes.begin(), changes.end(),
+                                    [since](const Change& change) { return change.version <= since; });
+  for (; first != changes.end(); ++first) changed->push_back(first->encoded);
   return true;
 }
 
@@ -220,6 +254,17 @@ std::map<ServerName, std::size_t> RegionDirectory::CountByServer() const {
   const PartLock lock(mutex_);
   std::map<ServerName, std::size_t> counts;
   for (const auto& [server, regions] : by_server_) counts[server] = regions.size();
+  return counts;
+}
+
+std::vector<std::size_t> RegionDirectory::CountsAt(const std::vector<ServerName>& servers) const {
+  std::vector<std::size_t> counts;
+  counts.reserve(servers.size());
+  const PartLock lock(mutex_);
+  for (const ServerName& server : servers) {
+    const auto regions = by_server_.find(server);
+    counts.push_back(regions == by_server_.end() ? 0 : regions->second.size());
+  }
   return counts;
 }
 
@@ -250,11 +295,11 @@ void RegionDirectory::Disown(std::string_view encoded, ProcId procedure) {
 void RegionDirectory::SetOwner(RegionNode& node, ProcId owner, TimePoint now) {
   node.owner = owner;
   node.last_update = now;
-  node.version = Changed(node.encoded);
+  node.version = Changed(node.encoded, node.location, node.location);
   if (owner.valid()) {
-    owned_.insert(node.encoded);
+    owned_.insert(&node);
   } else {
-    owned_.erase(node.encoded);
+    owned_.erase(&node);
   }
 }
 
@@ -357,8 +402,9 @@ void RegionDirectory::Remove(std::string_view encoded) {
   const PartLock lock(mutex_);
   const auto it = nodes_.find(encoded);
   if (it == nodes_.end()) return;
-  Changed(it->second.encoded);
-  Unindex(it->second);
+  const RegionNode& node = **it;
+  Changed(node.encoded, node.location, std::nullopt);
+  Unindex(node);
   nodes_.erase(it);
   if (const auto wanted = wanted_.find(encoded); wanted != wanted_.end()) wanted_.erase(wanted);
 }

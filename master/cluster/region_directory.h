@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,6 +71,9 @@ class RegionDirectory {
   [[nodiscard]] std::vector<RegionNode> OfTable(const TableName& table) const;     // by start key
   [[nodiscard]] std::vector<RegionNode> OnServer(const ServerName& server) const;  // location == server
   [[nodiscard]] std::vector<RegionNode> InTransition() const;  // owned, or in a state that needs a procedure
+  // Calls `look` with the node, or with null, without a copy. The lock is held, so `look` must be short and call no
+  // other part.
+  void Look(std::string_view encoded, const std::function<void(const RegionNode*)>& look) const;
   // Passes every node to `visit`, by encoded name, without a copy. The lock is held for up to kVisitedAtOnce nodes at a
   // time, so `visit` must be short and call no other part; nodes that are added or removed meanwhile may be missed.
   void Visit(const std::function<void(const RegionNode&)>& visit) const;
@@ -88,13 +92,15 @@ class RegionDirectory {
   [[nodiscard]] std::vector<ServerName> Locations() const;
   // Number of regions of the table that are neither CLOSED nor SPLIT nor MERGED.
   [[nodiscard]] std::size_t NotClosedOf(const TableName& table) const;
-  // Returns the encoded names of the nodes that were changed, added or removed since `*version`, and sets `*version` to
-  // the current one. Returns false if `*version` is 0 or too old, so that any node may have changed.
-  bool ChangedSince(std::uint64_t* version, std::vector<std::string>* changed) const;
+  // Returns the encoded names of the nodes that were changed, added or removed since `*version` and are, or were before
+  // the change, located at `server`; sets `*version` to the current one. Returns false if `*version` is 0 or too old,
+  // so that any of its nodes may have changed.
+  bool ChangedSince(const ServerName& server, std::uint64_t* version, std::vector<std::string>* changed) const;
   // Number of nodes that the views have copied; for tests.
   [[nodiscard]] std::uint64_t copied() const;
   [[nodiscard]] std::size_t size() const;
-  [[nodiscard]] std::map<ServerName, std::size_t> CountByServer() const;  // by location
+  [[nodiscard]] std::map<ServerName, std::size_t> CountByServer() const;                          // by location
+  [[nodiscard]] std::vector<std::size_t> CountsAt(const std::vector<ServerName>& servers) const;  // in the same order
   // Server for requests to hbase:meta, when it is OPEN; nullopt while it is moving or unknown.
   [[nodiscard]] std::optional<ServerName> MetaLocation() const;
 
@@ -124,36 +130,53 @@ class RegionDirectory {
   bool Place(std::string_view encoded, const ServerName& server, std::uint64_t open_number, TimePoint now);
 
  private:
-  using Names = std::set<std::string, std::less<>>;
+  // By encoded name. An index has pointers, because a name in each of them takes more memory than the rest of a region.
+  struct ByName {
+    using is_transparent = void;
+    static std::string_view NameOf(std::string_view name) { return name; }
+    static std::string_view NameOf(const RegionNode* node) { return node->encoded; }
+    static std::string_view NameOf(const std::unique_ptr<RegionNode>& node) { return node->encoded; }
+    bool operator()(const auto& a, const auto& b) const { return NameOf(a) < NameOf(b); }
+  };
+  using Nodes = std::set<const RegionNode*, ByName>;
   struct OfOneTable {
-    Names names;
+    Nodes nodes;
     std::size_t not_closed = 0;
   };
   struct Change {
     std::uint64_t version = 0;
     std::string encoded;
   };
-  RegionNode* FindLocked(std::string_view encoded) REQUIRES(mutex_);
+  // The newest changes at one server, in order; bounded.
+  struct ChangeLog {
+    std::deque<Change> changes;
+    std::uint64_t forgotten = 0;  // version of the newest change that is no longer in `changes`
+  };
+  [[nodiscard]] RegionNode* FindLocked(std::string_view encoded) const REQUIRES(mutex_);
   void Put(RegionNode node) REQUIRES(mutex_);
   void Index(const RegionNode& node) REQUIRES(mutex_);
   void Unindex(const RegionNode& node) REQUIRES(mutex_);
-  std::uint64_t Changed(const std::string& encoded) REQUIRES(mutex_);
+  // Records a change of a node that was located at `before` and is at `now`. Returns its version.
+  std::uint64_t Changed(const std::string& encoded, const std::optional<ServerName>& before,
+                        const std::optional<ServerName>& now) REQUIRES(mutex_);
+  void Log(const ServerName& server, const std::string& encoded) REQUIRES(mutex_);
   void SetOwner(RegionNode& node, ProcId owner, TimePoint now) REQUIRES(mutex_);
-  [[nodiscard]] const RegionNode& CopyOf(const std::string& encoded) const REQUIRES(mutex_);
-  [[nodiscard]] std::vector<RegionNode> Slice(const Names& names, std::string* after, std::size_t most) const
+  [[nodiscard]] std::vector<RegionNode> Copies(const Nodes& nodes) const REQUIRES(mutex_);
+  [[nodiscard]] std::vector<RegionNode> Slice(const Nodes& nodes, std::string* after, std::size_t most) const
       REQUIRES(mutex_);
 
   const Clock& clock_;
   mutable Mutex mutex_;
-  std::map<std::string, RegionNode, std::less<>> nodes_ GUARDED_BY(mutex_);  // by encoded name
-  std::map<std::string, ProcId, std::less<>> wanted_ GUARDED_BY(mutex_);     // of existing regions
+  std::set<std::unique_ptr<RegionNode>, ByName> nodes_ GUARDED_BY(mutex_);
+  std::map<std::string, ProcId, std::less<>> wanted_ GUARDED_BY(mutex_);  // of existing regions
   std::map<TableName, OfOneTable> by_table_ GUARDED_BY(mutex_);
-  std::map<ServerName, Names> by_server_ GUARDED_BY(mutex_);
-  Names owned_ GUARDED_BY(mutex_);
-  Names unsettled_ GUARDED_BY(mutex_);
-  Names remains_ GUARDED_BY(mutex_);
+  std::map<ServerName, Nodes> by_server_ GUARDED_BY(mutex_);
+  Nodes owned_ GUARDED_BY(mutex_);
+  Nodes unsettled_ GUARDED_BY(mutex_);
+  Nodes remains_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
-  std::deque<Change> changes_ GUARDED_BY(mutex_);  // the newest changes, in order; bounded
+  std::map<ServerName, ChangeLog> changes_ GUARDED_BY(mutex_);
+  std::uint64_t logs_forgotten_ GUARDED_BY(mutex_) = 0;  // version at which the last log was removed
   mutable std::uint64_t copied_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,7 +1,7 @@
 // Snapshots: unfinished ones in memory, and complete ones on storage.
 //
 // SnapshotBook has the holds of S45 (snapshot hold): while a snapshot is unfinished, split and merge of its table are
-// refused. Rebuilt after a restart from the unfinished procedures, before any worker runs. SnapshotOf
+// refused. Rebuilt after a restart from the unfinished procedures, before any worker runs. NotHeld
 // (procedures/snapshot/snapshot.h) ignores a hold whose procedure has ended. Thread-safe.
 //
 // The functions read small files of <root>/snapshots and block for that.

@@ -62,10 +62,11 @@ bool DispatchCore::Fold(Outbox& outbox, const OrderPtr& order, OrderRank rank) {
 
 void DispatchCore::Add(const ServerName& server, OrderPtr order, OrderRank rank, TimePoint now) {
   Outbox& outbox = outboxes_[server];
-  if (Fold(outbox, order, rank)) return;
+  if (Fold(outbox, order, rank)) return Index(server, outbox);
   const bool idle = outbox.queue.empty() && outbox.sent.empty() && !outbox.backing_off;
   outbox.queue.PushBack({std::move(order), rank});
   if (idle && options_.delay.count() > 0) outbox.not_before = now + options_.delay;
+  Index(server, outbox);
 }
 
 void DispatchCore::Release(Outbox& outbox) {
@@ -75,17 +76,18 @@ void DispatchCore::Release(Outbox& outbox) {
   } else {
     --normal_in_flight_;
   }
+  tickets_.erase(outbox.ticket);
   outbox.ticket = 0;
   outbox.in_urgent_slot = false;
 }
 
 void DispatchCore::OnReply(std::uint64_t ticket, SendOutcome outcome, const std::string& error, TimePoint now) {
-  const auto found = std::find_if(outboxes_.begin(), outboxes_.end(),
-                                  [ticket](const auto& entry) { return entry.second.ticket == ticket; });
-  if (ticket == 0 || found == outboxes_.end()) return;
-  Outbox& outbox = found->second;
+  const auto asked = tickets_.find(ticket);
+  if (asked == tickets_.end()) return;
+  const ServerName server = asked->second;
+  Outbox& outbox = outboxes_.at(server);
   Release(outbox);
-  if (outcome != SendOutcome::kAccepted) return Fail(found->first, outbox, outcome, error, now);
+  if (outcome != SendOutcome::kAccepted) return Fail(server, outbox, outcome, error, now);
   outbox.sent.clear();
   outbox.sent_attempts.clear();
   outbox.failures = 0;
@@ -94,6 +96,7 @@ void DispatchCore::OnReply(std::uint64_t ticket, SendOutcome outcome, const std:
   outbox.starting = false;
   outbox.backing_off = false;
   outbox.not_before.reset();
+  Index(server, outbox);
 }
 
 void DispatchCore::Fail(const ServerName& server, Outbox& outbox, SendOutcome outcome, const std::string& error,
@@ -119,25 +122,56 @@ void DispatchCore::Fail(const ServerName& server, Outbox& outbox, SendOutcome ou
     outbox.not_before.reset();
     expiries_.push_back({server, fmt::format("no order accepted for {} ms, {} attempts, last: {}", failing_for.count(),
                                              outbox.failures, error)});
-    return;
+    return Index(server, outbox);
   }
   outbox.backing_off = true;
   outbox.not_before =
       now + (outbox.starting ? options_.startup_poll : BackoffDelay(options_.backoff, outbox.failures, prng_));
+  Index(server, outbox);
 }
 
 void DispatchCore::Forget(const ServerName& server) {
   const auto found = outboxes_.find(server);
   if (found == outboxes_.end()) return;
   Release(found->second);
+  Unindex(found->first, found->second);
   outboxes_.erase(found);
 }
 
-bool DispatchCore::Ready(const Outbox& outbox, TimePoint now) const {
+bool DispatchCore::Ready(const Outbox& outbox) const {
   if (outbox.queue.empty() || outbox.ticket != 0 || outbox.expired) return false;
-  if (!outbox.not_before.has_value() || *outbox.not_before <= now) return true;
+  if (!outbox.not_before.has_value()) return true;
   if (outbox.backing_off) return false;
   return outbox.queue.HasUrgent() || outbox.queue.size() > options_.max_queue_size;
+}
+
+void DispatchCore::Unindex(const ServerName& server, Outbox& outbox) {
+  ready_.erase(server);
+  ready_urgent_.erase(server);
+  if (outbox.sleeps_until.has_value()) sleeping_.erase({*outbox.sleeps_until, server});
+  outbox.sleeps_until.reset();
+}
+
+void DispatchCore::Index(const ServerName& server, Outbox& outbox) {
+  ++looked_at_;
+  Unindex(server, outbox);
+  if (Ready(outbox)) {
+    ready_.insert(server);
+    if (outbox.queue.HasUrgent()) ready_urgent_.insert(server);
+  } else if (!outbox.queue.empty() && outbox.ticket == 0 && !outbox.expired) {
+    outbox.sleeps_until = outbox.not_before;
+    sleeping_.insert({*outbox.sleeps_until, server});
+  }
+}
+
+void DispatchCore::WakeUp(TimePoint now) {
+  while (!sleeping_.empty() && sleeping_.begin()->first <= now) {
+    const ServerName server = sleeping_.begin()->second;
+    Outbox& outbox = outboxes_.at(server);
+    outbox.not_before.reset();
+    outbox.backing_off = false;
+    Index(server, outbox);
+  }
 }
 
 // At least one order is always sent, whatever its size, because waiting does not make it smaller.
@@ -158,6 +192,7 @@ void DispatchCore::Launch(const ServerName& server, Outbox& outbox, bool urgent_
   outbox.not_before.reset();
   outbox.backing_off = false;
   outbox.ticket = ++last_ticket_;
+  tickets_.emplace(outbox.ticket, server);
   outbox.in_urgent_slot = urgent_slot;
   if (urgent_slot) {
     urgent_slot_used_ = true;
@@ -168,19 +203,20 @@ void DispatchCore::Launch(const ServerName& server, Outbox& outbox, bool urgent_
   send.batch.reserve(outbox.sent.size());
   for (const Queued& queued : outbox.sent) send.batch.push_back(queued.order);
   actions->sends.push_back(std::move(send));
+  Index(server, outbox);
 }
 
-void DispatchCore::LaunchReady(bool urgent_only, TimePoint now, DispatchActions* actions) {
-  if (outboxes_.empty()) return;
-  auto it = outboxes_.upper_bound(last_served_);
-  for (std::size_t i = 0; i < outboxes_.size(); ++i) {
-    if (it == outboxes_.end()) it = outboxes_.begin();
-    auto& [server, outbox] = *it++;
-    if (!Ready(outbox, now) || (urgent_only && !outbox.queue.HasUrgent())) continue;
+void DispatchCore::LaunchReady(const std::set<ServerName>& ready, DispatchActions* actions) {
+  while (!ready.empty()) {
+    ++looked_at_;
     const bool slot_free = normal_in_flight_ < options_.max_in_flight;
-    if (!slot_free && (urgent_slot_used_ || !outbox.queue.HasUrgent())) continue;
+    if (!slot_free && (urgent_slot_used_ || ready_urgent_.empty())) return;
+    const std::set<ServerName>& from = slot_free ? ready : ready_urgent_;
+    auto next = from.upper_bound(last_served_);
+    if (next == from.end()) next = from.begin();
+    const ServerName server = *next;
     if (slot_free) last_served_ = server;
-    Launch(server, outbox, /*urgent_slot=*/!slot_free, actions);
+    Launch(server, outboxes_.at(server), /*urgent_slot=*/!slot_free, actions);
   }
 }
 
@@ -188,18 +224,15 @@ DispatchActions DispatchCore::Take(TimePoint now) {
   DispatchActions actions;
   actions.expiries = std::move(expiries_);
   expiries_.clear();
-  LaunchReady(/*urgent_only=*/true, now, &actions);
-  LaunchReady(/*urgent_only=*/false, now, &actions);
+  WakeUp(now);
+  LaunchReady(ready_urgent_, &actions);
+  LaunchReady(ready_, &actions);
   return actions;
 }
 
 std::optional<TimePoint> DispatchCore::NextWake() const {
-  std::optional<TimePoint> next;
-  for (const auto& [server, outbox] : outboxes_) {
-    if (outbox.queue.empty() || outbox.ticket != 0 || outbox.expired || !outbox.not_before.has_value()) continue;
-    if (!next.has_value() || *outbox.not_before < *next) next = outbox.not_before;
-  }
-  return next;
+  if (sleeping_.empty()) return std::nullopt;
+  return sleeping_.begin()->first;
 }
 
 std::vector<ServerQueueView> DispatchCore::View() const {

@@ -15,7 +15,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -92,8 +94,8 @@ class DispatchCore {
   [[nodiscard]] std::optional<TimePoint> NextWake() const;
 
   [[nodiscard]] std::vector<ServerQueueView> View() const;
-  // Number of queued orders that Add and Take have visited; for tests that the cost of an order does not grow with the
-  // queue.
+  // Number of queued orders and of servers that the functions above have visited; for tests that the cost of an order
+  // grows neither with the queue nor with the number of servers.
   [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
   [[nodiscard]] std::size_t in_flight() const { return normal_in_flight_ + (urgent_slot_used_ ? 1 : 0); }
 
@@ -139,19 +141,31 @@ class DispatchCore {
     std::string last_error;
     bool starting = false;  // the server's last answer was "not running yet"
     bool expired = false;
+    std::optional<TimePoint> sleeps_until;  // its place in sleeping_
   };
 
   bool Fold(Outbox& outbox, const OrderPtr& order, OrderRank rank);
   void Pack(Outbox& outbox);
   void Release(Outbox& outbox);
   void Fail(const ServerName& server, Outbox& outbox, SendOutcome outcome, const std::string& error, TimePoint now);
-  [[nodiscard]] bool Ready(const Outbox& outbox, TimePoint now) const;
+  // True if only a slot is missing for the next request.
+  [[nodiscard]] bool Ready(const Outbox& outbox) const;
+  // Puts the server into the sets below to which it belongs now. Call after each change of its outbox.
+  void Index(const ServerName& server, Outbox& outbox);
+  void Unindex(const ServerName& server, Outbox& outbox);
+  void WakeUp(TimePoint now);
   void Launch(const ServerName& server, Outbox& outbox, bool urgent_slot, DispatchActions* actions);
-  void LaunchReady(bool urgent_only, TimePoint now, DispatchActions* actions);
+  // Launches requests to servers of `ready`, in turn, while there is a slot for them.
+  void LaunchReady(const std::set<ServerName>& ready, DispatchActions* actions);
 
   const DispatchOptions options_;
   Prng prng_;
   std::map<ServerName, Outbox> outboxes_;
+  std::set<ServerName> ready_;         // Ready()
+  std::set<ServerName> ready_urgent_;  // the servers of ready_ that have an urgent order
+  // Servers with orders that wait for a time.
+  std::set<std::pair<TimePoint, ServerName>> sleeping_;
+  std::map<std::uint64_t, ServerName> tickets_;  // of the requests in flight
   std::vector<ExpireNow> expiries_;
   ServerName last_served_;  // round robin over servers when slots are short
   std::uint64_t last_ticket_ = 0;

@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
 constexpr const char* kFlushClass = "org.apache.hadoop.hbase.regionserver.FlushRegionCallable";
 constexpr const char* kRefreshPeerClass = "org.apache.hadoop.hbase.replication.regionserver.RefreshPeerCallable";
+constexpr const char* kTakeRightsClass = "ratchet.TakeRights";
 constexpr const char* kBuildClass = "ratchet.BuildRegions";
 constexpr const char* kCopyClass = "ratchet.CopyRegion";
 constexpr const char* kCompactClass = "ratchet.CompactRegion";
@@ -150,6 +151,8 @@ hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const
       Encode(*copy, sender, *request.add_proc());
     } else if (const auto* refresh = std::get_if<RefreshPeersOrder>(order.get())) {
       Address(refresh->id, kRefreshPeerClass, refresh->list, sender, *request.add_proc());
+    } else if (const auto* rights = std::get_if<TakeRightsOrder>(order.get())) {
+      Address(rights->id, kTakeRightsClass, *rights->image, sender, *request.add_proc());
     } else {
       Encode(std::get<SplitLogOrder>(*order), sender, *request.add_proc());
     }
@@ -179,6 +182,7 @@ std::string DescribeOrder(const Order& order) {
     return fmt::format("pid={} copy {} by snapshot {}", id.pid, copy->source.encoded_name(), copy->snapshot);
   }
   if (std::holds_alternative<RefreshPeersOrder>(order)) return fmt::format("pid={} take replication peers", id.pid);
+  if (std::holds_alternative<TakeRightsOrder>(order)) return fmt::format("pid={} take rights", id.pid);
   const auto& split = std::get<SplitLogOrder>(order);
   return fmt::format("pid={} split {} up to {}", id.pid, split.path, split.log.length);
 }

@@ -47,6 +47,9 @@ struct SizeOfOrder {
   }
   std::size_t operator()(const CompactOrder& order) const { return SizeOf(order.compacted); }
   std::size_t operator()(const RefreshPeersOrder& order) const { return kFields + order.list.size(); }
+  std::size_t operator()(const TakeRightsOrder& order) const {
+    return kFields + (order.image == nullptr ? 0 : order.image->size());
+  }
   std::size_t operator()(const SplitLogOrder& order) const {
     std::size_t size = kFields + order.path.size();
     for (const SplitRegionHint& hint : order.regions) {

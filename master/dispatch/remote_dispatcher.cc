@@ -35,6 +35,7 @@ OrderRank RankOf(const Order& order) {
     OrderRank operator()(const BuildOrder&) const { return OfBulk(); }
     OrderRank operator()(const CopyOrder&) const { return OfBulk(); }
     OrderRank operator()(const RefreshPeersOrder&) const { return OrderRank::kNormal; }
+    OrderRank operator()(const TakeRightsOrder&) const { return OrderRank::kNormal; }
     static OrderRank OfTransition(const RegionInfo& region) {
       return region.IsMeta() ? OrderRank::kUrgent : OrderRank::kNormal;
     }

@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -47,6 +48,9 @@ struct LogDirectory {
   bool fenced = false;  // has the mark: its name ends in "-splitting", or it has the file FENCED
 };
 
+// The empty file with which an operator allows the removal of a table's directory (S115: missing row is not evidence).
+inline constexpr std::string_view kDropByHand = "dropped.1";
+
 class ClusterFiles {
  public:
   virtual ~ClusterFiles() = default;
@@ -58,8 +62,9 @@ class ClusterFiles {
                                    const TableDescriptor& descriptor,
                                    const std::vector<std::string>& encoded_regions) = 0;
 
-  // S115 (missing row is not evidence; drop_marks.h): records durably in a table's directory that the directory may be
-  // removed. Returns Ok also if the directory does not exist. Call before the first row of the table is removed.
+  // S115 (missing row is not evidence; master/storage/drop_marks.h): records durably in a table's directory that the
+  // directory may be removed. Returns Ok also if the directory does not exist. Call before the first row of the table
+  // is removed.
   virtual Status MarkDropped(const std::string& directory, ProcId pid) = 0;
   // Records durably that the directory stays. `pid`: the procedure that made the directory; if invalid, only existing
   // marks are overridden. Call before the last row of the table is written.

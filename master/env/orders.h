@@ -133,8 +133,15 @@ struct RefreshPeersOrder {
   std::string list;
 };
 
+// Sends an image of all rights, as a ratchet::pb::RightsImage. The server accepts it by its own number, S127 (images
+// only rise).
+struct TakeRightsOrder {
+  OrderId id;
+  std::shared_ptr<const std::string> image;
+};
+
 using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder, CompactOrder, BuildOrder, CopyOrder,
-                           RefreshPeersOrder>;
+                           RefreshPeersOrder, TakeRightsOrder>;
 
 [[nodiscard]] inline const OrderId& IdOf(const Order& order) {
   return std::visit([](const auto& o) -> const OrderId& { return o.id; }, order);

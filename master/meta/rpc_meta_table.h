@@ -28,6 +28,12 @@ struct MetaTableOptions {
   Millis rpc_timeout{10'000};          // meta.rpc_timeout_ms: limit of one request; the caller repeats
   std::uint32_t scan_rows = 1000;      // rows per request
   std::size_t writes_in_flight = 256;  // limit for all callers together
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddMillis({"meta-rpc-timeout-ms", "Time-out of one request to hbase:meta; the request is repeated.", {}},
+                       &rpc_timeout, Millis(100), Millis(600'000));
+  }
 };
 
 class RpcMetaTable final : public MetaTable {

@@ -150,6 +150,7 @@ std::string MasterMetrics(const MasterMetricsSources& sources) {
   page::AddBuild(text, "ratchet-master", version.substr(version.find(' ') + 1));
   AddRole(text, env);
   page::AddRpc(text, sources.rpc);
+  page::AddSecurity(text);
   page::AddStorage(text);
   page::AddZooKeeper(text, sources.zookeeper());
   page::AddHttp(text, sources.page());

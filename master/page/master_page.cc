@@ -6,9 +6,9 @@
 
 #include "common/metrics/exposition.h"
 #include "common/ops/page/static_files.h"
+#include "master/page/marks.h"
 #include "master/page/master_metrics.h"
 #include "master/procedures/crash/server_crash.h"
-#include "master/rpc/marks.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {

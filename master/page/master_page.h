@@ -41,6 +41,8 @@ class MasterPage {
   [[nodiscard]] std::shared_ptr<procedure::ProcedureListener> listener() const { return listener_; }
   // Port as published in ZooKeeper; 0 without a page.
   [[nodiscard]] std::uint32_t shown_port() const { return page_.shown_port(); }
+  // See InfoPage::CheckReach.
+  [[nodiscard]] Status CheckReach(bool insecure) const { return page_.CheckReach(insecure); }
   void Stop();
 
  private:

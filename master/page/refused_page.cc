@@ -1,15 +1,22 @@
 #include "master/page/refused_page.h"
 
-#include <fmt/core.h>
-
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 #include "common/base/log.h"
 #include "common/ops/page/static_files.h"
 
 namespace ratchet::master {
+namespace {
+
+std::string AnswerOf(const std::string& why) {
+  JsonWriter json;
+  json.BeginObject().Add("error", "MASTER_REFUSED").Add("message", why).EndObject();
+  return json.text() + "\n";
+}
+
+}  // namespace
 
 RefusedPage::RefusedPage(const page::InfoPageOptions& options, const std::string& why)
-    : answer_(fmt::format("{{\"error\":\"MASTER_REFUSED\",\"message\":{}}}\n", JsonQuote(why))), page_(options) {
+    : answer_(AnswerOf(why)), page_(options) {
   page::AddStaticFiles(page_);
   page_.Handle("/api/v1/", http::Lane::kFast,
                [this](const http::HttpRequest&) { return http::HttpResponse::Json(503, answer_); });

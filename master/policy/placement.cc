@@ -26,38 +26,51 @@ std::optional<ServerName> Placement::Prefer(const PlacementRequest& request,
   return std::nullopt;
 }
 
-std::optional<ServerName> Placement::Choose(const PlacementRequest& request, const std::vector<ServerName>& assignable,
-                                            const std::map<ServerName, std::size_t>& load) {
-  if (assignable.empty()) return std::nullopt;
-  const MutexLock lock(mutex_);
-  Withdraw(request.encoded);
-  if (auto preferred = Prefer(request, assignable)) {
-    Plan(request, *preferred);
-    return preferred;
+// The first of the servers in question rotates, so that equal servers are chosen in turn.
+std::vector<ServerName> Placement::Candidates(const PlacementRequest& request,
+                                              const std::vector<ServerName>& assignable) {
+  std::size_t start = 0;
+  {
+    const MutexLock lock(mutex_);
+    start = turn_++;
   }
   std::vector<ServerName> candidates;
-  for (const ServerName& server : assignable) {
-    if (!Contains(request.avoid, server)) candidates.push_back(server);
-  }
-  if (candidates.empty()) candidates = assignable;
+  const auto add = [&](bool avoids) {
+    for (std::size_t i = 0; i < assignable.size() && candidates.size() < kComparedAtOnce; ++i) {
+      const ServerName& server = assignable[(start + i) % assignable.size()];
+      if (!avoids || !Contains(request.avoid, server)) candidates.push_back(server);
+    }
+  };
+  add(/*avoids=*/true);
+  if (candidates.empty()) add(/*avoids=*/false);
+  return candidates;
+}
+
+std::optional<ServerName> Placement::Choose(const PlacementRequest& request, const std::vector<ServerName>& assignable,
+                                            const LoadOf& load_of) {
+  if (assignable.empty()) return std::nullopt;
+  const auto preferred = Prefer(request, assignable);
+  const std::vector<ServerName> candidates =
+      preferred ? std::vector<ServerName>{*preferred} : Candidates(request, assignable);
+  const std::vector<std::size_t> loads = load_of(candidates);
+  const MutexLock lock(mutex_);
+  Withdraw(request.encoded);
   const auto of_table = request.last_host || request.table.empty() ? tables_.end() : tables_.find(request.table);
   const auto count = [](const std::map<ServerName, std::size_t>& counts, const ServerName& server) {
     const auto found = counts.find(server);
     return found == counts.end() ? std::size_t{0} : found->second;
   };
-  std::vector<std::pair<std::size_t, std::size_t>> weights;  // regions of the table, then of all tables
-  for (const ServerName& server : candidates) {
-    weights.emplace_back(of_table == tables_.end() ? 0 : count(of_table->second.placed, server),
-                         count(load, server) + count(planned_, server));
+  std::size_t best = 0;
+  std::pair<std::size_t, std::size_t> least;  // regions of the table, then of all tables
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::pair<std::size_t, std::size_t> weight{
+        of_table == tables_.end() ? 0 : count(of_table->second.placed, candidates[i]),
+        loads[i] + count(planned_, candidates[i])};
+    if (i > 0 && weight >= least) continue;
+    best = i;
+    least = weight;
   }
   weighed_ += candidates.size();
-  // The start rotates, so that equal servers are chosen in turn.
-  const std::size_t start = turn_++ % candidates.size();
-  std::size_t best = start;
-  for (std::size_t i = 1; i < candidates.size(); ++i) {
-    const std::size_t at = (start + i) % candidates.size();
-    if (weights[at] < weights[best]) best = at;
-  }
   Plan(request, candidates[best]);
   return candidates[best];
 }

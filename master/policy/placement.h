@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "common/base/mutex.h"
 #include "common/model/server_name.h"
+#include "master/policy/server_choice.h"
 
 namespace ratchet::master {
 
@@ -29,10 +31,15 @@ struct PlacementRequest {
 
 class Placement {
  public:
-  // `assignable`: servers that are online and not draining; `load`: regions per server. Returns nullopt if there is no
-  // server.
+  // Returns the numbers of regions of these servers, in the same order. Called without the lock of Placement.
+  using LoadOf = std::function<std::vector<std::size_t>(const std::vector<ServerName>& servers)>;
+  // Each choice compares at most this number of servers. With more servers, the compared ones rotate.
+  static constexpr std::size_t kComparedAtOnce = 32;
+
+  // `assignable`: servers that are online and not draining. Returns nullopt if there is no server.
   std::optional<ServerName> Choose(const PlacementRequest& request, const std::vector<ServerName>& assignable,
-                                   const std::map<ServerName, std::size_t>& load);
+                                   const LoadOf& load_of);
+  [[nodiscard]] AssignableCache& assignable() { return assignable_; }
   // Ends the plan for this region: it became the location, or was dropped.
   void Settled(const std::string& encoded);
   // Number of servers that Choose has weighed; for tests that the cost of a plan does not grow with other plans.
@@ -51,10 +58,13 @@ class Placement {
     std::string table;
   };
 
+  [[nodiscard]] std::vector<ServerName> Candidates(const PlacementRequest& request,
+                                                   const std::vector<ServerName>& assignable);
   void Withdraw(const std::string& encoded) REQUIRES(mutex_);
   void Plan(const PlacementRequest& request, const ServerName& server) REQUIRES(mutex_);
   void Forget(const std::string& encoded) REQUIRES(mutex_);
 
+  AssignableCache assignable_;
   mutable Mutex mutex_;
   std::map<std::string, RegionPlan> plans_ GUARDED_BY(mutex_);
   std::map<ServerName, std::size_t> planned_ GUARDED_BY(mutex_);  // number of plans_ for each server

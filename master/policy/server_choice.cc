@@ -20,4 +20,17 @@ std::vector<ServerName> NewestAssignableServers(const Membership& members, const
   return NewestOf(members.WithVersions(AssignableServers(members, marks)), avoid);
 }
 
+ServerNames AssignableCache::Get(const Membership& members, const Decommissions& marks) {
+  const Changes now{members.changes(), marks.changes()};  // read first: a change after this makes a new list
+  {
+    const MutexLock lock(mutex_);
+    if (servers_ != nullptr && changes_ == now) return servers_;
+  }
+  auto servers = std::make_shared<const std::vector<ServerName>>(AssignableServers(members, marks));
+  const MutexLock lock(mutex_);
+  changes_ = now;
+  servers_ = servers;
+  return servers;
+}
+
 }  // namespace ratchet::master

@@ -23,6 +23,8 @@ template <class P>
 constexpr ProcedureType TypeOf() {
   static_assert(
       requires { P::kClaims; }, "the type must declare what it claims (master/procedures/core/claims.h)");
+  static_assert(procedure::StepTableHasPreconditions(P::Steps()),
+                "each row must have its precondition: Given(\"...\")");
   return {P::kTypeName, P::kClaims, &UsesOf<P>};
 }
 

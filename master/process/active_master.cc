@@ -14,36 +14,38 @@
 #include "common/base/log.h"
 #include "common/base/service_manager.h"
 #include "common/base/thread_name.h"
+#include "common/base/thread_pool.h"
 #include "common/io/cluster_id.h"
 #include "common/io/fatal.h"
-#include "common/io/root_history.h"
+#include "common/rights/need.h"
+#include "common/rights/scope.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/refused_start.h"
 #include "common/zk/server_liveness.h"
+#include "common/zk/zk_paths.h"
+#include "common/zk/zk_session.h"
+#include "master/chores/acl_table.h"
 #include "master/cluster/lock_keys.h"
 #include "master/cluster/quota_rows.h"
+#include "master/cluster/region_directory.h"
 #include "master/dispatch/remote_dispatcher.h"
 #include "master/env/file_actions.h"
+#include "master/env/live_servers.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/meta/rpc_system_table.h"
 #include "master/procedures/register.h"
 #include "master/process/chore_threads.h"
-#include "master/process/cleaner_run.h"
 #include "master/process/ended_listener.h"
 #include "master/process/logic_options.h"
 #include "master/process/owner_note.h"
+#include "master/process/owner_parts.h"
 #include "master/process/root_directory.h"
-#include "master/process/system_places.h"
-#include "master/process/task_thread.h"
-#include "master/process/zk_live_servers.h"
 #include "master/rpc/ratchet_views.h"
 #include "master/startup/master_logic.h"
 #include "master/storage/archive_cleaner.h"
-#include "master/storage/directory_tools.h"
 #include "master/storage/fence_command.h"
 #include "master/storage/file_retirer.h"
-#include "master/storage/file_threads.h"
 #include "master/storage/posix_cluster_files.h"
 #include "master/storage/stray_logs.h"
 #include "procedure/api/lock_procedure.h"
@@ -68,16 +70,76 @@ constexpr std::size_t kMostSlowWork = 16;  // queued tasks; one of each kind at 
 constexpr std::size_t kFileThreads = 8;
 constexpr std::size_t kMostFileActions = 10'000;  // queued; a procedure has at most one
 
+// LiveServers from ZooKeeper's /rs, read at each call (rule S34 (which servers may be dead): after the directories).
+//
+// Thread-safe. Do not call it from the session's own thread while disconnected, because it would wait for itself.
+class ZkLiveServers final : public LiveServers {
+ public:
+  ZkLiveServers(zk::ZkSession& session, zk::ZkPaths paths, const Clock& clock, Millis patience)
+      : session_(session), paths_(std::move(paths)), clock_(clock), patience_(patience) {}
+  // Retries while ZooKeeper does not answer, up to `patience`.
+  Result<std::vector<ServerName>> Read() override {
+    const TimePoint deadline = clock_.Now() + patience_;
+    while (true) {
+      auto live = zk::ReadLiveServers(session_, paths_);
+      if (live.ok()) return live;
+      // no region server has ever registered
+      if (live.error().code() == Code::kNotFound) return std::vector<ServerName>{};
+      const auto left = std::chrono::duration_cast<Millis>(deadline - clock_.Now());
+      if (live.error().code() != Code::kUnavailable || left.count() <= 0) return live;
+      RATCHET_LOG(kWarn, "Cannot read the live servers from ZooKeeper: {}; retrying", live.error().message());
+      IgnoreResult(session_.WaitConnected(std::min(left, Millis{1000})), "the read above decides");
+    }
+  }
+
+ private:
+  zk::ZkSession& session_;
+  const zk::ZkPaths paths_;
+  const Clock& clock_;
+  const Millis patience_;
+};
+
+// One run of the cleaner's two stages and of the search for logs of servers that never registered. Logs a line for each
+// file. Visiting all regions and removing a large tree take long, so do not call it on a timer thread.
+void RunCleaner(StrayLogs& stray_logs, FileRetirer& retirer, ArchiveCleaner& cleaner) {
+  const auto stray = stray_logs.RunOnce();
+  if (!stray.ok())
+    RATCHET_LOG(kWarn, "Cannot check the logs of servers that never registered: {}", stray.error().ToString());
+  if (stray.ok())
+    for (const ServerName& server : *stray)
+      RATCHET_LOG(kInfo, "Retired the logs of {}, which never registered", server.ToString());
+  const auto retired = retirer.RunOnce();
+  if (!retired.ok()) RATCHET_LOG(kWarn, "Retiring files: {}", retired.error().ToString());
+  if (retired.ok())
+    for (const std::string& path : *retired) RATCHET_LOG(kInfo, "Retired {}", path);
+  const auto deleted = cleaner.RunOnce();
+  if (!deleted.ok()) RATCHET_LOG(kWarn, "Cleaning the archive: {}", deleted.error().ToString());
+  if (!deleted.ok()) return;
+  for (const std::string& path : *deleted) RATCHET_LOG(kInfo, "Deleted archive/{}", path);
+}
+
+// Locations of the regions of a system table, in the form that the table's reader needs.
+std::vector<RpcSystemTable::Place> PlacesOf(const RegionDirectory& regions, const TableName& table) {
+  std::vector<RpcSystemTable::Place> places;
+  for (RegionNode& node : regions.OfTable(table)) {
+    if (IsSplitOrMerged(node.state)) continue;
+    const bool open = node.state == RegionState::kOpen;
+    places.push_back({std::move(node.info), open ? std::move(node.location) : std::nullopt});
+  }
+  return places;
+}
+
 // Runs the file actions of steps.
 class FileActionThreads final : public FileActions {
  public:
   [[nodiscard]] bool Run(std::function<void()> action, bool urgent) override {
-    return threads_.Run({std::move(action), {}, urgent});
+    return threads_.Submit({std::move(action), {}, urgent});
   }
   void Stop() { threads_.Stop(); }
 
  private:
-  FileThreads threads_{{"file-action", kFileThreads, kMostFileActions}};
+  ThreadPool threads_{
+      {.name = "file-action", .threads = kFileThreads, .urgent_threads = 1, .max_queued = kMostFileActions}};
 };
 
 }  // namespace
@@ -92,6 +154,7 @@ struct ActiveMaster::Parts {
         meta(deps.channels, deps.config.meta),
         quotas(deps.channels, deps.config.meta.rpc_timeout),
         namespaces(deps.channels, deps.config.meta.rpc_timeout, "info"),
+        acl(deps.channels, deps.config.meta.rpc_timeout, kAclFamily),
         live_servers(deps.session, deps.paths, deps.clock, kLiveServersPatience),
         logic({.meta = meta,
                .region_servers = dispatcher,
@@ -99,23 +162,15 @@ struct ActiveMaster::Parts {
                .live_servers = live_servers,
                .clock = deps.clock,
                .timers = deps.timers},
-              LogicOptions(deps.config)) {
+              LogicOptions(deps.config)),
+        acl_table(logic.env, acl) {
     RegisterMasterProcedures(registry);
     registry.Register<procedure::LockProcedure>();
-    procedure::ThreadWorkersOptions pool;
-    pool.workers = static_cast<std::size_t>(deps.config.workers);
-    workers = procedure::MakeThreadWorkers(pool);
-    procedure::Executor::Options options;
-    options.run_limits.per_table = static_cast<std::uint32_t>(deps.config.steps_per_table);
-    options.run_limits.per_server = static_cast<std::uint32_t>(deps.config.steps_per_server);
-    options.run_limits.per_peer = static_cast<std::uint32_t>(deps.config.steps_per_peer);
+    workers = procedure::MakeThreadWorkers(deps.config.procedures.workers);
+    procedure::Executor::Options options = deps.config.procedures.executor;
     options.system_tables = MasterSystemTables();
     options.seed = RandomSeed();
-    options.owner = "master";  // owner of procedures that the master submits itself
-    options.retry.cap = deps.config.retry_max;
-    options.result_ttl = deps.config.result_ttl;
-    options.acked_ttl = deps.config.acked_result_ttl;
-    options.evict_interval = deps.config.result_eviction_interval;
+    options.owner = rights::kMasterOwner;  // owner of procedures that the master submits itself
     options.on_store_failure = [on_end = deps.on_end](const Error& error) {
       on_end(ExitCodeFor(error), "procedure store: " + error.ToString());
     };
@@ -138,10 +193,13 @@ struct ActiveMaster::Parts {
       on_end(exit_code::kWentBack, error.message());
     };
     logic.env.file_actions = &file_actions;
-    logic.env.slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
+    logic.env.slow_work = [this](std::function<void()> work) {
+      const bool queued = slow_work.Submit({std::move(work)});
+      if (!queued && !stopping) RATCHET_LOG(kWarn, "Slow work is refused, because {} tasks are waiting", kMostSlowWork);
+      return queued;
+    };
     cleaner = std::make_unique<ArchiveCleaner>(
-        files->archive(), deps.clock, [this] { return store->Check(); },
-        ArchiveCleaner::Options{deps.config.archive_ttl});
+        files->archive(), deps.clock, [this] { return store->Check(); }, deps.config.cleaner);
   }
 
   std::unique_ptr<procedure::ProcedureStore> store;
@@ -150,10 +208,12 @@ struct ActiveMaster::Parts {
   RpcMetaTable meta;
   RpcSystemTable quotas;
   RpcSystemTable namespaces;
+  RpcSystemTable acl;
   ZkLiveServers live_servers;
   procedure::ProcedureRegistry registry;
   std::unique_ptr<procedure::WorkerPool> workers;
   MasterLogic logic;
+  AclTable acl_table;
   std::unique_ptr<procedure::Executor> executor;
   FileActionThreads file_actions;  // its actions use the parts above
   std::shared_ptr<EndedListener> ended;
@@ -164,7 +224,8 @@ struct ActiveMaster::Parts {
   std::unique_ptr<StrayLogs> stray_logs;
   std::unique_ptr<ChoreThreads> chores;
   const std::shared_ptr<std::atomic<TimePoint>> next_compare = std::make_shared<std::atomic<TimePoint>>(TimePoint{});
-  TaskThread slow_work{"slow-work", kMostSlowWork};  // S88 (slow storage work on its own thread)
+  // S88 (slow storage work on its own thread)
+  ThreadPool slow_work{{.name = "slow-work", .max_queued = kMostSlowWork, .numbered = false}};
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
 };
@@ -226,6 +287,7 @@ void ActiveMaster::ConnectParts() {
   parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions.MetaLocation(); }});
   parts.quotas.Begin(check, [&parts] { return PlacesOf(parts.logic.regions, QuotaTableName()); });
   parts.namespaces.Begin(check, [&parts] { return PlacesOf(parts.logic.regions, NamespaceTableName()); });
+  parts.acl.Begin(check, [&parts] { return PlacesOf(parts.logic.regions, rights::AclTableName()); });
   parts.retirer = std::make_unique<FileRetirer>(
       FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
                         [&parts](const ServerName& server) { return parts.logic.servers.IsOnline(server); }});
@@ -249,13 +311,18 @@ void ActiveMaster::ConnectParts() {
 
 Evict ActiveMaster::Eviction() const {
   return [&clock = deps_.clock, &config = deps_.config](const io::StorageClient& client) -> Status {
-    if (config.fence_command.empty()) return Ok();  // the storage's own time-out applies
-    return RunFenceCommand(clock, config.fence_command, client, config.fence_command_timeout);
+    if (config.fence.command.empty()) return Ok();  // the storage's own time-out applies
+    RATCHET_ASSIGN(const FenceCommand command, ParseFenceCommand(config.fence.command, config.fence.environment));
+    return RunFenceCommand(clock, command, client, config.fence.timeout,
+                           [&client](std::string_view outcome, const std::string& told) {
+                             if (const auto audit = audit::AuditLog::OfProcess(); audit != nullptr)
+                               audit->Note("fence", client.ToString(), told, outcome);
+                           });
   };
 }
 
 bool ActiveMaster::NotesClients() const {
-  return !deps_.config.fence_command.empty() || !deps_.config.storage_client.empty();
+  return !deps_.config.fence.command.empty() || !deps_.config.storage_client.empty();
 }
 
 // S102 (evict before fencing): before the claim, and before a file is opened that the earlier master's client may
@@ -271,29 +338,26 @@ Result<std::vector<std::string>> ActiveMaster::EvictEarlierOwner(io::Directory& 
 }
 
 Status ActiveMaster::MakeParts() {
-  RATCHET_ASSIGN(root_, deps_.disk.OpenOrMake(deps_.config.root));
-  RATCHET_ASSIGN(const std::vector<std::string> names, EvictEarlierOwner(*root_));
-  RATCHET_TRY(io::CheckRootPast(*root_));  // S114 (no start without the past): before any file is made
-  RATCHET_ASSIGN(DirectoryPtr own_root, deps_.disk.OpenOrMake(deps_.config.root));
-  RATCHET_ASSIGN(auto guard, procedure::OpenRootGuard(std::move(own_root)));
-  RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root_, kProceduresFolder));
-  RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root_, kQuarantineFolder));
-  if (NotesClients()) {
-    RATCHET_ASSIGN(const Epoch in_store, procedure::HighestClaim(*procedures));
-    RATCHET_ASSIGN(const Epoch in_root, procedure::HighestClaim(*root_));
-    RATCHET_TRY(PrepareClaim(*root_, names, std::max(in_store, in_root), own_client_));
-  }
-  procedure::WalStoreOptions options;
-  options.segment_bytes = deps_.config.store_segment_bytes;
-  options.segment_age = deps_.config.store_segment_age;
+  procedure::WalStoreOptions options = deps_.config.procedures.store;
   options.owner = deps_.gate.self().ToString();
-  auto store = procedure::MakeWalStore(std::move(procedures), std::move(quarantine), deps_.clock, std::move(options),
-                                       std::move(guard));
-  RATCHET_ASSIGN(auto files,
-                 PosixClusterFiles::Open(deps_.disk, deps_.config.root, [raw = store.get()] { return raw->Check(); }));
-  if (!deps_.config.fence_command.empty()) files->SetEviction(Eviction());
-  parts_ = std::make_shared<Parts>(deps_, std::move(store), std::move(files));
-  RATCHET_ASSIGN(parts_->history_directory, EnsureDirectory(*root_, kHistoryFolder));
+  std::vector<std::string> names;
+  BeforeClaim before;
+  before.first = [this, &names](io::Directory& root) -> Status {
+    RATCHET_ASSIGN(names, EvictEarlierOwner(root));
+    return Ok();
+  };
+  before.last = [this, &names](io::Directory& root, io::Directory& procedures) -> Status {
+    if (!NotesClients()) return Ok();
+    RATCHET_ASSIGN(const Epoch in_store, procedure::HighestClaim(procedures));
+    RATCHET_ASSIGN(const Epoch in_root, procedure::HighestClaim(root));
+    return PrepareClaim(root, names, std::max(in_store, in_root), own_client_);
+  };
+  RATCHET_ASSIGN(OwnerParts made,
+                 MakeOwnerParts(deps_.disk, deps_.config.root, deps_.clock, std::move(options), before));
+  root_ = std::move(made.root);
+  if (!deps_.config.fence.command.empty()) made.files->SetEviction(Eviction());
+  parts_ = std::make_shared<Parts>(deps_, std::move(made.store), std::move(made.files));
+  parts_->history_directory = std::move(made.history);
   return Ok();
 }
 
@@ -327,7 +391,8 @@ void ActiveMaster::LoadMeta() {
 
 void ActiveMaster::FailOn(const Error& error, const std::string& where) {
   if (parts_ != nullptr && parts_->stopping.load()) return;
-  // S114: the server of hbase:meta refuses this epoch, and no later one is claimed in this root.
+  // S114 (no start without the past): the server of hbase:meta refuses this epoch, and no later one is claimed in this
+  // root.
   if (rpc::IsClass(error, rpc::exception::kStale) && parts_ != nullptr && parts_->store->Check().ok()) {
     return deps_.on_end(exit_code::kWentBack,
                         fmt::format("{}: the root is an older copy: a region server knows a later epoch than {}, the "
@@ -352,7 +417,8 @@ std::vector<Chore> ActiveMaster::Chores() {
       {"replication", kBalancerPeriod, [&logic] { logic.replication_manager.Tick(); }},
       {"quotas", kBalancerPeriod, [&logic] { logic.quota_manager.Tick(); }},
       {"namespaces", kBalancerPeriod, [&logic] { logic.namespace_table.Tick(); }},
-      {kCleanerChore, deps_.config.cleaner_interval,
+      {"rights", kBalancerPeriod, [&parts] { parts.acl_table.Tick(); }},
+      {kCleanerChore, deps_.config.cleaner.interval,
        [&parts] {
          parts.logic.snapshot_admin.CleanUp();
          if (parts.logic.switches.IsOn(Switch::kCleaner)) RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);

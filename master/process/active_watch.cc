@@ -20,6 +20,13 @@ void ActiveWatch::Follow(const std::optional<ServerName>& active) {
   changed_.NotifyAll();
 }
 
+void ActiveWatch::ConnectionEnded(const rpc::Endpoint& endpoint) {
+  const MutexLock lock(mutex_);
+  if (!active_.has_value() || active_->host != endpoint.host || active_->port != endpoint.port) return;
+  ended_ = true;
+  changed_.NotifyAll();
+}
+
 void ActiveWatch::Stop() {
   {
     const MutexLock lock(mutex_);
@@ -43,10 +50,24 @@ void ActiveWatch::Work() {
       while (!stopping_ && !active_.has_value()) changed_.Wait(mutex_);
       if (stopping_) return;
       active = *active_;
+      ended_ = false;  // before the call, so that an end after its answer is not missed
     }
-    const bool reached = deps_.reaches(active);
-    if (!reached) Inquire(active);
-    static_cast<void>(Pause(active, reached ? kPulse : kInquiriesApart));
+    if (deps_.reaches(active)) {
+      AwaitPulse(active);
+      continue;
+    }
+    Inquire(active);
+    static_cast<void>(Pause(active, kInquiriesApart));
+  }
+}
+
+void ActiveWatch::AwaitPulse(const ServerName& active) {
+  const TimePoint until = deps_.clock.Now() + kPulse;
+  const MutexLock lock(mutex_);
+  while (!stopping_ && active_ == active && !ended_) {
+    const auto left = std::chrono::ceil<Millis>(until - deps_.clock.Now());
+    if (left <= Millis{0}) return;
+    changed_.WaitFor(mutex_, left);
   }
 }
 
@@ -91,9 +112,8 @@ void ActiveWatch::Inquire(const ServerName& suspect) {
                      suspect.ToString()));
     return count(&Counts::no_finding);
   }
-  std::string confirmed = ConfirmDeath(suspect, deps_.region_servers(), deps_.ask);
-  if (RATCHET_MUTANT("master.believe_own_probe_of_master")) confirmed = "no other server";
-  if (confirmed.empty()) {
+  const std::string confirmed = ConfirmDeath(suspect, deps_.region_servers(), deps_.ask);
+  if (confirmed.empty() && !RATCHET_MUTANT("master.believe_own_probe_of_master")) {
     Tell(
         fmt::format("the active master {} refuses connections of this master; no region server confirms it, so "
                     "ZooKeeper decides",

@@ -1,7 +1,8 @@
 // ActiveWatch: lets a standby find out that the active master's process is gone before its ZooKeeper session ends.
 //
-// The standby calls the active master every kPulse. A failed call is the hint. Then it probes the address
-// (common/rpc/address_probe.h), and one region server must come to the same finding. A wrong finding would cost an
+// The standby calls the active master every kPulse, and at once when its connection to the active master has ended. A
+// failed call is the hint. Then it probes the address (common/rpc/address_probe.h), and one region server must come to
+// the same finding. A wrong finding would cost an
 // election and no data: the claim of the procedure store decides which master owns the cluster (S7: seal before acting,
 // to S9: claims are never removed).
 //
@@ -20,6 +21,7 @@
 #include "common/base/result.h"
 #include "common/model/server_name.h"
 #include "common/rpc/address_probe.h"
+#include "common/rpc/channel.h"
 #include "master/process/second_opinion.h"
 
 namespace ratchet::master {
@@ -48,6 +50,8 @@ class ActiveWatch {
 
   // The active master that this standby sees; nullopt: none, or this master is active itself. Does not wait.
   void Follow(const std::optional<ServerName>& active);
+  // A connection of this process to this address has ended. Does not wait.
+  void ConnectionEnded(const rpc::Endpoint& endpoint);
   // Waits for the call or the probe that is in progress.
   void Stop();
 
@@ -64,11 +68,14 @@ class ActiveWatch {
   [[nodiscard]] bool Follows(const ServerName& suspect) const;
   // Returns false if `suspect` is no longer followed.
   [[nodiscard]] bool Pause(const ServerName& suspect, Millis duration);
+  // Waits for kPulse, or until a connection to `active` has ended.
+  void AwaitPulse(const ServerName& active);
 
   const Deps deps_;
   mutable Mutex mutex_;
   CondVar changed_;
   std::optional<ServerName> active_ GUARDED_BY(mutex_);
+  bool ended_ GUARDED_BY(mutex_) = false;  // a connection to it, since the last call
   Counts counts_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::string told_;    // touched by the thread only: the last line of the log

@@ -13,7 +13,6 @@ namespace ratchet::master {
 struct ChoreThreads::Entry {
   Chore chore;
   TimePoint counted_from{};  // the end of the last run, or the start
-  ChoreView view{};
   std::vector<std::function<void(bool ran)>> waiting{};
 };
 
@@ -27,9 +26,7 @@ class ChoreThreads::Lane {
 
   std::size_t Add(Chore chore) {
     const MutexLock lock(mutex_);
-    Entry entry{.chore = std::move(chore), .counted_from = clock_.Now()};
-    entry.view.name = entry.chore.name;
-    entries_.push_back(std::move(entry));
+    entries_.push_back({.chore = std::move(chore), .counted_from = clock_.Now()});
     return entries_.size() - 1;
   }
 
@@ -53,13 +50,6 @@ class ChoreThreads::Lane {
     entry.waiting.push_back(std::move(done));
     changed_.NotifyAll();
     return true;
-  }
-
-  [[nodiscard]] ChoreView View(std::size_t number) const {
-    const MutexLock lock(mutex_);
-    ChoreView view = entries_[number].view;
-    view.period = entries_[number].chore.period.Get();
-    return view;
   }
 
  private:
@@ -95,13 +85,14 @@ class ChoreThreads::Lane {
         number = NextDue();
         if (number == entries_.size()) break;
         Entry& entry = entries_[number];
-        entry.view.begun = clock_.Now();
-        entry.view.running = true;
         run = &entry.chore.run;
         waiting.swap(entry.waiting);
       }
       (*run)();
-      Ended(number);
+      {
+        const MutexLock lock(mutex_);
+        entries_[number].counted_from = clock_.Now();
+      }
       for (const auto& done : waiting) done(true);
     }
     Waiting dropped;
@@ -112,18 +103,9 @@ class ChoreThreads::Lane {
     for (const auto& done : dropped) done(false);
   }
 
-  void Ended(std::size_t number) {
-    const MutexLock lock(mutex_);
-    Entry& entry = entries_[number];
-    entry.counted_from = clock_.Now();
-    entry.view.took = std::chrono::duration_cast<Millis>(entry.counted_from - *entry.view.begun);
-    entry.view.running = false;
-    ++entry.view.runs;
-  }
-
   const std::string name_;
   const Clock& clock_;
-  mutable Mutex mutex_;
+  Mutex mutex_;
   CondVar changed_;
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<Entry> entries_ GUARDED_BY(mutex_);  // none is added after Start
@@ -138,7 +120,8 @@ ChoreThreads::ChoreThreads(const Clock& clock, std::vector<Chore> chores) {
       if (!chore.blocks) shared = lanes_.back().get();
     }
     Lane* lane = chore.blocks ? lanes_.back().get() : shared;
-    order_.emplace_back(lane, lane->Add(std::move(chore)));
+    std::string name = chore.name;
+    chores_.emplace(std::move(name), std::pair(lane, lane->Add(std::move(chore))));
   }
   for (const auto& lane : lanes_) lane->Start();
 }
@@ -150,17 +133,10 @@ void ChoreThreads::Stop() {
 }
 
 bool ChoreThreads::RunSoon(std::string_view name, std::function<void(bool ran)> done) {
-  const auto found = std::find_if(order_.begin(), order_.end(),
-                                  [name](const auto& each) { return each.first->View(each.second).name == name; });
-  RATCHET_CHECK(found != order_.end(), "no chore {}", name);
-  return found->first->RunSoon(found->second, std::move(done));
-}
-
-std::vector<ChoreView> ChoreThreads::List() const {
-  std::vector<ChoreView> all;
-  all.reserve(order_.size());
-  for (const auto& [lane, number] : order_) all.push_back(lane->View(number));
-  return all;
+  const auto found = chores_.find(name);
+  RATCHET_CHECK(found != chores_.end(), "no chore {}", name);
+  const auto& [lane, number] = found->second;
+  return lane->RunSoon(number, std::move(done));
 }
 
 }  // namespace ratchet::master

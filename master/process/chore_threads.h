@@ -6,9 +6,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -28,8 +30,6 @@ class ChoreThreads {
   // Runs the chore now, or after its current run, and then calls `done` on its thread, with false if the threads stop
   // before. Returns false, and calls nothing, if kMostWaiting callers wait already or the threads have stopped.
   [[nodiscard]] bool RunSoon(std::string_view name, std::function<void(bool ran)> done);
-  // All chores, in the order of the constructor.
-  [[nodiscard]] std::vector<ChoreView> List() const;
   static constexpr std::size_t kMostWaiting = 64;
 
  private:
@@ -37,7 +37,7 @@ class ChoreThreads {
   class Lane;
 
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::pair<Lane*, std::size_t>> order_;  // the lane of each chore, and its number there
+  std::map<std::string, std::pair<Lane*, std::size_t>, std::less<>> chores_;  // by name: the lane, and the number there
 };
 
 }  // namespace ratchet::master

@@ -20,10 +20,10 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
+#include "common/base/thread_pool.h"
 #include "common/model/server_name.h"
 #include "common/rpc/address_probe.h"
 #include "master/process/second_opinion.h"
-#include "master/process/task_thread.h"
 
 namespace ratchet::master {
 
@@ -83,7 +83,7 @@ class DeathWatch {
   Counts counts_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
   MassRule mass_ GUARDED_BY(mutex_);
-  TaskThread inquiries_{"death-watch", kMostWaiting};
+  ThreadPool inquiries_{{.name = "death-watch", .max_queued = kMostWaiting, .numbered = false}};
 };
 
 }  // namespace ratchet::master

@@ -14,6 +14,6 @@ namespace ratchet::master {
 [[nodiscard]] rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port,
                                                std::shared_ptr<const rpc::MemberIdentity> member);
 
-[[nodiscard]] page::InfoPageOptions PageOptions(const MasterConfig& config);
+[[nodiscard]] page::InfoPageOptions PageOptions(const MasterConfig& config, const rights::Judge& judge);
 
 }  // namespace ratchet::master

@@ -9,7 +9,8 @@ namespace ratchet::master {
 MasterOptions LogicOptions(const MasterConfig& config) {
   MasterOptions options = config.logic;
   options.seed = RandomSeed();
-  options.retry.cap = config.retry_max;
+  options.retry.cap = config.procedures.executor.retry.cap;
+  options.judges_users = [users = config.rights.users] { return users->mode() != rights::Mode::kOff; };
   return options;
 }
 

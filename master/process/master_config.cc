@@ -21,6 +21,9 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                      &config.zk_session, Millis(200), Millis(600'000));
   settings.AddMillis({"zk-connect-timeout-ms", "How long to retry the connection to ZooKeeper at the start.", {}},
                      &config.zk_connect_timeout, Millis(100), Millis(3'600'000));
+}
+
+void BindAddress(Settings& settings, MasterConfig& config) {
   settings.AddText({"host",
                     "Name or address at which other processes reach this master. It listens on all addresses of this "
                     "name, unless --bind is set.",
@@ -43,7 +46,8 @@ void BindPlace(Settings& settings, MasterConfig& config) {
        {"hbase.master.info.port"}},
       &config.info_port, {-1, 65'535});
   settings.AddText({"info-host",
-                    "Address on which the page listens. It is read-only and shows everything to every reader.",
+                    "Address on which the page listens. It is read-only; with --rights enforce it shows only what its "
+                    "reader may see.",
                     {"hbase.master.info.bindAddress"}},
                    &config.info_host);
   settings.AddText({"info-names",
@@ -56,6 +60,9 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                       "before the process ends; 0: none.",
                       {}},
                      &config.refused_page, Millis(0), Millis(600'000));
+}
+
+void BindProcess(Settings& settings, MasterConfig& config) {
   settings.AddText({"log-file", "Log file; empty: standard error.", {}}, &config.log_file);
   settings.AddText({"log-level", "Minimum level of log lines.", {}}, &config.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
@@ -64,14 +71,7 @@ void BindPlace(Settings& settings, MasterConfig& config) {
        "Name of this process's own storage client, which a later master may evict (CephFS: client.NAME); empty: none.",
        {}},
       &config.storage_client);
-  settings.AddText({"fence-command",
-                    "Program that evicts a dead process's storage client, called with the client's name and session; "
-                    "for CephFS: scripts/ceph/evict. Empty: the storage's own time-out applies.",
-                    {}},
-                   &config.fence_command);
-  settings.AddMillis(
-      {"fence-command-timeout-ms", "Time limit of the fence command; after it the command is killed and retried.", {}},
-      &config.fence_command_timeout, Millis(100), Millis(600'000));
+  config.fence.Bind(settings);
   settings.AddText({"storage-proof",
                     "When to confirm a name lookup by a round trip to the storage (S101): detect (FUSE and CephFS, "
                     "whose clients cache names), always, never.",
@@ -83,7 +83,19 @@ void BindPlace(Settings& settings, MasterConfig& config) {
        "required (never); auto (only if that key was made by such a version).",
        {}},
       &config.member_proof, Presence::kOptional, {"auto", "accept", "required"});
+}
+
+// The settings of common's parts.
+void BindAccess(Settings& settings, MasterConfig& config) {
   tls::TlsOptions::Bind(settings, config.tls);
+  identity::IdentityOptions::Bind(settings, config.identity);
+  kerberos::KerberosOptions::Bind(settings, config.kerberos);
+  audit::AuditOptions::Bind(settings, config.audit);
+  rights::RightsOptions::Bind(settings, config.rights);
+  page::PageAccess::Bind(settings, config.page_access);
+}
+
+void BindStart(Settings& settings, MasterConfig& config) {
   settings.AddBool({"start-again",
                     "Restart automatically, as a new master, after a lost session, a fence or hanging storage; false "
                     "if a supervisor restarts it.",
@@ -133,114 +145,52 @@ void BindPlace(Settings& settings, MasterConfig& config) {
   settings.AddBool({"json", "Print the output of --list-steps or --replay as JSON.", {}}, &config.json);
 }
 
-void BindResults(Settings& settings, MasterConfig& config) {
-  settings.AddMillis({"procedure-result-ttl-ms",
-                      "How long the result of an ended procedure is kept for its client.",
-                      {"hbase.procedure.cleaner.evict.ttl"}},
-                     &config.result_ttl, Millis(1'000), Millis(86'400'000));
-  settings.AddMillis({"procedure-acked-result-ttl-ms",
-                      "How long a result is kept after its client has acknowledged it.",
-                      {"hbase.procedure.cleaner.acked.evict.ttl"}},
-                     &config.acked_result_ttl, Millis(0), Millis(86'400'000));
-  settings.AddMillis({"procedure-result-eviction-interval-ms",
-                      "Interval of the checks for older results.",
-                      {"hbase.procedure.cleaner.interval"}},
-                     &config.result_eviction_interval, Millis(100), Millis(3'600'000));
-}
-
-void BindWork(Settings& settings, MasterConfig& config) {
-  settings.AddInt({"procedure-threads",
-                   "Number of workers that run procedures; one more is reserved for meta and crash handling.",
-                   {"hbase.master.procedure.threads"}},
-                  &config.workers, {1, 1000});
-  settings.AddInt({"procedure-steps-per-table",
-                   "Maximum number of concurrent procedure steps of one table, its regions included; more steps wait "
-                   "in a queue. 0: no limit.",
-                   {}},
-                  &config.steps_per_table, {0, 1000});
-  settings.AddInt({"procedure-steps-per-server",
-                   "Maximum number of concurrent procedure steps of one region server. Crash handling is never "
-                   "limited. 0: no limit.",
-                   {}},
-                  &config.steps_per_server, {0, 1000});
-  settings.AddInt({"procedure-steps-per-peer",
-                   "Maximum number of concurrent procedure steps of one replication peer. 0: no limit.",
-                   {}},
-                  &config.steps_per_peer, {0, 1000});
-  settings.AddInt({"handlers", "Number of threads that answer clients.", {"hbase.regionserver.handler.count"}},
-                  &config.handlers, {1, 1000});
-  settings.AddInt(
-      {"report-handlers", "Number of threads that handle region servers' reports.", {"hbase.master.handler.count"}},
-      &config.report_handlers, {1, 1000});
-  settings.AddInt({"queue-length",
-                   "Maximum number of requests that wait for a thread; more are refused as too busy.",
-                   {"hbase.ipc.server.max.callqueue.length"}},
-                  &config.queue_length, {1, 1'000'000});
-  settings.AddInt({"max-request-messages",
-                   "Maximum number of protobuf messages in one request of a client, nested ones included; a request "
-                   "with more is refused (RequestTooBigException).",
-                   {}},
-                  &config.max_request_messages, {1'000, 1'000'000'000});
-  settings.AddMillis({"meta-rpc-timeout-ms", "Time-out of one request to hbase:meta; the request is repeated.", {}},
-                     &config.meta.rpc_timeout, Millis(100), Millis(600'000));
-  settings.AddMillis({"retry-max-ms",
-                      "Longest pause between two attempts of a procedure's step, so also the longest delay after its "
-                      "obstacle is gone.",
-                      {}},
-                     &config.retry_max, Millis(100), Millis(600'000));
-  settings.AddMillis({"cleaner-interval-ms", "Interval of the archive cleaner.", {"hbase.master.cleaner.interval"}},
-                     &config.cleaner_interval, Millis(100), Millis(86'400'000));
-  settings.AddMillis({"archive-ttl-ms",
-                      "How long archived directories are kept before the cleaner deletes them.",
-                      {"hbase.master.hfilecleaner.ttl"}},
-                     &config.archive_ttl, Millis(0), Millis(86'400'000));
-  settings.AddMillis(
-      {"max-clock-skew-ms",
-       "Maximum clock skew of a region server relative to this master; a greater one prevents its registration.",
-       {"hbase.master.maxclockskew"}},
-      &config.clocks.refused, Millis(1), Millis(86'400'000));
+void BindServers(Settings& settings, MasterConfig& config) {
+  config.clocks.BindRefused(settings);
   settings.AddText({"oldest-server-version", "Minimum version of region servers; an older one cannot register.", {}},
                    &config.oldest_server_version, Presence::kOptional);
-  settings.AddMillis({"warning-clock-skew-ms",
-                      "Clock skew of a region server relative to this master above which it is shown as a problem.",
-                      {"hbase.master.warningclockskew"}},
-                     &config.clocks.warning, Millis(1), Millis(86'400'000));
+  config.clocks.BindWarning(settings);
   settings.AddMillis({"remote-lock-timeout-ms",
                       "Time after which a client's lock without a heartbeat is released.",
                       {"hbase.master.procedure.remote.locks.timeout.ms"}},
                      &config.remote_lock_timeout, Millis(100), Millis(3'600'000));
-  settings.AddBytes({"store-segment-bytes",
-                     "Size at which a segment of the procedure store is rolled.",
-                     {"hbase.procedure.store.wal.roll.threshold"}},
-                    &config.store_segment_bytes, 64u << 10, 1u << 30);
-  settings.AddMillis({"store-segment-age-ms",
-                      "Age at which a segment of the procedure store is rolled.",
-                      {"hbase.procedure.store.wal.periodic.roll.msec"}},
-                     &config.store_segment_age, Millis(1'000), Millis(86'400'000));
-  settings.AddText(
-      {"trace-file",
-       "File to which a line of OpenTelemetry's JSON (OTLP) is written for each procedure that ends; empty: none.",
-       {}},
-      &config.trace_file);
-  settings.AddBytes(
-      {"trace-file-bytes", "Size at which the trace file is renamed to <trace-file>.1 and a new one is started.", {}},
-      &config.trace_file_bytes, 64u << 10, 1ull << 40);
+}
+
+void BindStorage(Settings& settings, MasterConfig& config) {
   settings.AddMillis({"sync-timeout-ms",
                       "If a write or sync is unfinished for this long and the storage answers region servers, the "
                       "active master hands over to a standby; 0: never.",
                       {"hbase.regionserver.wal.sync.timeout"}},
-                     &config.sync_timeout, Millis(0), Millis(3'600'000));
+                     &config.storage.limit, Millis(0), Millis(3'600'000));
+}
+
+// The settings of the master's parts.
+void BindParts(Settings& settings, MasterConfig& config) {
+  config.procedures.BindWorkers(settings);
+  config.rpc.Bind(settings);
+  config.meta.Bind(settings);
+  config.procedures.BindRetry(settings);
+  config.cleaner.Bind(settings);
+  BindServers(settings, config);
+  config.procedures.BindStore(settings);
+  config.trace.Bind(settings);
+  BindStorage(settings, config);
+  config.procedures.BindResults(settings);
+  config.logic.Bind(settings);
+  config.history.Bind(settings);
+  config.dispatch.Bind(settings);
 }
 
 }  // namespace
 
+// The order is the one of --help.
 void BindMaster(Settings& settings, MasterConfig& config) {
   BindPlace(settings, config);
-  BindWork(settings, config);
-  BindResults(settings, config);
-  config.logic.Bind(settings);
-  config.history.Bind(settings);
-  config.dispatch.Bind(settings);
+  BindAddress(settings, config);
+  BindProcess(settings, config);
+  BindAccess(settings, config);
+  BindStart(settings, config);
+  BindParts(settings, config);
 }
 
 }  // namespace ratchet::master

@@ -7,14 +7,25 @@
 #include <string>
 #include <vector>
 
+#include "common/audit/audit_log.h"
 #include "common/base/clock.h"
 #include "common/base/config.h"
+#include "common/identity/certificate_callers.h"
+#include "common/io/storage_watch.h"
+#include "common/kerberos/kerberos_options.h"
+#include "common/ops/page/page_gate.h"
+#include "common/rights/users.h"
 #include "common/rpc/proof_policy.h"
 #include "common/tls/process_tls.h"
 #include "master/dispatch/dispatch_options.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/procedures/core/master_options.h"
+#include "master/process/procedure_options.h"
+#include "master/process/rpc_options.h"
+#include "master/process/trace_file.h"
+#include "master/storage/archive_cleaner.h"
+#include "master/storage/fence_command.h"
 #include "master/telemetry/clock_book.h"
 
 namespace ratchet::master {
@@ -23,6 +34,7 @@ struct MasterConfig {
   std::string root;       // the cluster's shared directory
   std::string zookeeper;  // "host:port,..."
   std::string zk_acl = "open";
+  Live<bool> closes_zookeeper{false};  // as zk_acl says
   std::string zk_parent = "/hbase";
   Millis zk_session{2000};
   Millis zk_connect_timeout{30'000};
@@ -39,12 +51,16 @@ struct MasterConfig {
   std::string log_file;
   std::string log_level = "info";
   std::string storage_client;  // empty: no client that could be evicted
-  std::string fence_command;
-  Millis fence_command_timeout{30'000};
+  FenceCommandOptions fence;
   std::string storage_proof = "detect";
   std::string member_proof = "auto";
   Live<rpc::ProofPolicy> proof_policy{rpc::ProofPolicy::kByKey};  // as member_proof says
   tls::TlsOptions tls;
+  identity::IdentityOptions identity;
+  kerberos::KerberosOptions kerberos;
+  audit::AuditOptions audit;
+  rights::RightsOptions rights;
+  page::PageAccess page_access;
   bool start_again = true;
   bool allow_fault_points = false;
   bool publish_client_znodes = false;
@@ -61,29 +77,15 @@ struct MasterConfig {
   ClockLimits clocks;
   std::string oldest_server_version = "0.1";
 
-  std::int64_t workers = 16;
-  std::int64_t steps_per_table = 0;  // concurrent steps; 0: no limit
-  std::int64_t steps_per_server = 0;
-  std::int64_t steps_per_peer = 0;
-  std::int64_t handlers = 8;         // threads for requests and views
-  std::int64_t report_handlers = 8;  // threads for region servers' reports
-  std::int64_t queue_length = 1000;
-  std::int64_t max_request_messages = 500'000;
+  ProcedureOptions procedures;
+  RpcOptions rpc;
   DispatchOptions dispatch;
   MetaTableOptions meta;
-  Millis retry_max{2'000};
-  Millis result_ttl{15 * 60'000};       // retention of an ended procedure's result
-  Millis acked_result_ttl{5 * 60'000};  // retention after the client has acknowledged the result
-  Millis result_eviction_interval{30'000};
-  Live<Millis> cleaner_interval{Millis{60'000}};
+  ArchiveCleaner::Options cleaner;
   MasterOptions logic;
-  Live<Millis> archive_ttl{Millis{600'000}};
-  std::uint64_t store_segment_bytes = 16u << 20;
-  Millis store_segment_age{3'600'000};
   HistoryLimits history;
-  std::string trace_file;  // empty: no trace file
-  Live<std::uint64_t> trace_file_bytes{64u << 20};
-  Live<Millis> sync_timeout{Millis{10'000}};  // 0: the master never withdraws
+  TraceFileOptions trace;
+  io::StorageWatchOptions storage;  // of the procedure store
 };
 
 // Binds every member to its setting; `config` must outlive the parsing.

@@ -10,13 +10,20 @@
 #include "common/base/prng.h"
 #include "common/base/service_manager.h"
 #include "common/base/went_back.h"
+#include "common/client/member_of_process.h"
+#include "common/identity/token_check.h"
 #include "common/io/cluster_key.h"
 #include "common/io/disk.h"
+#include "common/io/root_access.h"
 #include "common/io/root_numbers.h"
 #include "common/io/storage_watch.h"
+#include "common/kerberos/process_kerberos.h"
 #include "common/model/codec.h"
 #include "common/model/name_rules.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/ops/page/process_problems.h"
+#include "common/ops/page/security_facts.h"
+#include "common/rights/judge.h"
 #include "common/rpc/await_listening.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/exceptions.h"
@@ -42,6 +49,7 @@
 #include "master/process/death_watch.h"
 #include "master/process/listen_options.h"
 #include "master/process/logic_options.h"
+#include "master/process/own_rights.h"
 #include "master/process/own_root.h"
 #include "master/process/refusal.h"
 #include "master/process/send_stop.h"
@@ -72,7 +80,7 @@ struct MasterProcess::Impl {
       : config(std::move(the_config)), life(std::move(the_life)), exit(the_exit) {}
 
   ~Impl() {
-    if (active_watch != nullptr) active_watch->Stop();  // its thread uses the election, which ends before it
+    if (active_watch != nullptr) active_watch->Stop();  // its thread uses the channels and the election
     if (silence != nullptr) silence->Stop();            // its thread uses the parts of the active master
   }
   Impl(const Impl&) = delete;
@@ -83,6 +91,7 @@ struct MasterProcess::Impl {
   ExitLatch& exit;
   SystemClock clock;
   std::unique_ptr<Timers> timers = MakeThreadTimers();
+  std::unique_ptr<ActiveWatch> active_watch;  // null: ZooKeeper alone decides
   std::unique_ptr<rpc::ChannelPool> channels;
   ServerName self;
   OwnRoot root;
@@ -91,6 +100,8 @@ struct MasterProcess::Impl {
   std::unique_ptr<rpc::MemberKeyFile> key_file;
   std::unique_ptr<MasterGate> gate;
   LoadBook loads;
+  OwnRights rights{gate};
+  rights::Judge judge{rights, config.rights.users};
   std::unique_ptr<ServiceEnv> service_env;
   std::unique_ptr<DeathWatch> deaths;  // null: ZooKeeper alone decides
   std::unique_ptr<rpc::ChannelPool> pulse_channels;
@@ -102,7 +113,6 @@ struct MasterProcess::Impl {
   std::unique_ptr<zk::SessionCloser> closer;
   zk::ZkPaths paths;
   std::unique_ptr<zk::PlaceAccess> access;
-  std::unique_ptr<ActiveWatch> active_watch;  // null: ZooKeeper alone decides
   std::unique_ptr<zk::MasterElection> election;
   std::unique_ptr<ClientZnodes> znodes;
   std::unique_ptr<ActiveMaster> active;
@@ -127,7 +137,8 @@ struct MasterProcess::Impl {
       // An elected master ends at once, so that another master may try; the page of that master shows the note.
       if (page == nullptr) {
         NoteRefusal(config, session.get(), why);
-        if (config.refused_page.count() > 0) RefusedPage(PageOptions(config), why).Await(config.refused_page, exit);
+        if (config.refused_page.count() > 0)
+          RefusedPage(PageOptions(config, judge), why).Await(config.refused_page, exit);
       }
     }
     End(IsWentBack(error) ? exit_code::kWentBack : exit_code::kRootUnusable, why);
@@ -188,12 +199,11 @@ struct MasterProcess::Impl {
   bool EnsureKeys(const io::ClusterKeys& fresh) {
     const auto keys = io::EnsureClusterKeys(*root.directory, fresh);
     if (!keys.ok()) return FailRoot(keys.error());
-    if (member != nullptr) {
-      if (member->texts() != *keys) member->SetKeys(*keys);
-      return true;
-    }
     member = std::make_shared<rpc::MemberIdentity>(rpc::MemberRole::kMaster, *keys, config.proof_policy);
-    key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] { return io::ReadClusterKeys(*root.directory); });
+    key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] {
+      io::LookAtRootAccess(*root.directory);
+      return io::ReadClusterKeys(*root.directory);
+    });
     return true;
   }
 
@@ -207,6 +217,10 @@ struct MasterProcess::Impl {
       rpc::ChannelPoolOptions pulses = pool;  // orders and pulses do not delay each other
       pulses.name = "master-pulse";
       pulse_channels = std::make_unique<rpc::ChannelPool>(std::move(pulses));
+    }
+    if (config.early_detection) {
+      WatchTheActiveMaster();
+      pool.connection_ended = [this](const rpc::Endpoint& endpoint) { active_watch->ConnectionEnded(endpoint); };
     }
     channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
     return true;
@@ -237,12 +251,19 @@ struct MasterProcess::Impl {
     service_env->clock_limits = config.clocks;
     service_env->proven_name = [this](std::uint64_t connection) { return member->PeerOn(connection); };
     service_env->reload = config.reload;
+    service_env->judge = &judge;
     service_env->oldest_server_version = config.oldest_server_version;
     rpc::ServerOptions options = ListenOptions(config, self.port, member);
+    options.judge = &judge;
+    options.tokens = std::make_shared<const identity::TokenCheck>(rights, clock);
     if (config.early_detection) WatchForDeaths(options);
     options.cluster_id = [this] { return std::optional<std::string>(cluster_id); };
     server = std::make_unique<rpc::RpcServer>(std::move(options));
+    service_env->rpc_server = [this] { return server.get(); };
     service_env->client_versions = [this] { return server->stats().client_versions; };
+    service_env->security = [this] {
+      return page::SecurityFacts(config.settings(), member->texts(), server->stats(), life.version);
+    };
     server->Add(MakeMasterService(*service_env));
     server->Add(MakeRegionServerStatusService(*service_env));
     server->Add(MakeClientMetaService(*service_env));
@@ -250,15 +271,23 @@ struct MasterProcess::Impl {
     server->Add(MakeLockService(*service_env));
     server->Add(MakeRatchetService(*service_env));
     server->Add(MakeMasterAdminService(*service_env));
-    const Status started = rpc::AwaitListening(*server, config.zk_connect_timeout, clock, exit);
+    Status started = rpc::AwaitListening(*server, config.zk_connect_timeout, clock, exit);
+    if (started.ok())
+      started = identity::CertificateCallers::CheckAddresses(server->addresses(), config.identity.insecure,
+                                                             kerberos::OfProcess() != nullptr);
     if (!started.ok()) {
       End(rpc::ExitCodeWithoutAddress(started.error()), started.error().ToString());
       return false;
     }
     server->LogAddresses(self.Address());
-    page = std::make_unique<MasterPage>(MasterPageDeps{PageOptions(config), *service_env, *server, *session,
+    client::SetMemberOfProcess({config.zookeeper, config.zk_parent, member});
+    page = std::make_unique<MasterPage>(MasterPageDeps{PageOptions(config, judge), *service_env, *server, *session,
                                                        config.zookeeper, config.zk_parent, config.settings,
                                                        [] { return ListSteps(StepListFormat::kJson); }});
+    if (const Status reach = page->CheckReach(config.identity.insecure); !reach.ok()) {
+      End(exit_code::kUsage, reach.error().message());
+      return false;
+    }
     RATCHET_LOG(kInfo, "Master {} of cluster {} listens, root {}", self.ToString(), cluster_id, config.root);
     NotifyServiceManager("READY=1\nSTATUS=listens, is not the active master");
     return true;
@@ -315,6 +344,7 @@ struct MasterProcess::Impl {
     silence->Start();
   }
 
+  // Follows no master before the election has begun, so it uses the parts that are made until then.
   void WatchTheActiveMaster() {
     ActiveWatch::Deps deps{clock};
     deps.reaches = [this](const ServerName& asked) {
@@ -333,7 +363,7 @@ struct MasterProcess::Impl {
     deps.ask = AskOthers();
     deps.remove = [this](const ServerName& dead, const std::string& why) {
       RATCHET_LOG(kWarn, "the active master {} is gone: {}", dead.ToString(), why);
-      election->RemoveDead(dead);
+      election->ReplaceDead(dead);
     };
     active_watch = std::make_unique<ActiveWatch>(std::move(deps));
   }
@@ -431,7 +461,6 @@ struct MasterProcess::Impl {
     callbacks.on_obstacle = [this](const std::string& why) { gate->SetProblem(OwnProblem::kElection, why); };
     election = std::make_unique<zk::MasterElection>(*session, paths, zk::MasterNode{self, page->shown_port()},
                                                     std::move(callbacks));
-    if (config.early_detection) WatchTheActiveMaster();
     if (pulse_channels != nullptr) WatchForSilence();
     election->Start();
     session->Post([this] {
@@ -447,16 +476,14 @@ struct MasterProcess::Impl {
 
   // S123 (only a proof makes a member): the status and the page show processes at addresses of members that are none.
   void ShowUnproven() {
-    auto problems = member->Problems();
-    if (const auto tls = tls::ProcessTls::OfProcess(); tls != nullptr)
-      for (std::string& problem : tls->Problems()) problems.push_back(std::move(problem));
+    const auto problems = page::ProcessProblems(*member, *config.rights.users);
     gate->SetProblem(OwnProblem::kMembers, fmt::format("{}", fmt::join(problems, "; ")));
   }
 
   // Follows cluster.key; the active master keeps the nodes' rights as --zk-acl says. On the session's thread.
   void KeepAccess(bool leads) {
     Status kept = access->Take(member->texts());
-    if (kept.ok() && leads) kept = access->KeepSometimes(config.zk_acl == "set", clock.Now());
+    if (kept.ok() && leads) kept = access->KeepSometimes(config.closes_zookeeper, clock.Now());
     const bool wrong = !kept.ok() && kept.error().code() == Code::kFailedPrecondition;
     gate->SetProblem(OwnProblem::kZooKeeperRights, wrong ? kept.error().message() : std::string());
   }
@@ -494,16 +521,21 @@ struct MasterProcess::Impl {
   }
 
   // A standby may have waited for years. A lost file is rewritten with the keys of the running processes; keys that
-  // were replaced meanwhile are used, because the region servers use them.
-  bool TakeKeys() { return EnsureKeys(member->texts()); }
+  // were replaced meanwhile are used, because the region servers use them. The claim, which follows, syncs the root.
+  bool TakeKeys() {
+    const auto keys = io::ReadOrRestoreClusterKeys(*root.directory, member->texts());
+    if (!keys.ok()) return FailRoot(keys.error());
+    if (member->texts() != *keys) member->SetKeys(*keys);
+    return true;
+  }
 
   void Activate() {
     gate->Elected();
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
     NotifyServiceManager("STATUS=elected, starts up as the active master");
     if (!StillMyPlace() || !TakeKeys()) return;
-    if (!config.trace_file.empty())
-      trace = std::make_unique<TraceFile>(config.trace_file, cluster_id, config.trace_file_bytes);
+    if (!config.trace.path.empty())
+      trace = std::make_unique<TraceFile>(config.trace.path, cluster_id, config.trace.bytes);
     active = std::make_unique<ActiveMaster>(
         ActiveMaster::Deps{config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
                            [this](int code, const std::string& why) { End(code, why); },
@@ -539,9 +571,7 @@ struct MasterProcess::Impl {
     parts.last_resort = [this](const std::string& why) {
       if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
     };
-    io::StorageWatchOptions options;
-    options.limit = config.sync_timeout;
-    storage = std::make_unique<io::StorageWatch>(clock, io::SyncWatch::OfProcess(), options, std::move(parts));
+    storage = std::make_unique<io::StorageWatch>(clock, io::SyncWatch::OfProcess(), config.storage, std::move(parts));
   }
 
   std::optional<Millis> ZooKeeperLost() {

@@ -2,6 +2,7 @@
 
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/io/root_access.h"
 #include "common/io/root_history.h"
 #include "common/zk/cluster_place.h"
 
@@ -27,6 +28,7 @@ Result<bool> KeepKnownPlace(zk::ZkSession& session, const zk::ZkPaths& paths, co
 Result<OwnRoot> LookAtRoot(const std::string& path) {
   OwnRoot root;
   RATCHET_ASSIGN(root.directory, OpenRoot(io::PosixDisk(), path));
+  RATCHET_TRY(io::CheckRootAccess(*root.directory));
   // S114 (no start without the past): a standby also detects at its start that it cannot lead
   RATCHET_TRY(io::CheckRootPast(*root.directory));
   RATCHET_TRY(ProbeWritable(*root.directory, RandomSeed(), SystemClock()));
@@ -48,6 +50,7 @@ std::optional<PlaceFailure> ClaimPlaceFor(OwnRoot& root, zk::ZkSession& session,
       const Status same = zk::ComparePlace({root.state.cluster_id, root.state.history}, *place, paths.ClusterId());
       if (!same.ok()) return PlaceFailure{same.error(), false};
     }
+    if (!root.state.history) io::CloseNewRoot(*root.directory);
     auto id = EnsureClusterId(*root.directory, NewClusterId(RandomSeed()));
     if (!id.ok()) return PlaceFailure{id.error(), true};
     root.state.cluster_id = std::move(*id);

@@ -17,8 +17,8 @@ std::string ListSteps(StepListFormat format) {
     text += type->name + "\n";
     for (const procedure::StepRow& row : type->rows) {
       const std::string_view locks = procedure::LockPolicyName(row.locks);
-      text += fmt::format("  {:>3} {:<28} {}{}{}\n", row.number, row.name, procedure::UndoKindName(row.undo),
-                          locks.empty() ? "" : "; ", locks);
+      text += fmt::format("  {:>3} {:<28} {}{}{}; given: {}\n", row.number, row.name, procedure::UndoKindName(row.undo),
+                          locks.empty() ? "" : "; ", locks, row.given);
     }
   }
   return text;

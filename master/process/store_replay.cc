@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 #include "master/procedures/register.h"
 #include "procedure/api/lock_procedure.h"
 #include "procedure/api/procedure_registry.h"
@@ -27,16 +27,14 @@ Result<procedure::ReplayReport> ReplayStore(const std::string& path) {
 namespace {
 
 std::string AsJson(const procedure::ReplayReport& report) {
-  std::string text =
-      fmt::format(R"({{"records":{},"unfinished":{},"steps":{},"would_be_parked":{},"told_wrongly":{},"findings":[)",
-                  report.records, report.unfinished, report.steps, report.parked, report.told_wrongly);
-  bool first = true;
+  JsonWriter json;
+  json.BeginObject().Add("records", report.records).Add("unfinished", report.unfinished).Add("steps", report.steps);
+  json.Add("would_be_parked", report.parked).Add("told_wrongly", report.told_wrongly).Key("findings").BeginArray();
   for (const procedure::ReplayFinding& finding : report.findings) {
-    text += fmt::format(R"({}{{"pid":{},"type":{},"would_be_parked":{},"why":{}}})", first ? "" : ",",
-                        finding.pid.value(), JsonQuote(finding.type), finding.would_park, JsonQuote(finding.why));
-    first = false;
+    json.BeginObject().Add("pid", finding.pid.value()).Add("type", finding.type);
+    json.Add("would_be_parked", finding.would_park).Add("why", finding.why).EndObject();
   }
-  return text + "]}\n";
+  return json.EndArray().EndObject().text() + "\n";
 }
 
 }  // namespace

@@ -19,6 +19,23 @@
 
 namespace ratchet::master {
 
+struct TraceFileOptions {
+  std::string path;  // empty: no trace file
+  Live<std::uint64_t> bytes{64u << 20};
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddText(
+        {"trace-file",
+         "File to which a line of OpenTelemetry's JSON (OTLP) is written for each procedure that ends; empty: none.",
+         {}},
+        &path);
+    settings.AddBytes(
+        {"trace-file-bytes", "Size at which the trace file is renamed to <trace-file>.1 and a new one is started.", {}},
+        &bytes, 64u << 10, 1ull << 40);
+  }
+};
+
 class TraceFile {
  public:
   // Appends to an existing file.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
 #include "common/base/part_lock.h"
 #include "master/cluster/membership.h"
 #include "master/procedures/core/master_env.h"
@@ -12,9 +13,16 @@
 namespace ratchet::master {
 namespace {
 
+// Returns true if the in-memory state agrees that the server has this region open.
+bool Agrees(const RegionNode* node, const ServerName& server, std::uint64_t open_number) {
+  if (node == nullptr || node->owner.valid() || node->state != RegionState::kOpen || node->location != server)
+    return false;
+  return open_number == 0 || !node->open_number.valid() || open_number == node->open_number.value();
+}
+
 // Returns why the server should not have this region open; empty if it may, or if this cannot be judged now.
-std::string Contradiction(const std::optional<RegionNode>& node, const ServerName& server, std::uint64_t open_number) {
-  if (!node) return "the region is unknown";
+std::string Contradiction(const RegionNode* node, const ServerName& server, std::uint64_t open_number) {
+  if (node == nullptr) return "the region is unknown";
   if (node->owner.valid()) return {};
   // An ended procedure left the region in transition: the server's list may be right. The next assignment settles it.
   if (!IsAtRest(node->state)) return {};
@@ -34,7 +42,7 @@ void OnlineWatch::Gather(const ServerName& server, Watched& watched, std::vector
                          std::set<std::string>* names) {
   const bool loaded = env_.meta_loaded.load();
   std::vector<std::string> moved;
-  const bool known = env_.regions.ChangedSince(&watched.seen, &moved);
+  const bool known = env_.regions.ChangedSince(server, &watched.seen, &moved);
   if (!known || (loaded && !watched.loaded)) {
     for (const auto& [encoded, open_number] : watched.list.open()) names->insert(encoded);
     for (std::string& encoded : env_.regions.NamesOnServer(server, {}, SIZE_MAX)) names->insert(std::move(encoded));
@@ -45,12 +53,12 @@ void OnlineWatch::Gather(const ServerName& server, Watched& watched, std::vector
   names->merge(watched.open_questions);
   watched.open_questions.clear();
   // Checks the next part of the list in key order.
+  const std::size_t looks = std::min<std::size_t>(options_.looks_in_turn, looks_.Of(env_.servers));
   auto listed = watched.list.open().upper_bound(watched.listed_position);
-  for (std::size_t i = 0; i < options_.looks_in_turn && listed != watched.list.open().end(); ++i, ++listed)
-    names->insert(listed->first);
+  for (std::size_t i = 0; i < looks && listed != watched.list.open().end(); ++i, ++listed) names->insert(listed->first);
   watched.listed_position = listed == watched.list.open().end() ? std::string() : std::prev(listed)->first;
-  std::vector<std::string> placed = env_.regions.NamesOnServer(server, watched.placed_position, options_.looks_in_turn);
-  watched.placed_position = placed.size() < options_.looks_in_turn ? std::string() : placed.back();
+  std::vector<std::string> placed = env_.regions.NamesOnServer(server, watched.placed_position, looks);
+  watched.placed_position = placed.size() < looks ? std::string() : placed.back();
   names->insert(std::make_move_iterator(placed.begin()), std::make_move_iterator(placed.end()));
 }
 
@@ -64,17 +72,24 @@ bool OnlineWatch::Judge(const ServerName& server, Watched& watched, const std::s
     if (env_.regions.Place(encoded, server, listed->second, now)) {
       findings->notes.emplace_back(encoded, "had no server in hbase:meta and is open there: location recorded");
     }
-    const auto node = env_.regions.Get(encoded);
-    std::string why = Contradiction(node, server, listed->second);
-    if (why.empty()) return false;
-    if (!node || now - node->last_update >= options_.grace) contradictions->emplace(encoded, std::move(why));
-    return true;
+    // A region that is not judged now stays a question: its next change may be at another server only.
+    bool question = true;
+    env_.regions.Look(encoded, [&](const RegionNode* node) {
+      std::string why = Contradiction(node, server, listed->second);
+      if (why.empty())
+        question = !Agrees(node, server, listed->second) && !RATCHET_MUTANT("master.forget_open_questions");
+      else if (node == nullptr || now - node->last_update >= options_.grace)
+        contradictions->emplace(encoded, std::move(why));
+    });
+    return question;
   }
-  auto node = env_.regions.Get(encoded);
-  if (!node || node->location != server || node->state != RegionState::kOpen || node->owner.valid()) return false;
-  if (!loaded && !node->info.IsMeta()) return false;
-  if (now - node->last_update >= options_.grace) findings->missing.push_back(std::move(*node));
-  return true;
+  bool lacks = false;
+  env_.regions.Look(encoded, [&](const RegionNode* node) {
+    lacks = node != nullptr && node->location == server && node->state == RegionState::kOpen && !node->owner.valid() &&
+            (loaded || node->info.IsMeta());
+    if (lacks && now - node->last_update >= options_.grace) findings->missing.push_back(*node);
+  });
+  return lacks;
 }
 
 void OnlineWatch::Strike(Watched& watched, const std::map<std::string, std::string>& contradictions,

@@ -19,7 +19,8 @@
 #include "common/base/mutex.h"
 #include "common/model/server_name.h"
 #include "master/cluster/region_directory.h"
-#include "master/cluster/server_list.h"
+#include "master/cluster/reported_regions.h"
+#include "master/cluster/server_share.h"
 #include "master/procedures/core/master_options.h"
 
 namespace ratchet::master {
@@ -51,8 +52,10 @@ class OnlineWatch {
 
  private:
   struct Watched {
-    ServerList list;
+    ReportedRegions list;
     std::uint64_t seen = 0;  // version of the in-memory state at the last check
+    // Regions of the list with which the in-memory state did not agree at the last check, and some others. All other
+    // regions of the list agree with it as of `seen`, and a later change of them is a change at this server.
     std::set<std::string> open_questions;
     std::map<std::string, std::uint32_t> strikes;
     bool loaded = false;          // hbase:meta was loaded at the last check; before that, all regions count as unknown
@@ -74,6 +77,7 @@ class OnlineWatch {
   mutable Mutex mutex_;
   std::map<ServerName, std::unique_ptr<Watched>> servers_ GUARDED_BY(mutex_);  // null: a check has taken it out
   std::atomic<std::uint64_t> looked_at_{0};
+  ServerShare looks_{kLooksASecond};
 };
 
 }  // namespace ratchet::master

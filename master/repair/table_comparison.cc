@@ -13,7 +13,6 @@
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/env/drop_marks.h"
 #include "master/procedures/claims_of.h"
 #include "master/procedures/core/master_env.h"
 #include "master/procedures/core/schema_reader.h"
@@ -209,7 +208,7 @@ void JudgeDirectories(MasterEnv& env, const MetaContents& contents, const Tables
           fmt::format("no row of hbase:meta names data/{}, and it has no mark of a drop, so it is kept. If "
                       "hbase:meta is an older copy, restore the newest one; otherwise create an empty file "
                       "{} in the directory, and it is archived",
-                      directory, DroppedName(1)),
+                      directory, kDropByHand),
           {}};
       continue;
     }

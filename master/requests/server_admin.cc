@@ -63,15 +63,15 @@ void ServerAdmin::Recommission(const ServerName& server, const std::vector<std::
   SubmitAsked(env_, RecommissionServer::Make(server, regions), std::move(context), std::move(check), std::move(done));
 }
 
-void ServerAdmin::Unmark(const ServerName& server, std::vector<std::string> regions, const std::string& user,
+void ServerAdmin::Unmark(const ServerName& server, std::vector<std::string> regions, const RequestContext& context,
                          std::function<void(Status)> done) {
   if (!env_.decommissions.Has(server)) return done(Ok());
-  auto move = [this, server, regions = std::move(regions), user, done] {
+  auto move = [this, server, regions = std::move(regions), context, done] {
     if (regions.empty()) return done(Ok());
-    Recommission(server, regions, {user, {}},
+    Recommission(server, regions, context,
                  [done](const Result<ProcId>& pid) { done(pid.ok() ? Ok() : Status(pid.error())); });
   };
-  Recommission(server, {}, {user, {}}, [this, done, move](const Result<ProcId>& pid) {
+  Recommission(server, {}, context, [this, done, move](const Result<ProcId>& pid) {
     if (!pid.ok()) return done(pid.error());
     env_.executor->OnFinished(*pid, [done, move](const procedure::ProcedureResult& result) {
       if (result.error) return done(*result.error);
@@ -80,13 +80,13 @@ void ServerAdmin::Unmark(const ServerName& server, std::vector<std::string> regi
   });
 }
 
-void ServerAdmin::Decommission(const std::vector<ServerName>& servers, bool offload, const std::string& user,
+void ServerAdmin::Decommission(const std::vector<ServerName>& servers, bool offload, const RequestContext& context,
                                std::function<void(Status)> done) {
   if (servers.empty()) return done(Ok());
-  auto drain = [this, servers, user, done] {
+  auto drain = [this, servers, context, done] {
     const auto all = std::make_shared<AllOf>(servers.size(), done);
     for (const ServerName& server : servers) {
-      DrainServer({server, true, false}, {user, {}},
+      DrainServer({server, true, false}, context,
                   [all](const Result<ProcId>& pid) { all->Take(pid.ok() ? Ok() : Status(pid.error())); });
     }
   };
@@ -95,7 +95,7 @@ void ServerAdmin::Decommission(const std::vector<ServerName>& servers, bool offl
     drain();
   });
   for (const ServerName& server : servers) {
-    DrainServer({server, false, false}, {user, {}}, [this, all](const Result<ProcId>& pid) {
+    DrainServer({server, false, false}, context, [this, all](const Result<ProcId>& pid) {
       if (!pid.ok()) return all->Take(pid.error());
       env_.executor->OnFinished(*pid, [all](const procedure::ProcedureResult& result) {
         all->Take(result.error ? Status(*result.error) : Ok());

@@ -32,11 +32,11 @@ class ServerAdmin {
                     Done done);
   // As in HBase, has no effect on a server that is not marked. Calls `done` when the mark is removed and the moves of
   // `regions` are durable.
-  void Unmark(const ServerName& server, std::vector<std::string> regions, const std::string& user,
+  void Unmark(const ServerName& server, std::vector<std::string> regions, const RequestContext& context,
               std::function<void(Status)> done);
   // As in HBase, marks all of `servers`, then drains them if `offload`. Calls `done` when every mark is visible and
   // each drain is durable, or with the first error. A repeated request does the rest.
-  void Decommission(const std::vector<ServerName>& servers, bool offload, const std::string& user,
+  void Decommission(const std::vector<ServerName>& servers, bool offload, const RequestContext& context,
                     std::function<void(Status)> done);
 
  private:

@@ -55,18 +55,36 @@ void SnapshotAdmin::TakeSnapshot(hbase::pb::SnapshotDescription description, Req
   if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
 }
 
-void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, RequestContext context, Done done) {
+namespace {
+
+Status StillPermitted(const SnapshotAdmin::Permitted& permitted, const hbase::pb::SnapshotDescription& snapshot,
+                      bool table_exists) {
+  const bool same = permitted.snapshot.owner() == snapshot.owner() && permitted.snapshot.table() == snapshot.table() &&
+                    permitted.snapshot.creation_time() == snapshot.creation_time();
+  if (!same) return IllegalRequest(fmt::format("snapshot {} was replaced meanwhile: ask again", snapshot.name()));
+  if (permitted.table_exists == table_exists) return Ok();
+  return IllegalRequest("the table was made or dropped meanwhile: ask again");
+}
+
+}  // namespace
+
+void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, RequestContext context, Done done,
+                            const std::optional<Permitted>& permitted, bool restores_rights) {
   if (AnsweredAtOnce(env_, context, done)) return;
   if (Status legal = table.Check(); !legal.ok()) return done(IllegalRequest(legal.error().message()));
   if (table.IsSystem())
     return done(IllegalRequest(fmt::format("table {}: cannot restore into a system namespace", table.ToString())));
-  auto work = [this, name, table, context = std::move(context), done] {
+  auto work = [this, name, table, permitted, restores_rights, context = std::move(context), done] {
     const auto there = FindUsableSnapshot(env_.files, name, env_.clock.WallMillis());
     if (!there.ok()) return done(there.error());
     const auto node = env_.tables.Get(table);
+    if (permitted.has_value()) {
+      const Status still = StillPermitted(*permitted, there->description, node.has_value());
+      if (!still.ok()) return done(still.error());
+    }
     if (node) {
       SubmitAsked(
-          env_, RestoreSnapshot::Make(table, name), context,
+          env_, RestoreSnapshot::Make(table, *there, restores_rights), context,
           [this, table]() -> Status {
             const auto now = env_.tables.Get(table);
             if (!now) return TableNotFound(table);
@@ -76,8 +94,9 @@ void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, Req
       return;
     }
     SubmitAsked(
-        env_, CloneSnapshot::Make(table, name), context,
-        [this, table]() -> Status { return env_.tables.Exists(table) ? Status(TableExists(table)) : Ok(); }, done);
+        env_, CloneSnapshot::Make(table, *there, env_.options.judges_users() ? context.user : "", restores_rights),
+        context, [this, table]() -> Status { return env_.tables.Exists(table) ? Status(TableExists(table)) : Ok(); },
+        done);
   };
   if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
 }
@@ -153,13 +172,19 @@ void SnapshotAdmin::CleanUp() {
   }
 }
 
+std::string SnapshotAdmin::OwnerOfUnfinished(const std::string& name) const {
+  const auto pid = UnfinishedSnapshot(env_, name);
+  const auto info = pid.has_value() ? env_.executor->Get(*pid) : std::nullopt;
+  return info.has_value() ? info->owner : std::string();
+}
+
 void SnapshotAdmin::IsDone(const std::string& name, std::function<void(Result<bool>)> done) {
   auto work = [this, name, done] {
-    const bool taking = SnapshotNamed(env_, name).has_value();  // before the storage is read
+    // A procedure that has not begun is one, and so is one that has completed the snapshot and still holds its table.
+    if (UnfinishedSnapshot(env_, name).has_value()) return done(false);
     const auto there = FindSnapshot(env_.files, name);
     if (there.ok()) return done(true);
     if (there.error().code() != Code::kNotFound) return done(there.error());
-    if (taking) return done(false);
     done(SnapshotUnknown(name));
   };
   if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());

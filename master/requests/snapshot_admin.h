@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,18 @@ class SnapshotAdmin {
   // Takes a snapshot of the table under the description's name. Uses the description's table, type and time to live,
   // and its creation time if it is set.
   void TakeSnapshot(hbase::pb::SnapshotDescription description, RequestContext context, Done done);
-  // Restores the snapshot into `table`: replaces a disabled table, or creates a table that does not exist.
-  void PutBack(const std::string& name, const TableName& table, RequestContext context, Done done);
+  // For which snapshot, and for a present or a new table, the caller may restore.
+  struct Permitted {
+    hbase::pb::SnapshotDescription snapshot;
+    bool table_exists = false;
+  };
+  // Restores the snapshot into `table`: replaces a disabled table, or creates a table that does not exist. `permitted`:
+  // another snapshot of the name, and a table that was made or dropped meanwhile, are refused; nullopt: neither is.
+  // `restores_rights`: with the rights that the snapshot's table had.
+  void PutBack(const std::string& name, const TableName& table, RequestContext context, Done done,
+               const std::optional<Permitted>& permitted = std::nullopt, bool restores_rights = false);
+  // The owner of the snapshot that a procedure is taking under this name; empty: none.
+  [[nodiscard]] std::string OwnerOfUnfinished(const std::string& name) const;
   // Export copies a complete snapshot to the directory `place`; Import makes a snapshot of an export. An empty `name`
   // means the name at the export. Only below the directory of --snapshot-export-dir, and a few at a time.
   void Export(const std::string& name, const std::string& place, RequestContext context, Done done);
@@ -37,8 +48,8 @@ class SnapshotAdmin {
   // Lists snapshots by name. Does not block the caller's thread.
   void List(Listed done);
   void Delete(const std::string& name, std::function<void(Status)> done);
-  // `done` gets true if the snapshot is complete. UnknownSnapshotException: it does not exist and no procedure is
-  // taking it.
+  // `done` gets true if the snapshot is complete and no procedure is taking it: the next request about its name or its
+  // table then finds it free. UnknownSnapshotException: it does not exist and no procedure is taking it.
   void IsDone(const std::string& name, std::function<void(Result<bool>)> done);
   // Archives snapshots whose time to live is over (unless Switch::kSnapshotCleanup is off), and incomplete snapshots of
   // ended procedures. Call periodically, on a thread that may block for the storage.

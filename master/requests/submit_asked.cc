@@ -2,14 +2,24 @@
 
 #include <utility>
 
+#include "common/rights/need.h"
+#include "common/rights/nonce_group.h"
 #include "master/cluster/errors.h"
 #include "master/procedures/core/master_env.h"
+#include "master/procedures/core/master_options.h"
 
 namespace ratchet::master {
 
+procedure::Nonce NonceOf(const RequestContext& context, bool judges_users) {
+  procedure::Nonce nonce = context.nonce;
+  if (nonce.valid() && judges_users) nonce.group = rights::NonceGroupOf(context.user, nonce.group);
+  return nonce;
+}
+
 bool AnsweredAtOnce(MasterEnv& env, const RequestContext& context, const PidDone& done, bool without_meta) {
   if (context.nonce.valid()) {
-    if (const auto known = env.executor->FindNonce(context.nonce)) return done(*known), true;
+    if (const auto known = env.executor->FindNonce(NonceOf(context, env.options.judges_users())))
+      return done(*known), true;
   }
   if (without_meta || env.meta_loaded.load()) return false;
   return done(PleaseHold("the master is starting: hbase:meta is not loaded yet")), true;
@@ -23,9 +33,10 @@ void SubmitAsked(MasterEnv& env, procedure::ProcedurePtr procedure, RequestConte
                  std::function<Status()> pre_check, PidDone done, bool without_meta) {
   if (AnsweredAtOnce(env, context, done, without_meta)) return;
   procedure::SubmitOptions options;
+  options.nonce = NonceOf(context, env.options.judges_users());
   // Without an owner the procedure would count as the master's own.
-  options.owner = context.user.empty() ? "unnamed" : std::move(context.user);
-  options.nonce = context.nonce;
+  options.owner = context.user.empty() ? std::string(rights::kUnnamedOwner) : std::move(context.user);
+  options.origin = std::move(context.origin);
   options.pre_check = std::move(pre_check);
   options.is_final = IsFinalForClients;
   env.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));

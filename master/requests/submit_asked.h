@@ -16,10 +16,15 @@ struct MasterEnv;
 struct RequestContext {
   std::string user;
   procedure::Nonce nonce;
+  procedure::Origin origin{};  // recorded with the procedure
 };
 
 // Called once, with the pid when it is durable, or with the error.
 using PidDone = std::function<void(Result<ProcId>)>;
+
+// The nonce under which the executor knows the request. While users are judged it belongs to its user, S166
+// (others' objects stay unknown).
+[[nodiscard]] procedure::Nonce NonceOf(const RequestContext& context, bool judges_users);
 
 // Returns true if `done` was called: with the pid of an earlier request with this nonce, even if its table or region
 // has changed meanwhile; or with PleaseHoldException until hbase:meta is loaded, unless `without_meta`.

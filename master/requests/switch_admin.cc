@@ -58,9 +58,9 @@ class Countdown {
 
 void SwitchAdmin::Set(Request request, std::function<void(Result<std::vector<bool>>)> done) {
   auto procedure = SetSwitches::Make(request.switches, request.on);
-  const std::string user = request.user;
+  RequestContext context{request.context.user, {}, request.context.origin};
   SubmitAsked(
-      env_, std::move(procedure), {user, {}}, {},
+      env_, std::move(procedure), std::move(context), {},
       [this, request = std::move(request), done = std::move(done)](const Result<ProcId>& pid) {
         if (!pid.ok()) return done(pid.error());
         env_.executor->OnFinished(*pid, [this, request, done](const procedure::ProcedureResult& ended) {

@@ -8,6 +8,7 @@
 
 #include "common/base/result.h"
 #include "master/cluster/switches.h"
+#include "master/requests/submit_asked.h"
 
 namespace ratchet::master {
 
@@ -22,7 +23,7 @@ class SwitchAdmin {
     bool on = false;
     // When the switch of splits or merges is turned off, wait for those that are running.
     bool and_wait = false;
-    std::string user;
+    RequestContext context;  // its nonce has no effect
   };
   // `done` gets the previous values in the order of the request, after the change is durable and applied.
   void Set(Request request, std::function<void(Result<std::vector<bool>>)> done);

@@ -2,6 +2,7 @@
 // that a reload request of its shell reaches every server.
 #include "common/rpc/methods/admin_service.h"
 #include "common/model/codec.h"
+#include "common/rpc/connection_methods.h"
 #include "common/rpc/exceptions.h"
 #include "master/rpc/master_services.h"
 
@@ -18,6 +19,7 @@ std::shared_ptr<rpc::Service> MakeMasterAdminService(ServiceEnv& env) {
                 responder.Reply(response);
               },
               {rpc::QueueClass::kTransition});
+  rpc::AddConnectionMethods(*service, [&env] { return env.rpc_server ? env.rpc_server() : nullptr; });
   if (!env.reload) return service;
   service->On(methods::kUpdateConfiguration,
               [&env](const rpc::CallContext&, const hbase::pb::UpdateConfigurationRequest&, std::string_view,

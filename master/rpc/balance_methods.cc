@@ -9,6 +9,7 @@
 #include "master/cluster/switches.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -26,7 +27,7 @@ void BalanceNow(const ActiveParts& parts, const rpc::CallContext& call, const hb
     off.set_balancer_ran(false);
     return ReplyChecked(parts, responder, off);
   }
-  parts.logic->balancer.Balance({request.dry_run(), request.ignore_rit(), false, call.user},
+  parts.logic->balancer.Balance({request.dry_run(), request.ignore_rit(), false, ContextOf(call)},
                                 [parts, responder](const Result<Balancer::Outcome>& outcome) {
                                   if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());
                                   hbase::pb::BalanceResponse response;
@@ -74,7 +75,7 @@ void PlanIt(const ActiveParts& parts, const rpc::CallContext& call, const rpb::P
             const rpc::Responder<rpb::PlanBalanceResponse>& responder) {
   const bool stochastic = !parts.logic->env.options.balancer.counts();
   parts.logic->balancer.Balance(
-      {/*dry_run=*/true, false, false, call.user},
+      {/*dry_run=*/true, false, false, ContextOf(call)},
       [parts, responder, stochastic, most = request.most_moves()](const Result<Balancer::Outcome>& outcome) {
         if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());
         ReplyChecked(parts, responder, ToResponse(*outcome, stochastic, most));

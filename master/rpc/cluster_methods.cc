@@ -1,6 +1,9 @@
 // MasterService: the state of the cluster, balancing it, and stopping it.
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "common/identity/certificate_callers.h"
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
@@ -9,6 +12,7 @@
 #include "master/rpc/cluster_status.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/targets.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -37,14 +41,43 @@ void AddIsMasterRunning(rpc::Service& service, ServiceEnv& env) {
       kAdmin);
 }
 
+// Removes the parts that belong to tables in which the caller has no right.
+void HideTables(const ServiceEnv& env, const rpc::CallContext& call, pb::ClusterStatus& status) {
+  const auto hidden = [&](const std::string& region) {
+    const auto table = TableName::Parse(region.substr(0, region.find(',')));
+    return !table.ok() || !SeesTable(env, call, *table);
+  };
+  for (auto& live : *status.mutable_live_servers()) {
+    auto& loads = *live.mutable_server_load()->mutable_region_loads();
+    loads.erase(std::remove_if(loads.begin(), loads.end(),
+                               [&](const pb::RegionLoad& load) { return hidden(load.region_specifier().value()); }),
+                loads.end());
+  }
+  auto& transitions = *status.mutable_regions_in_transition();
+  transitions.erase(std::remove_if(transitions.begin(), transitions.end(),
+                                   [&](const pb::RegionInTransition& region) {
+                                     const auto table = FromProto(region.region_state().region_info().table_name());
+                                     return !table.ok() || !SeesTable(env, call, *table);
+                                   }),
+                    transitions.end());
+  auto& counts = *status.mutable_table_region_states_count();
+  counts.erase(std::remove_if(counts.begin(), counts.end(),
+                              [&](const pb::TableRegionStatesCount& count) {
+                                const auto table = FromProto(count.table_name());
+                                return !table.ok() || !SeesTable(env, call, *table);
+                              }),
+               counts.end());
+}
+
 void AddStatus(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
   Answer(service, gate, Need::kWorkers, methods::kGetClusterStatus,
-         [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/,
+         [&env](const ActiveParts& parts, const rpc::CallContext& call,
                 const pb::GetClusterStatusRequest& request) -> Result<pb::GetClusterStatusResponse> {
            const std::set<int> options(request.options().begin(), request.options().end());
            pb::GetClusterStatusResponse response;
            *response.mutable_cluster_status() = MakeClusterStatus(parts, env, options);
+           if (!SeesAll(env, call)) HideTables(env, call, *response.mutable_cluster_status());
            return response;
          });
   Answer(service, gate, Need::kWorkers, methods::kIsMasterInMaintenanceMode,
@@ -54,11 +87,16 @@ void AddStatus(rpc::Service& service, ServiceEnv& env) {
            response.set_inmaintenancemode(false);
            return response;
          });
+  // HBase's shell grants rights only if it finds AUTHORIZATION, and rights are granted before they are enforced.
   Answer(service, gate, Need::kReady, methods::kGetSecurityCapabilities,
-         [](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-            const pb::SecurityCapabilitiesRequest& /*request*/) -> Result<pb::SecurityCapabilitiesResponse> {
+         [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                const pb::SecurityCapabilitiesRequest& /*request*/) -> Result<pb::SecurityCapabilitiesResponse> {
            pb::SecurityCapabilitiesResponse response;
-           response.add_capabilities(pb::SecurityCapabilitiesResponse::SIMPLE_AUTHENTICATION);
+           response.add_capabilities(identity::CertificateCallers::UsersAreProven()
+                                         ? pb::SecurityCapabilitiesResponse::SECURE_AUTHENTICATION
+                                         : pb::SecurityCapabilitiesResponse::SIMPLE_AUTHENTICATION);
+           if (env.judge != nullptr && env.judge->judges())
+             response.add_capabilities(pb::SecurityCapabilitiesResponse::AUTHORIZATION);
            return response;
          });
 }
@@ -117,12 +155,14 @@ std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env) {
   AddNamespaceMethods(*service, env);
   AddPeerMethods(*service, env);
   AddQuotaMethods(*service, env);
+  AddRightsMethods(*service, env);
   AddRegionMethods(*service, env);
   AddProcedureMethods(*service, env);
   AddNamedProcedureMethods(*service, env);
   AddServerMethods(*service, env);
   AddClusterMethods(*service, env);
   AddSwitchMethods(*service, env);
+  AddMasterTargets(*service, env);
   return service;
 }
 

@@ -9,6 +9,7 @@
 #include "common/rpc/methods/hbck_service.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -46,20 +47,19 @@ class PidList {
 template <class Request, class Response, class Items, class Start>
 void AddListVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, Response>& method,
                  Items items, Start start) {
-  AnswerLater(service, gate, Need::kWorkers, method,
-              [items, start](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
-                             const rpc::Responder<Response>& responder) {
-                const auto& list = items(request);
-                if (list.empty()) return ReplyChecked(parts, responder, Response{});
-                const auto pids =
-                    std::make_shared<PidList<Response>>(parts, responder, static_cast<std::size_t>(list.size()));
-                std::size_t index = 0;
-                for (const auto& item : list) {
-                  start(parts, item, RequestContext{call.user, {}},
-                        [pids, at = index](const Result<ProcId>& pid) { pids->Take(at, pid); });
-                  ++index;
-                }
-              });
+  AnswerLater(
+      service, gate, Need::kWorkers, method,
+      [items, start](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                     const rpc::Responder<Response>& responder) {
+        const auto& list = items(request);
+        if (list.empty()) return ReplyChecked(parts, responder, Response{});
+        const auto pids = std::make_shared<PidList<Response>>(parts, responder, static_cast<std::size_t>(list.size()));
+        std::size_t index = 0;
+        for (const auto& item : list) {
+          start(parts, item, ContextOf(call), [pids, at = index](const Result<ProcId>& pid) { pids->Take(at, pid); });
+          ++index;
+        }
+      });
 }
 
 // Answers with one result for each pid when all are known or the request's wait has passed; a bypass that is not

@@ -10,6 +10,7 @@
 #include "master/rpc/problems.h"
 #include "master/rpc/region_list.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/targets.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -102,7 +103,8 @@ struct CountedRegions {
   std::uint32_t open = 0;
 };
 
-Result<rpb::ListTablesResponse> ListTables(const ActiveParts& parts, const ServiceEnv& env) {
+Result<rpb::ListTablesResponse> ListTables(const ActiveParts& parts, const rpc::CallContext& call,
+                                           const ServiceEnv& env) {
   const auto online = parts.logic->servers.Online();
   const std::set<ServerName> live(online.begin(), online.end());
   std::map<TableName, CountedRegions> counts;
@@ -114,6 +116,7 @@ Result<rpb::ListTablesResponse> ListTables(const ActiveParts& parts, const Servi
   const auto sums = env.loads.SumsByTable();
   rpb::ListTablesResponse response;
   for (const TableNode& table : parts.logic->tables.List()) {
+    if (!SeesTable(env, call, table.name)) continue;
     auto& row = *response.add_table();
     ToProto(table.name, *row.mutable_table());
     row.set_state(std::string(TableStateText(table.state)));
@@ -141,8 +144,8 @@ void AddListMethods(rpc::Service& service, ServiceEnv& env) {
            return ListServers(parts, env, request);
          });
   Answer(service, env.gate, Need::kRecovered, methods::kListTables,
-         [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListTablesRequest& /*request*/) {
-           return ListTables(parts, env);
+         [&env](const ActiveParts& parts, const rpc::CallContext& call, const rpb::ListTablesRequest& /*request*/) {
+           return ListTables(parts, call, env);
          });
 }
 

@@ -2,10 +2,14 @@
 #include "common/rpc/methods/lock_service.h"
 #include "common/model/codec.h"
 #include "common/model/proto/procedure.pb.h"
+#include "common/rights/judge.h"
+#include "common/rights/need.h"
 #include "common/rpc/exceptions.h"
 #include "master/cluster/lock_keys.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
+#include "master/rpc/targets.h"
 #include "procedure/api/executor.h"
 #include "procedure/api/lock_procedure.h"
 
@@ -46,8 +50,11 @@ void RequestLock(const ServiceEnv& env, const ActiveParts& parts, const rpc::Cal
   auto locks = LocksOf(request);
   if (!locks.ok()) return FailChecked(parts, responder, locks.error());
   procedure::SubmitOptions options;
-  options.owner = call.user.empty() ? "unnamed" : call.user;  // without an owner it would count as the master's
-  options.nonce = {request.nonce_group(), request.nonce()};
+  options.owner = call.user.empty() ? std::string(rights::kUnnamedOwner)
+                                    : call.user;  // without an owner it would count as the master's
+  RequestContext context = ContextOf(call, request);
+  options.nonce = NonceOf(context, env.judge != nullptr && env.judge->judges());
+  options.origin = std::move(context.origin);
   parts.executor->SubmitAsync(procedure::LockProcedure::Make(*locks, request.description(), env.remote_lock_timeout),
                               std::move(options), [parts, responder](const Result<ProcId>& pid) {
                                 if (!pid.ok()) return FailChecked(parts, responder, pid.error());
@@ -86,6 +93,7 @@ std::shared_ptr<rpc::Service> MakeLockService(ServiceEnv& env) {
              const rpc::Responder<pb::LockResponse>& responder) { RequestLock(env, parts, call, request, responder); });
   // Accepted as soon as the locks are restored, so that no holder loses its lock during a slow start.
   AnswerLater(*service, env.gate, Need::kWorkers, methods::kLockHeartbeat, HandleLockHeartbeat);
+  AddLockTargets(*service, env);
   return service;
 }
 

@@ -53,7 +53,7 @@ enum class Need : std::uint8_t {
 enum class OwnProblem : std::uint8_t {
   kElection,         // a ZooKeeper node prevents the election of every master
   kClusterId,        // <root>/cluster.id cannot be read, or names another cluster
-  kMembers,          // processes at addresses of members have not proven that they are members
+  kMembers,          // unproven members, and what is wrong with this process's root, certificates, users and logs
   kZooKeeperRights,  // a node in ZooKeeper has rights that this master cannot change (--zk-acl)
   kRefusedStart,     // the start of a master was refused (S114: no start without the past), and no master has led since
 };

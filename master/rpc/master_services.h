@@ -12,7 +12,9 @@
 #include "common/base/live.h"
 #include "common/base/self_restart.h"
 #include "common/model/server_name.h"
+#include "common/rights/judge.h"
 #include "common/rpc/client_versions.h"
+#include "common/rpc/connection_methods.h"
 #include "common/rpc/service.h"
 #include "master/rpc/master_gate.h"
 #include "master/telemetry/clock_book.h"
@@ -42,6 +44,7 @@ struct ServiceEnv {
   ClockLimits clock_limits{};                                      // S74 (clock skew limit)
   std::string oldest_server_version = "0.1";                       // minimum version for registration
   std::function<rpc::ClientVersions::Counts()> client_versions{};  // of this master's connections; may be empty
+  std::function<ratchet::pb::ProcessSecurity()> security{};        // of this master's process; may be empty
   std::function<std::optional<Millis>()> zookeeper_lost{};         // how long ZooKeeper has not answered; may be empty
   std::atomic<std::int64_t> info_port{-1};                         // port of this master's page; -1: none
   // a lock of LockService is released without a heartbeat for this long
@@ -55,7 +58,9 @@ struct ServiceEnv {
   // The name that the member on this connection (CallContext::connection) has proven, S123 (only a proof makes a
   // member); nullopt: a process of a version that makes no proof. May be empty.
   std::function<std::optional<ServerName>(std::uint64_t connection)> proven_name{};
-  std::function<Status()> reload{};  // reloads settings; empty: UpdateConfiguration is refused
+  std::function<rpc::RpcServer*()> rpc_server{};  // of this process, for its connections; empty: none
+  std::function<Status()> reload{};               // reloads settings; empty: UpdateConfiguration is refused
+  const rights::Judge* judge = nullptr;           // for lists that are filtered; null: every caller sees everything
 };
 
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env);
@@ -74,6 +79,7 @@ void AddNamespaceViews(rpc::Service& service, ServiceEnv& env);
 void AddCompactionViews(rpc::Service& service, ServiceEnv& env);
 void AddPeerMethods(rpc::Service& service, ServiceEnv& env);
 void AddQuotaMethods(rpc::Service& service, ServiceEnv& env);
+void AddRightsMethods(rpc::Service& service, ServiceEnv& env);
 void AddNamespaceMethods(rpc::Service& service, ServiceEnv& env);
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env);
 void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);
@@ -93,5 +99,7 @@ void AddPlanMethod(rpc::Service& service, ServiceEnv& env);
 void AddCompactTable(rpc::Service& service, ServiceEnv& env);
 void AddSnapshotTransferMethods(rpc::Service& service, ServiceEnv& env);
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);
+void AddListRights(rpc::Service& service, ServiceEnv& env);
+void AddTokenMethods(rpc::Service& service, ServiceEnv& env);
 
 }  // namespace ratchet::master

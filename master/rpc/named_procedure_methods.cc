@@ -17,7 +17,9 @@
 #include "common/rpc/methods/master_service.h"
 #include "master/cluster/errors.h"
 #include "master/rpc/master_services.h"
+#include "master/rpc/own_snapshot.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
 #include "master/startup/master_logic.h"
 #include "procedure/api/executor.h"
 
@@ -120,7 +122,7 @@ void Exec(const std::shared_ptr<LastFlushes>& flushes, const ActiveParts& parts,
       return;
     }
     parts.logic->admin.FlushTable(
-        *table, FamiliesOf(asked), {call.user, {}},
+        *table, FamiliesOf(asked), ContextOf(call),
         [flushes, table = *table, answer = AnswerBegun(parts, responder)](const Result<ProcId>& pid) {
           if (pid.ok()) flushes->Note(table, *pid);
           answer(pid);
@@ -133,14 +135,14 @@ void Exec(const std::shared_ptr<LastFlushes>& flushes, const ActiveParts& parts,
       responder.Fail(snapshot.error());
       return;
     }
-    parts.logic->snapshot_admin.TakeSnapshot(*snapshot, {call.user, {}}, AnswerBegun(parts, responder));
+    parts.logic->snapshot_admin.TakeSnapshot(*snapshot, ContextOf(call), AnswerBegun(parts, responder));
     return;
   }
   responder.Fail(NotRegistered(asked.signature()));
 }
 
-void IsDone(const LastFlushes& flushes, const ActiveParts& parts, const pb::ProcedureDescription& asked,
-            const rpc::Responder<pb::IsProcedureDoneResponse>& responder) {
+void IsDone(const ServiceEnv& env, const LastFlushes& flushes, const ActiveParts& parts,
+            const pb::ProcedureDescription& asked, const rpc::Responder<pb::IsProcedureDoneResponse>& responder) {
   const auto answer = [parts, responder, asked](const Result<bool>& done) {
     if (!done.ok()) return FailChecked(parts, responder, done.error());
     pb::IsProcedureDoneResponse response;
@@ -155,7 +157,10 @@ void IsDone(const LastFlushes& flushes, const ActiveParts& parts, const pb::Proc
   if (asked.signature() == kSnapshotOnline) {
     const auto snapshot = SnapshotAsked(asked);
     if (!snapshot.ok()) return answer(snapshot.error());
-    parts.logic->snapshot_admin.IsDone(snapshot->name(), answer);
+    // The need of the method is about the table that the request names, not about the snapshot.
+    WithOwnSnapshot(env, parts, responder, snapshot->name(), [parts, answer, name = snapshot->name()](const auto&) {
+      parts.logic->snapshot_admin.IsDone(name, answer);
+    });
     return;
   }
   answer(NotRegistered(asked.signature()));
@@ -179,12 +184,12 @@ void AddNamedProcedureMethods(rpc::Service& service, ServiceEnv& env) {
         responder.Fail(known ? IllegalRequest(fmt::format("{} returns no data: start it with ExecProcedure", signature))
                              : NotRegistered(signature));
       });
-  AnswerLater(
-      service, env.gate, Need::kReady, methods::kIsProcedureDone,
-      [flushes](const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::IsProcedureDoneRequest& request,
-                const rpc::Responder<pb::IsProcedureDoneResponse>& responder) {
-        IsDone(*flushes, parts, request.procedure(), responder);
-      });
+  AnswerLater(service, env.gate, Need::kReady, methods::kIsProcedureDone,
+              [&env, flushes](const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                              const pb::IsProcedureDoneRequest& request,
+                              const rpc::Responder<pb::IsProcedureDoneResponse>& responder) {
+                IsDone(env, *flushes, parts, request.procedure(), responder);
+              });
 }
 
 }  // namespace ratchet::master

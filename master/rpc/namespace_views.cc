@@ -11,6 +11,7 @@
 #include "master/cluster/namespace_directory.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/targets.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -38,10 +39,14 @@ Result<pb::ListNamespacesResponse> Names(const ActiveParts& parts, const rpc::Ca
   return response;
 }
 
-Result<pb::ListNamespaceDescriptorsResponse> Descriptors(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+Result<pb::ListNamespaceDescriptorsResponse> Descriptors(const ServiceEnv& env, const ActiveParts& parts,
+                                                         const rpc::CallContext& call,
                                                          const pb::ListNamespaceDescriptorsRequest& /*request*/) {
   pb::ListNamespaceDescriptorsResponse response;
-  for (const auto& [name, descriptor] : NamespacesOf(parts)) ToProto(descriptor, *response.add_namespacedescriptor());
+  for (const auto& [name, descriptor] : NamespacesOf(parts)) {
+    if (Sees(env, call, rights::Demand::Of(rights::Scope::Namespace(name), rights::Action::kAdmin)))
+      ToProto(descriptor, *response.add_namespacedescriptor());
+  }
   return response;
 }
 
@@ -54,26 +59,39 @@ Result<pb::GetNamespaceDescriptorResponse> Descriptor(const ActiveParts& parts, 
   return response;
 }
 
-Result<pb::ListTableNamesByNamespaceResponse> TableNames(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+Result<pb::ListTableNamesByNamespaceResponse> TableNames(const ServiceEnv& env, const ActiveParts& parts,
+                                                         const rpc::CallContext& call,
                                                          const pb::ListTableNamesByNamespaceRequest& request) {
   RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::ListTableNamesByNamespaceResponse response;
   for (const TableNode& table : parts.logic->tables.List()) {
-    if (table.name.ns == request.namespacename()) ToProto(table.name, *response.add_tablename());
+    if (table.name.ns == request.namespacename() && SeesTable(env, call, table.name))
+      ToProto(table.name, *response.add_tablename());
   }
   return response;
 }
 
 Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
-    const ActiveParts& parts, const rpc::CallContext& /*call*/,
+    const ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& call,
     const pb::ListTableDescriptorsByNamespaceRequest& request) {
   RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::ListTableDescriptorsByNamespaceResponse response;
   for (const TableNode& table : parts.logic->tables.List()) {
     if (table.name.ns != request.namespacename() || table.schema == nullptr) continue;
-    ToProto(*table.schema, *response.add_tableschema());
+    if (SeesDescriptor(env, call, table.name)) ToProto(*table.schema, *response.add_tableschema());
   }
   return response;
+}
+
+// Registers a list that leaves out what its caller may not see.
+template <class Request, class Response>
+void AddFiltered(rpc::Service& service, ServiceEnv& env, const rpc::Method<Request, Response>& method,
+                 Result<Response> (*list)(const ServiceEnv&, const ActiveParts&, const rpc::CallContext&,
+                                          const Request&)) {
+  Answer(service, env.gate, Need::kReady, method,
+         [&env, list](const ActiveParts& parts, const rpc::CallContext& call, const Request& request) {
+           return list(env, parts, call, request);
+         });
 }
 
 }  // namespace
@@ -81,10 +99,10 @@ Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
 void AddNamespaceViews(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
   Answer(service, gate, Need::kReady, methods::kListNamespaces, Names);
-  Answer(service, gate, Need::kReady, methods::kListNamespaceDescriptors, Descriptors);
+  AddFiltered(service, env, methods::kListNamespaceDescriptors, &Descriptors);
   Answer(service, gate, Need::kReady, methods::kGetNamespaceDescriptor, Descriptor);
-  Answer(service, gate, Need::kReady, methods::kListTableNamesByNamespace, TableNames);
-  Answer(service, gate, Need::kReady, methods::kListTableDescriptorsByNamespace, TableDescriptors);
+  AddFiltered(service, env, methods::kListTableNamesByNamespace, &TableNames);
+  AddFiltered(service, env, methods::kListTableDescriptorsByNamespace, &TableDescriptors);
 }
 
 }  // namespace ratchet::master

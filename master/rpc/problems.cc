@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/model/region_state.h"
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/claims_of.h"
 #include "master/startup/master_logic.h"
 
@@ -123,6 +124,18 @@ void AddReplication(const ActiveParts& parts, std::vector<std::string>& out) {
   if (late > kShown) out.push_back(fmt::format("... and {} more queues of replication", late - kShown));
 }
 
+// S134 (damaged record denies its scope): only a superuser can put it right.
+void AddRights(const ActiveParts& parts, std::vector<std::string>& out) {
+  const std::vector<std::string> damaged = parts.logic->rights.DamagedKeys();
+  for (std::size_t i = 0; i < std::min(damaged.size(), kShown); ++i)
+    out.push_back(
+        fmt::format("the record {} cannot be read: its scope is denied to all users but superusers, until one "
+                    "grants or revokes that right",
+                    damaged[i]));
+  if (damaged.size() > kShown)
+    out.push_back(fmt::format("... and {} more records of rights that cannot be read", damaged.size() - kShown));
+}
+
 }  // namespace
 
 bool IsServed(const RegionNode& region, const std::set<ServerName>& live) {
@@ -138,6 +151,7 @@ std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vecto
   AddRegions(parts, regions, live, now, now_ms, problems);
   AddTransitions(regions, now, problems);
   AddReplication(parts, problems);
+  AddRights(parts, problems);
   if (std::string quotas = parts.logic->quota_manager.problem(); !quotas.empty()) problems.push_back(std::move(quotas));
   return problems;
 }
@@ -151,7 +165,7 @@ std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>
     if (owner.has_value() && owner->attempt <= shown_attempts && owner->parked.empty()) ++count;
   }
   for (const std::string_view type : TypesThatClaim(kClaimsSetback)) {
-    if (type == "TransitRegionState") continue;  // counted by region
+    if (type == TransitRegionState::kTypeName) continue;  // counted by region
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
       if (!info || info->attempt > shown_attempts || !info->parked.empty()) continue;

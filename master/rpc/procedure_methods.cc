@@ -6,6 +6,7 @@
 #include "master/rpc/master_services.h"
 #include "master/rpc/procedure_view.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/targets.h"
 #include "master/startup/master_logic.h"
 #include "procedure/api/executor.h"
 #include "procedure/ops/procedure_requests.h"
@@ -16,8 +17,16 @@ namespace {
 namespace pb = ::hbase::pb;
 using procedure::ProcedureInfo;
 
-Result<pb::GetProcedureResultResponse> ResultOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+// The answer about a procedure of another user is the one about a procedure that does not exist.
+Result<pb::GetProcedureResultResponse> ResultOf(const ServiceEnv& env, const ActiveParts& parts,
+                                                const rpc::CallContext& call,
                                                 const pb::GetProcedureResultRequest& request) {
+  const auto info = SeesAll(env, call) ? std::nullopt : parts.executor->Get(ProcId(request.proc_id()));
+  if (info.has_value() && !Sees(env, call, {rights::Scope::Global(), rights::Action::kAdmin, false, info->owner})) {
+    pb::GetProcedureResultResponse unknown;
+    unknown.set_state(pb::GetProcedureResultResponse::NOT_FOUND);
+    return unknown;
+  }
   return host::ResultOf(*parts.executor, request);
 }
 
@@ -80,7 +89,10 @@ Result<pb::GetLocksResponse> Locks(const ActiveParts& parts, const rpc::CallCont
 
 void AddProcedureMethods(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
-  Answer(service, gate, Need::kWorkers, methods::kGetProcedureResult, ResultOf);
+  Answer(service, gate, Need::kWorkers, methods::kGetProcedureResult,
+         [&env](const ActiveParts& parts, const rpc::CallContext& call, const pb::GetProcedureResultRequest& request) {
+           return ResultOf(env, parts, call, request);
+         });
   AnswerLater(service, gate, Need::kWorkers, methods::kAbortProcedure, AbortProcedure);
   Answer(service, gate, Need::kRecovered, methods::kGetProcedures, Procedures);
   Answer(service, gate, Need::kRecovered, methods::kGetLocks, Locks);

@@ -6,6 +6,8 @@
 #include "master/cluster/errors.h"
 #include "master/rpc/ratchet_views.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
+#include "master/rpc/targets.h"
 #include "master/rpc/why_method.h"
 #include "master/startup/master_logic.h"
 #include "procedure/ops/procedure_requests.h"
@@ -33,7 +35,7 @@ Result<rpb::ListLocksResponse> ListLocks(const ActiveParts& parts, const rpc::Ca
 void Transit(const ActiveParts& parts, const rpc::CallContext& call, const rpb::TransitRegionRequest& request,
              const rpc::Responder<rpb::TransitRegionResponse>& responder) {
   TableAdmin::Done done = AnswersPid(parts, responder);
-  RequestContext context{call.user, {request.nonce_group(), request.nonce()}};
+  RequestContext context = ContextOf(call, request);
   TableAdmin& admin = parts.logic->admin;
   switch (request.verb()) {
     case rpb::TransitRegionRequest::ASSIGN:
@@ -74,6 +76,8 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AddStatusMethods(*service, env);
   AddListMethods(*service, env);
   AddOperatorMethods(*service, env);
+  AddListRights(*service, env);
+  AddTokenMethods(*service, env);
   AddHistoryMethod(*service, env);
   Answer(*service, env.gate, Need::kRecovered, methods::kListProcedures, ListProcedures);
   Answer(*service, env.gate, Need::kRecovered, methods::kGetProcedure, GetProcedure);
@@ -86,6 +90,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AddCompactTable(*service, env);
   AddSnapshotTransferMethods(*service, env);
   AddWhyMethod(*service, env);
+  AddRatchetTargets(*service, env);
   return service;
 }
 

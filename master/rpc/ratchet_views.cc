@@ -64,6 +64,10 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
     if (!note) continue;
     if (note->fault_points_allowed) out.add_fault_points_allowed(server.ToString());
     FillDescriptors(server, server.ToString(), note->descriptors, out);
+    if (note->security.has_value()) {
+      *out.add_security() = *note->security;
+      out.mutable_security()->rbegin()->set_process("region server " + server.ToString());
+    }
     for (const std::string& trouble : note->troubles)
       out.add_problem(fmt::format("{}: {}", server.ToString(), trouble));
   }
@@ -165,6 +169,10 @@ rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
   if (env.past.count > 0) out.set_came_again_why(env.past.why);
   if (env.fault_points_allowed) out.add_fault_points_allowed("this master");
   FillDescriptors(gate.self(), "this master", DescriptorsInUse(), out);
+  if (env.security) {
+    *out.add_security() = env.security();
+    out.mutable_security()->rbegin()->set_process("master " + gate.self().ToString());
+  }
   for (const ActivationStepView& step : gate.steps()) FillActivationStep(step, *out.add_activation());
   if (env.client_versions) {
     for (const auto& [version, connections] : env.client_versions()) {

@@ -70,7 +70,7 @@ void AddVerb(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Req
                   responder.Fail(rpc::RemoteError(rpc::exception::kUnknownRegion, region.error().message()));
                   return;
                 }
-                start(parts.logic->admin, *region, request, RequestContext{call.user, {}},
+                start(parts.logic->admin, *region, request, ContextOf(call),
                       [parts, timers = env.timers, wait = WaitOf(call), responder](Result<ProcId> pid) {
                         if (!pid.ok()) return FailChecked(parts, responder, pid.error());
                         std::make_shared<AnswerAtTheEnd<Response>>(parts, timers, responder)->Await(*pid, wait);

@@ -29,7 +29,7 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition, /*members_only=*/true};
+constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition};
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
 std::string PeerHost(const std::string& peer) { return SplitHostPort(peer).value_or(HostPort{}).host; }
@@ -69,6 +69,8 @@ void RegisterReached(ServiceEnv& env, const ActiveParts& parts, const std::strin
     AddEntry(response, "hbase.master.info.port", "-1");
     response.set_epoch(parts.epoch.value());
     response.set_cluster_id(env.gate.cluster_id());
+    // S135 (a change is answered when every server has it): the image is made after the server counts as online.
+    *response.mutable_rights() = parts.logic->rights.Image(parts.epoch)->ToProtoForMembers();
     ReplyChecked(parts, responder, response);
   });
 }
@@ -131,9 +133,7 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
 void SplitWhatHasGrown(const ServiceEnv& env, const ActiveParts& parts, const ServerName& server) {
   AutoSplitter& splitter = parts.logic->auto_splitter;
   if (!splitter.IsDue(server)) return;
-  const auto load = env.loads.Get(server);
-  if (!load) return;
-  std::vector<RegionSize> sizes = SizesOf(*load);
+  std::vector<RegionSize> sizes = env.loads.SizesAt(server);
   parts.logic->region_sizes.Put(server, sizes, parts.logic->servers.Online());
   splitter.Look(server, std::move(sizes));
 }
@@ -147,11 +147,28 @@ void RecordReplication(const ActiveParts& parts, const ServerName& server, const
   *response.mutable_peers() = peers.ListFor(server, parts.epoch);
 }
 
+// Returns the image of rights if the server's one is old. A server of a version without rights names none.
+void SendRights(const ActiveParts& parts, const pb::RegionServerReportRequest& request,
+                pb::RegionServerReportResponse& response) {
+  const RightsBook& book = parts.logic->rights;
+  if (!request.has_rights_epoch()) return;
+  if (request.rights_epoch() == parts.epoch.value() && request.rights_number() == book.number()) return;
+  *response.mutable_rights() = book.Image(parts.epoch)->ToProtoForMembers();
+}
+
 // Returns the throttles if the server's list is old.
 void SendThrottles(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
                    pb::RegionServerReportResponse& response) {
   auto list = parts.logic->quota_manager.ListFor(server, request.throttles_digest());
   if (list) *response.mutable_throttles() = *std::move(list);
+}
+
+// A server of version 0.2 counts no loads, and repeats all of them.
+void AskForLoads(const ServiceEnv& env, const ActiveParts& parts, const ServerName& server,
+                 const pb::RegionServerReportRequest& request, pb::RegionServerReportResponse& response) {
+  if (!request.has_loads_held()) return;
+  response.set_loads_a_second(parts.logic->load_share.Of(parts.logic->servers));
+  if (LacksLoads(env.loads, server, request)) response.set_all_loads(true);
 }
 
 // S114 (no start without the past): a master in an older copy of the root must neither give orders to this server nor
@@ -187,8 +204,10 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
     response.set_may_withdraw(storage->may_withdraw);
     response.set_prove_storage(storage->prove);
   }
+  AskForLoads(env, parts, server, request, response);
   RecordReplication(parts, server, request, response);
   SendThrottles(parts, server, request, response);
+  SendRights(parts, request, response);
   if (parts.logic->decommissions.IsToStop(server)) response.set_stop(true);
   if (request.leaving()) response.set_may_leave(parts.logic->drainer.OnLeaving(server));
   return response;

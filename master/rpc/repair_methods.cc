@@ -7,6 +7,7 @@
 #include "common/rpc/methods/ratchet_service.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -32,8 +33,7 @@ void AddRepair(rpc::Service& service, const MasterGate& gate,
   AnswerLater(service, gate, Need::kReady, method,
               [ask](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
                     const rpc::Responder<rpb::MendTableResponse>& responder) {
-                ask(parts.logic->admin, request, {call.user, {request.nonce_group(), request.nonce()}},
-                    AnswersPid(parts, responder));
+                ask(parts.logic->admin, request, ContextOf(call, request), AnswersPid(parts, responder));
               });
 }
 
@@ -46,7 +46,7 @@ void PutBackEdits(const ActiveParts& parts, const rpc::CallContext& call, const 
                                              "seconds after their log was split, until the region's next opening",
                                              request.encoded_name())));
   }
-  parts.logic->admin.ReopenRegion(request.encoded_name(), {call.user, {request.nonce_group(), request.nonce()}}, done);
+  parts.logic->admin.ReopenRegion(request.encoded_name(), ContextOf(call, request), done);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "common/rpc/methods/ratchet_service.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -47,7 +48,7 @@ void Decommission(const ActiveParts& parts, const rpc::CallContext& call,
     if (!server.ok()) return FailChecked(parts, responder, Malformed(server.error()));
     servers.push_back(*std::move(server));
   }
-  parts.logic->server_admin.Decommission(servers, request.offload(), call.user, AnswersDone(parts, responder));
+  parts.logic->server_admin.Decommission(servers, request.offload(), ContextOf(call), AnswersDone(parts, responder));
 }
 
 void Recommission(const ActiveParts& parts, const rpc::CallContext& call,
@@ -61,15 +62,14 @@ void Recommission(const ActiveParts& parts, const rpc::CallContext& call,
     if (!encoded.ok()) return FailChecked(parts, responder, Malformed(encoded.error()));
     regions.push_back(*std::move(encoded));
   }
-  parts.logic->server_admin.Unmark(*server, std::move(regions), call.user, AnswersDone(parts, responder));
+  parts.logic->server_admin.Unmark(*server, std::move(regions), ContextOf(call), AnswersDone(parts, responder));
 }
 
 void Drain(const ActiveParts& parts, const rpc::CallContext& call, const rpb::DrainRequest& request,
            const rpc::Responder<rpb::DrainResponse>& responder) {
   const auto server = FromProto(request.server());
   if (!server.ok()) return FailChecked(parts, responder, Malformed(server.error()));
-  parts.logic->server_admin.DrainServer({*server, true, request.and_stop()},
-                                        {call.user, {request.nonce_group(), request.nonce()}},
+  parts.logic->server_admin.DrainServer({*server, true, request.and_stop()}, ContextOf(call, request),
                                         AnswersPid(parts, responder));
 }
 
@@ -78,8 +78,7 @@ void Undrain(const ActiveParts& parts, const rpc::CallContext& call, const rpb::
   const auto server = FromProto(request.server());
   if (!server.ok()) return FailChecked(parts, responder, Malformed(server.error()));
   parts.logic->server_admin.Recommission(*server, {request.encoded_name().begin(), request.encoded_name().end()},
-                                         {call.user, {request.nonce_group(), request.nonce()}},
-                                         AnswersPid(parts, responder));
+                                         ContextOf(call, request), AnswersPid(parts, responder));
 }
 
 }  // namespace

@@ -10,9 +10,14 @@
 
 namespace ratchet::master {
 
+// Who asks, from where, and how.
+inline RequestContext ContextOf(const rpc::CallContext& call, procedure::Nonce nonce = {}) {
+  return {call.user, nonce, {call.peer, call.service + "." + call.method}};
+}
+
 template <class Request>
 RequestContext ContextOf(const rpc::CallContext& call, const Request& request) {
-  return RequestContext{call.user, {request.nonce_group(), request.nonce()}};
+  return ContextOf(call, procedure::Nonce{request.nonce_group(), request.nonce()});
 }
 
 // Answers with the pid when it is durable; an error depends on cluster state, so it passes the CHECK first.

@@ -10,6 +10,7 @@
 #include "master/repair/reconciler.h"
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
+#include "master/rpc/submission.h"
 #include "master/rpc/table_filter.h"
 #include "master/startup/master_logic.h"
 
@@ -25,7 +26,7 @@ void AddSwitch(rpc::Service& service, const ServiceEnv& env, Switch which, const
   AnswerLater(service, env.gate, Need::kReady, set,
               [which, on_of, put](const ActiveParts& parts, const rpc::CallContext& call, const Set& request,
                                   const rpc::Responder<SetResponse>& responder) {
-                parts.logic->switch_admin.Set({{which}, on_of(request), false, call.user},
+                parts.logic->switch_admin.Set({{which}, on_of(request), false, ContextOf(call)},
                                               [parts, put, responder](const Result<std::vector<bool>>& before) {
                                                 if (!before.ok()) return FailChecked(parts, responder, before.error());
                                                 SetResponse response;
@@ -48,7 +49,7 @@ void AddSplitOrMerge(rpc::Service& service, const ServiceEnv& env) {
   AnswerLater(service, env.gate, Need::kReady, methods::kSetSplitOrMergeEnabled,
               [](const ActiveParts& parts, const rpc::CallContext& call, const pb::SetSplitOrMergeEnabledRequest& asked,
                  const rpc::Responder<pb::SetSplitOrMergeEnabledResponse>& responder) {
-                SwitchAdmin::Request request{{}, asked.enabled(), asked.synchronous(), call.user};
+                SwitchAdmin::Request request{{}, asked.enabled(), asked.synchronous(), ContextOf(call)};
                 for (const int type : asked.switch_types()) request.switches.push_back(SwitchOf(type));
                 parts.logic->switch_admin.Set(std::move(request),
                                               [parts, responder](const Result<std::vector<bool>>& before) {
@@ -94,7 +95,7 @@ Result<pb::NormalizeResponse> NormalizeNow(const ActiveParts& parts, const rpc::
   const auto regex = request.has_regex() ? std::optional<std::string>(request.regex()) : std::nullopt;
   RATCHET_ASSIGN(const TableFilter filter, TableFilter::Make(regex, request.namespace_(), false));
   pb::NormalizeResponse response;
-  response.set_normalizer_ran(parts.logic->normalizer.Run(call.user, [&](const TableName& table) {
+  response.set_normalizer_ran(parts.logic->normalizer.Run(ContextOf(call), [&](const TableName& table) {
     return (named.empty() || named.contains(table)) && filter.Matches(table);
   }));
   return response;

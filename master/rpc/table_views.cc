@@ -11,6 +11,7 @@
 #include "master/rpc/master_services.h"
 #include "master/rpc/reply.h"
 #include "master/rpc/table_filter.h"
+#include "master/rpc/targets.h"
 #include "master/startup/master_logic.h"
 
 namespace ratchet::master {
@@ -25,18 +26,20 @@ Result<TableFilter> FilterOf(const Request& request) {
   return TableFilter::Make(regex, request.namespace_(), request.include_sys_tables());
 }
 
-Result<pb::GetTableNamesResponse> TableNames(const ActiveParts& parts, const rpc::CallContext& /*call*/,
-                                             const pb::GetTableNamesRequest& request) {
+Result<pb::GetTableNamesResponse> TableNames(const ServiceEnv& env, const ActiveParts& parts,
+                                             const rpc::CallContext& call, const pb::GetTableNamesRequest& request) {
   RATCHET_ASSIGN(const TableFilter filter, FilterOf(request));
   pb::GetTableNamesResponse response;
   for (const TableNode& table : parts.logic->tables.List()) {
-    if (filter.Matches(table.name)) ToProto(table.name, *response.add_table_names());
+    if (filter.Matches(table.name) && SeesTable(env, call, table.name))
+      ToProto(table.name, *response.add_table_names());
   }
   return response;
 }
 
 // Lists omit a table whose descriptor cannot be read; `ratchet status` shows it. A request by name returns the cause.
-Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ServiceEnv& env, const ActiveParts& parts,
+                                                         const rpc::CallContext& call,
                                                          const pb::GetTableDescriptorsRequest& request) {
   pb::GetTableDescriptorsResponse response;
   if (request.table_names_size() > 0) {
@@ -51,7 +54,8 @@ Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& part
   }
   RATCHET_ASSIGN(const TableFilter filter, FilterOf(request));
   for (const TableNode& table : parts.logic->tables.List()) {
-    if (filter.Matches(table.name) && table.schema != nullptr) ToProto(*table.schema, *response.add_table_schema());
+    if (filter.Matches(table.name) && table.schema != nullptr && SeesDescriptor(env, call, table.name))
+      ToProto(*table.schema, *response.add_table_schema());
   }
   return response;
 }
@@ -70,20 +74,23 @@ bool InState(const TableNode& table, bool enabled) {
   return table.state == (enabled ? TableState::kEnabled : TableState::kDisabled);
 }
 
-Result<pb::ListTableNamesByStateResponse> NamesByState(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+Result<pb::ListTableNamesByStateResponse> NamesByState(const ServiceEnv& env, const ActiveParts& parts,
+                                                       const rpc::CallContext& call,
                                                        const pb::ListTableNamesByStateRequest& request) {
   pb::ListTableNamesByStateResponse response;
   for (const TableNode& table : parts.logic->tables.List()) {
-    if (InState(table, request.is_enabled())) ToProto(table.name, *response.add_table_names());
+    if (InState(table, request.is_enabled()) && SeesTable(env, call, table.name))
+      ToProto(table.name, *response.add_table_names());
   }
   return response;
 }
 
 Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
-    const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::ListTableDescriptorsByStateRequest& request) {
+    const ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& call,
+    const pb::ListTableDescriptorsByStateRequest& request) {
   pb::ListTableDescriptorsByStateResponse response;
   for (const TableNode& table : parts.logic->tables.List()) {
-    if (InState(table, request.is_enabled()) && table.schema != nullptr)
+    if (InState(table, request.is_enabled()) && table.schema != nullptr && SeesDescriptor(env, call, table.name))
       ToProto(*table.schema, *response.add_table_schema());
   }
   return response;
@@ -118,15 +125,25 @@ Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, c
   return response;
 }
 
+// Registers a list that leaves out what its caller may not see.
+template <class Request, class Response>
+void AddList(rpc::Service& service, ServiceEnv& env, const rpc::Method<Request, Response>& method,
+             Result<Response> (*list)(const ServiceEnv&, const ActiveParts&, const rpc::CallContext&, const Request&)) {
+  Answer(service, env.gate, Need::kReady, method,
+         [&env, list](const ActiveParts& parts, const rpc::CallContext& call, const Request& request) {
+           return list(env, parts, call, request);
+         });
+}
+
 }  // namespace
 
 void AddTableViews(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
-  Answer(service, gate, Need::kReady, methods::kGetTableNames, TableNames);
-  Answer(service, gate, Need::kReady, methods::kGetTableDescriptors, TableDescriptors);
+  AddList(service, env, methods::kGetTableNames, &TableNames);
+  AddList(service, env, methods::kGetTableDescriptors, &TableDescriptors);
   Answer(service, gate, Need::kReady, methods::kGetTableState, TableStateOf);
-  Answer(service, gate, Need::kReady, methods::kListTableNamesByState, NamesByState);
-  Answer(service, gate, Need::kReady, methods::kListTableDescriptorsByState, DescriptorsByState);
+  AddList(service, env, methods::kListTableNamesByState, &NamesByState);
+  AddList(service, env, methods::kListTableDescriptorsByState, &DescriptorsByState);
   Answer(service, gate, Need::kReady, methods::kGetSchemaAlterStatus, AlterStatus);
 }
 

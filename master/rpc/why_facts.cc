@@ -5,11 +5,13 @@
 
 #include "common/model/region_state.h"
 #include "master/dispatch/remote_dispatcher.h"
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/claims_of.h"
 #include "master/rpc/problems.h"
 #include "master/startup/master_logic.h"
 #include "procedure/api/store.h"
-#include "procedure/ops/why/answer.h"
+#include "procedure/ops/host_service.h"
+#include "procedure/ops/why/chain.h"
 
 namespace ratchet::master {
 namespace {
@@ -22,6 +24,7 @@ void CollectProcedures(const ActiveParts& parts, MasterFacts& facts) {
   host::CollectProcedureFacts(*parts.executor, facts);
   for (const auto& [pid, info] : facts.procedures) {
     if (const auto setback = SetbackOf(info)) facts.setbacks[pid] = {setback->error, setback->times >= kStuckRefusals};
+    if (info.type == TransitRegionState::kTypeName) facts.transitions.insert(pid);
     if (auto server = OrderTarget(info)) facts.order_targets[pid] = *std::move(server);
   }
 }

@@ -21,6 +21,7 @@
 #include "master/cluster/peer_directory.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/registrations.h"
+#include "master/cluster/rights_book.h"
 #include "master/cluster/switches.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
@@ -31,6 +32,7 @@
 #include "master/procedures/core/master_env.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/core/schema_reader.h"
+#include "master/procedures/crash/server_crash.h"
 #include "master/procedures/table/table_steps.h"
 #include "master/repair/table_comparison.h"
 #include "master/requests/foreign_numbers.h"
@@ -107,6 +109,9 @@ Status Activation::AttachProcedures() {
     }
     if (key.starts_with(kNamespaceRecordPrefix)) env_.namespaces.Show(key.substr(kNamespaceRecordPrefix.size()), value);
     if (key.starts_with(kPeerRecordPrefix)) env_.peers.Show(key.substr(kPeerRecordPrefix.size()), value);
+    if (key.starts_with(kRightsRecordPrefix)) env_.rights.Show(key, value);
+    if (key.starts_with(kTokenKeyRecordPrefix)) env_.rights.ShowTokenKey(key, value);
+    if (key.starts_with(kTokenRecordPrefix)) env_.rights.ShowToken(key, value);
     if (key.starts_with(kQueueRecordPrefix)) env_.peers.ShowQueue(key.substr(kQueueRecordPrefix.size()), value);
     if (key.starts_with(kSwitchRecordPrefix)) {
       if (const auto which = SwitchNamed(key.substr(kSwitchRecordPrefix.size()))) env_.switches.Show(*which, value);
@@ -137,7 +142,7 @@ Status Activation::AttachProcedures() {
     env_.regions.Add(row);
   }
   RATCHET_LOG(kInfo, "Activation: {} regions in transition, {} crash procedures", env_.regions.InTransition().size(),
-              env_.executor->FindUnfinished("ServerCrash").size());
+              env_.executor->FindUnfinished(ServerCrash::kTypeName).size());
   return Ok();
 }
 
@@ -169,7 +174,7 @@ Status Activation::CheckMetaDirectory() {
 Status Activation::ScheduleMeta() {
   Enter(ActivationStep::kScheduleMeta);
   if (env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord))) return CheckMetaDirectory();
-  if (!env_.executor->FindUnfinished("InitMeta").empty()) return Ok();
+  if (!env_.executor->FindUnfinished(InitMeta::kTypeName).empty()) return Ok();
   RATCHET_TRY(CheckNoTables());
   const auto pid = env_.executor->Submit(InitMeta::Make(), procedure::SubmitOptions{});
   if (!pid.ok()) return pid.error();

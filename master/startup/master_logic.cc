@@ -29,6 +29,7 @@ MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::funct
           .snapshots = snapshots,
           .namespaces = namespaces,
           .peers = peers,
+          .rights = rights,
           .switches = switches,
           .options = options},
       activation(env, server_manager, deps.timers, std::move(on_step)),
@@ -40,6 +41,7 @@ MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::funct
       server_admin(env),
       namespace_admin(env),
       peer_admin(env),
+      rights_admin(env),
       switch_admin(env),
       replication_manager(env),
       namespace_table(env),
@@ -50,8 +52,13 @@ MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::funct
 
 void MasterLogic::Attach(procedure::Executor& executor) {
   env.executor = &executor;
-  servers.Attach(&executor);
-  decommissions.Attach(&executor);
+  const auto wake = [&executor](const procedure::EventKey& event) { executor.Wake(event); };
+  servers.Attach(wake);
+  decommissions.Attach(wake);
+  namespaces.Attach([&executor](ProcId pid) {
+    const auto info = executor.Get(pid);
+    return info && !procedure::IsTerminal(info->state);
+  });
   server_manager.Attach(&executor);
 }
 

@@ -24,6 +24,8 @@
 #include "master/cluster/peer_directory.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/registrations.h"
+#include "master/cluster/rights_book.h"
+#include "master/cluster/server_share.h"
 #include "master/cluster/snapshot_book.h"
 #include "master/cluster/split_workers.h"
 #include "master/cluster/switches.h"
@@ -41,6 +43,7 @@
 #include "master/requests/namespace_admin.h"
 #include "master/requests/peer_admin.h"
 #include "master/requests/report_handler.h"
+#include "master/requests/rights_admin.h"
 #include "master/requests/server_admin.h"
 #include "master/requests/server_drainer.h"
 #include "master/requests/server_manager.h"
@@ -89,9 +92,11 @@ struct MasterLogic {
   SnapshotBook snapshots;
   NamespaceDirectory namespaces;
   PeerDirectory peers;
+  RightsBook rights;
   Switches switches;
   RegionSizes region_sizes;
   RegionRates region_rates;
+  ServerShare load_share{kLoadsASecond};
 
   MasterEnv env;  // for steps: the state, and the interfaces to the outside
   Activation activation;
@@ -105,6 +110,7 @@ struct MasterLogic {
   ServerAdmin server_admin;
   NamespaceAdmin namespace_admin;
   PeerAdmin peer_admin;
+  RightsAdmin rights_admin;
   SwitchAdmin switch_admin;
 
   // Periodic work (master/chores).

@@ -20,7 +20,18 @@ namespace ratchet::master {
 class ArchiveCleaner {
  public:
   struct Options {
-    Live<Millis> ttl{Millis{600'000}};  // between decision and deletion
+    Live<Millis> ttl{Millis{600'000}};      // between decision and deletion
+    Live<Millis> interval{Millis{60'000}};  // between two runs, for the process
+
+    template <class Settings>
+    void Bind(Settings& settings) {
+      settings.AddMillis({"cleaner-interval-ms", "Interval of the archive cleaner.", {"hbase.master.cleaner.interval"}},
+                         &interval, Millis(100), Millis(86'400'000));
+      settings.AddMillis({"archive-ttl-ms",
+                          "How long archived directories are kept before the cleaner deletes them.",
+                          {"hbase.master.hfilecleaner.ttl"}},
+                         &ttl, Millis(0), Millis(86'400'000));
+    }
   };
   // `check`: the epoch CHECK, before every single removal (S31: names are never reused). `archive` and `clock` must
   // outlive the cleaner.

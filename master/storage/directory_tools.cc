@@ -2,9 +2,16 @@
 
 #include <fmt/core.h>
 
+#include "common/base/log.h"
 #include "common/io/fatal.h"
 
 namespace ratchet::master {
+
+bool SkipsFile(const Result<DirectoryPtr>& opened, const io::Directory& parent, const std::string& name) {
+  if (opened.ok() || opened.error().code() != Code::kFailedPrecondition) return false;
+  RATCHET_LOG(kWarn, "Skipping {}/{}: it is a file, expected a directory", parent.path(), name);
+  return true;
+}
 
 Status SyncOrDie(io::Directory& directory) {
   const Status synced = directory.Sync();
@@ -23,9 +30,22 @@ std::vector<std::string> SplitPath(const std::string& path) {
   return parts;
 }
 
+namespace {
+
+Status MakeIfMissing(io::Directory& parent, const std::string& name) {
+  Status made = parent.MakeDir(name);
+  return made.ok() || made.error().code() == Code::kAlreadyExists ? Ok() : made;
+}
+
+}  // namespace
+
+Result<DirectoryPtr> OpenOrMakeDirectory(io::Directory& parent, const std::string& name) {
+  RATCHET_TRY(MakeIfMissing(parent, name));
+  return parent.OpenDir(name);
+}
+
 Result<DirectoryPtr> EnsureDirectory(io::Directory& parent, const std::string& name) {
-  const Status made = parent.MakeDir(name);
-  if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made.error();
+  RATCHET_TRY(MakeIfMissing(parent, name));
   RATCHET_TRY(SyncOrDie(parent));
   return parent.OpenDir(name);
 }

@@ -1,4 +1,4 @@
-// Repeatable operations on directories, each durable when it returns.
+// Repeatable operations on directories, each durable when it returns, except OpenOrMakeDirectory.
 //
 // A failed sync ends the process (rule S6: failed sync ends the process): afterwards it is unknown what is durable.
 #pragma once
@@ -19,11 +19,16 @@ using DirectoryPtr = std::unique_ptr<io::Directory>;
 // mark.
 [[nodiscard]] inline bool IsNotThere(Code code) { return code == Code::kNotFound || code == Code::kInvalidArgument; }
 
+// Returns true, and logs the name, if `opened` failed because `name` in `parent` is a file among directories.
+[[nodiscard]] bool SkipsFile(const Result<DirectoryPtr>& opened, const io::Directory& parent, const std::string& name);
+
 // Syncs; a disk error ends the process (in tests it returns through the fatal handler).
 Status SyncOrDie(io::Directory& directory);
 
-// Opens the directory `name` in `parent`, and makes it if it is missing. Its name is durable, also if another process
-// made it (S3: durable fence mark).
+// Opens the directory `name` in `parent`, and makes it if it is missing. Its name is durable only after a later sync of
+// `parent`.
+[[nodiscard]] Result<DirectoryPtr> OpenOrMakeDirectory(io::Directory& parent, const std::string& name);
+// Like OpenOrMakeDirectory, but the name is durable, also if another process made it (S3: durable fence mark).
 [[nodiscard]] Result<DirectoryPtr> EnsureDirectory(io::Directory& parent, const std::string& name);
 // Like EnsureDirectory, for each part of "a/b/c".
 [[nodiscard]] Result<DirectoryPtr> EnsurePath(io::Directory& parent, const std::string& path);

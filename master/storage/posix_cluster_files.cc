@@ -1,20 +1,15 @@
 #include "master/storage/posix_cluster_files.h"
 
-#include <set>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
-#include "common/io/fenced_directory.h"
-#include "common/io/record_log.h"
-#include "master/env/drop_marks.h"
 #include "master/storage/descriptor_file.h"
 #include "master/storage/directory_tools.h"
-#include "master/storage/log_seal.h"
+#include "master/storage/drop_marks.h"
 
 namespace ratchet::master {
 namespace {
@@ -37,15 +32,6 @@ bool IsEncodedName(const std::string& name) {
   return name.size() == kDigits && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// Returns true, and logs the name, for a stray file among directories.
-bool SkipsFile(const Result<DirectoryPtr>& opened, const io::Directory& parent, const std::string& name) {
-  if (opened.ok() || opened.error().code() != Code::kFailedPrecondition) return false;
-  RATCHET_LOG(kWarn, "Skipping {}/{}: it is a file, expected a directory", parent.path(), name);
-  return true;
-}
-
-std::string SplittingName(const ServerName& server) { return server.ToString() + io::kSplittingSuffix; }
-
 }  // namespace
 
 PosixClusterFiles::PosixClusterFiles(io::Disk& disk, DirectoryPtr root, DirectoryPtr wals, DirectoryPtr data,
@@ -56,18 +42,18 @@ PosixClusterFiles::PosixClusterFiles(io::Disk& disk, DirectoryPtr root, Director
       data_(std::move(data)),
       archive_(std::move(archive)),
       check_(std::move(check)),
-      sealers_({"log-sealer", kSealThreads}),
-      copiers_({"snapshot-copier", 1}) {}
+      sealers_({.name = "log-sealer", .threads = kSealThreads, .urgent_threads = 1}),
+      copiers_({.name = "snapshot-copier"}) {}
 
 PosixClusterFiles::~PosixClusterFiles() { Stop(); }
 
 Result<std::unique_ptr<PosixClusterFiles>> PosixClusterFiles::Open(io::Disk& disk, const std::string& root,
                                                                    std::function<Status()> check) {
   RATCHET_ASSIGN(DirectoryPtr top, disk.OpenOrMake(root));
-  RATCHET_ASSIGN(DirectoryPtr wals, EnsureDirectory(*top, kWalsFolder));
-  RATCHET_ASSIGN(DirectoryPtr data, EnsureDirectory(*top, kDataFolder));
-  RATCHET_ASSIGN(DirectoryPtr archive, EnsureDirectory(*top, kArchiveFolder));
-  RATCHET_ASSIGN(const DirectoryPtr quarantine, EnsureDirectory(*top, kQuarantineFolder));
+  RATCHET_ASSIGN(DirectoryPtr wals, OpenOrMakeDirectory(*top, kWalsFolder));
+  RATCHET_ASSIGN(DirectoryPtr data, OpenOrMakeDirectory(*top, kDataFolder));
+  RATCHET_ASSIGN(DirectoryPtr archive, OpenOrMakeDirectory(*top, kArchiveFolder));
+  RATCHET_ASSIGN(const DirectoryPtr quarantine, OpenOrMakeDirectory(*top, kQuarantineFolder));
   auto checked = [check = std::move(check)] { return RATCHET_MUTANT("files.no_check") ? Ok() : check(); };
   return std::unique_ptr<PosixClusterFiles>(new PosixClusterFiles(
       disk, std::move(top), std::move(wals), std::move(data), std::move(archive), std::move(checked)));
@@ -224,171 +210,10 @@ Result<std::string> PosixClusterFiles::QuarantineRegion(const std::string& table
   return there ? place + "/" + to : std::string();
 }
 
-Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {
-  RATCHET_ASSIGN(const std::vector<std::string> names, wals_->List());
-  std::vector<LogDirectory> found;
-  for (const std::string& name : names) {
-    const std::string_view suffix = io::kSplittingSuffix;
-    const bool marked = std::string_view(name).ends_with(suffix);
-    const auto server = ServerName::Parse(marked ? name.substr(0, name.size() - suffix.size()) : name);
-    if (!server.ok()) {
-      RATCHET_LOG(kWarn, "Skipping {}/{}: not a server's log directory", wals_->path(), name);
-      continue;
-    }
-    bool fenced = marked;
-    const auto directory = wals_->OpenDir(name);
-    if (SkipsFile(directory, *wals_, name)) continue;
-    if (!directory.ok()) {
-      // A fencer has renamed the directory since the listing, so it is fenced.
-      if (directory.error().code() != Code::kNotFound) return directory.error();
-      fenced = true;
-    } else if (!marked) {
-      RATCHET_ASSIGN(fenced, (*directory)->Exists(io::kFencedFile));
-    }
-    found.push_back({*server, fenced});
-  }
-  return found;
-}
-
-// Uses only names in listings, because opening a file, or reading its attributes, may wait for the dead client.
-Status PosixClusterFiles::EvictClientsOf(const ServerName& server) {
-  if (!evict_) return Ok();
-  for (const std::string& name : {server.ToString(), SplittingName(server)}) {
-    const auto directory = wals_->OpenDir(name);
-    if (!directory.ok() && directory.error().code() == Code::kNotFound) continue;
-    if (!directory.ok()) return directory.error();
-    RATCHET_ASSIGN(const std::vector<std::string> names, (*directory)->List());
-    for (const io::StorageClient& client : io::NotedClients(names, io::kClientNotePrefix)) {
-      const Status evicted = evict_(client);
-      if (!evicted.ok() && !RATCHET_MUTANT("storage.fence_before_eviction")) return evicted;
-    }
-  }
-  return Ok();
-}
-
-void PosixClusterFiles::FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) {
-  const auto answer = std::make_shared<std::function<void(Status)>>(std::move(done));
-  sealers_.Run({[this, server, answer] { (*answer)(FenceLogsNow(server)); },
-                [answer] { (*answer)(Error(Code::kAborted, "the master is stopping")); }, urgent});
-}
-
-Status PosixClusterFiles::FenceLogsNow(const ServerName& server) {
-  RATCHET_TRY(HitFault("master.before_fence", server.ToString()));
-  RATCHET_TRY(check_());
-  RATCHET_TRY(EvictClientsOf(server));
-  RATCHET_TRY(check_());  // an eviction may take long
-  auto fenced = io::FencedDirectory::Fence(*wals_, server.ToString());
-  if (!fenced.ok() && fenced.error().code() == Code::kNotFound) {
-    RATCHET_ASSIGN(const bool retired, WereRetired(server));
-    if (!retired) {
-      return Error(Code::kNotFound,
-                   fmt::format("wals/{} and wals/{} are missing, and archive/ does not have the logs of "
-                               "the server either",
-                               server.ToString(), SplittingName(server)));
-    }
-    RATCHET_LOG(kInfo, "The logs of {} are already retired", server.ToString());
-    return Ok();
-  }
-  if (!fenced.ok()) return fenced.error();
-  RATCHET_LOG(kInfo, "Fenced {}", server.ToString());
-  return HitFault("master.after_fence", server.ToString());
-}
-
-Result<std::vector<SealedLog>> PosixClusterFiles::SealLogsNow(const ServerName& server, LogOwner owner) {
-  auto directory = wals_->OpenDir(SplittingName(server));
-  if (!directory.ok()) {
-    if (directory.error().code() != Code::kNotFound) return directory.error();
-    RATCHET_ASSIGN(const bool alive, wals_->Exists(server.ToString()));
-    if (alive) return Error(Code::kFailedPrecondition, fmt::format("{} is not fenced", server.ToString()));
-    RATCHET_ASSIGN(const bool retired, WereRetired(server));
-    if (retired) return std::vector<SealedLog>{};
-    return Error(Code::kNotFound, fmt::format("wals/{} is missing", SplittingName(server)));
-  }
-  auto sealed = SealDirectory(**directory, server.ToString(), owner);
-  // One log was removed between the listing and its measurement; this does not mean that the directory is gone.
-  if (!sealed.ok() && sealed.error().code() == Code::kNotFound)
-    return Error(Code::kUnavailable, sealed.error().message());
-  return sealed;
-}
-
-void PosixClusterFiles::SealLogs(const ServerName& server, LogOwner owner,
-                                 std::function<void(Result<std::vector<SealedLog>>)> done) {
-  const auto answer = std::make_shared<std::function<void(Result<std::vector<SealedLog>>)>>(std::move(done));
-  sealers_.Run({[this, server, owner, answer] { (*answer)(SealLogsNow(server, owner)); },
-                [answer] { (*answer)(Error(Code::kAborted, "the master is stopping")); }, owner.carried_meta});
-}
-
 void PosixClusterFiles::Stop() {
   stopping_ = true;
   copiers_.Stop();
   sealers_.Stop();
-}
-
-// S57 (damaged log is split as far as readable): moves logs that an operator skipped to quarantine, so that the cleaner
-// keeps them.
-Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerName& server,
-                                            const std::vector<SealedLog>& sealed) {
-  RATCHET_ASSIGN(const std::vector<std::string> names, logs.List());
-  const std::vector<std::string> unsplit = UnsplitLogs(names, sealed);
-  if (unsplit.empty() || RATCHET_MUTANT("files.retire_unsplit")) return Ok();
-  const std::string place = fmt::format("{}/{}/{}", kQuarantineFolder, kWalsFolder, server.ToString());
-  RATCHET_TRY(check_());
-  RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*root_, place));
-  for (const std::string& name : unsplit) {
-    RATCHET_LOG(kError, "{} of {} was not split: moved to {}", name, server.ToString(), place);
-    RATCHET_TRY(check_());
-    const Status moved = logs.RenameTo(name, *target, name);
-    if (!moved.ok() && moved.error().code() != Code::kNotFound) return moved;
-  }
-  RATCHET_TRY(SyncOrDie(*target));
-  return SyncOrDie(logs);
-}
-
-Status PosixClusterFiles::KeepLogs(const ServerName& server, const std::vector<SealedLog>& sealed) {
-  RATCHET_TRY(check_());
-  if (const auto directory = wals_->OpenDir(SplittingName(server)); directory.ok()) {
-    RATCHET_TRY(QuarantineUnsplit(**directory, server, sealed));
-    RATCHET_TRY(GiveBackUnusedSpace(**directory, sealed, check_));
-  }
-  RATCHET_ASSIGN(const DirectoryPtr target, EnsureDirectory(*root_, kKeptWalsFolder));
-  RATCHET_TRY(check_());
-  return MoveDirectory(*wals_, SplittingName(server), *target, server.ToString());
-}
-
-Status PosixClusterFiles::ArchiveKeptLogs(const ServerName& server, Epoch epoch) {
-  RATCHET_TRY(check_());
-  RATCHET_ASSIGN(const DirectoryPtr kept, EnsureDirectory(*root_, kKeptWalsFolder));
-  RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*archive_, fmt::format("{}/{}", epoch, kKeptWalsFolder)));
-  RATCHET_TRY(check_());
-  return MoveDirectory(*kept, server.ToString(), *target, server.ToString());
-}
-
-Status PosixClusterFiles::RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) {
-  RATCHET_TRY(check_());
-  if (const auto directory = wals_->OpenDir(SplittingName(server)); directory.ok()) {
-    RATCHET_TRY(QuarantineUnsplit(**directory, server, sealed));
-    RATCHET_TRY(GiveBackUnusedSpace(**directory, sealed, check_));
-  }
-  RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*archive_, fmt::format("{}/{}", epoch, kWalsFolder)));
-  RATCHET_TRY(check_());
-  return MoveDirectory(*wals_, SplittingName(server), *target, SplittingName(server));
-}
-
-// After the fence, a registering server is refused (S58: server name proven by storage) or finds the fence at its
-// CHECK. So logs without entries now never have an acknowledged write.
-Status PosixClusterFiles::RetireUnregistered(const ServerName& server, Epoch epoch,
-                                             const std::function<bool()>& is_known) {
-  if (const Status fenced = FenceLogsNow(server); !fenced.ok())
-    return fenced.error().code() == Code::kNotFound ? Ok() : fenced;  // gone since it was listed
-  if (is_known()) return Error(Code::kAborted, server.ToString() + " has registered meanwhile");
-  RATCHET_ASSIGN(const std::vector<SealedLog> sealed, SealLogsNow(server));
-  for (const SealedLog& log : sealed) {
-    const bool empty = log.length <= io::kLogHeaderSize && !log.missing;
-    if (empty || RATCHET_MUTANT("files.retire_entries")) continue;
-    return Error(Code::kFailedPrecondition,
-                 fmt::format("{} of {} {}", log.name, server.ToString(), log.missing ? "is missing" : "has entries"));
-  }
-  return RetireLogs(server, {}, epoch);
 }
 
 }  // namespace ratchet::master

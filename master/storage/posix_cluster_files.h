@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
+#include "common/base/thread_pool.h"
 #include "common/io/disk.h"
 #include "common/io/root_history.h"
 #include "common/io/storage_client.h"
 #include "master/env/cluster_files.h"
-#include "master/env/drop_marks.h"
-#include "master/storage/file_threads.h"
+#include "master/storage/drop_marks.h"
 
 namespace ratchet::master {
 
@@ -38,7 +38,8 @@ inline constexpr const char* kProceduresFolder = io::kProceduresFolder;
 
 class PosixClusterFiles final : public ClusterFiles {
  public:
-  // Makes missing folders. `check`: CheckOwner of this master; must stay callable until the destructor.
+  // Makes missing folders. They are durable after the next sync of the root, which a master's claim does, S9' (claim in
+  // root and store). `check`: CheckOwner of this master; must stay callable until the destructor.
   static Result<std::unique_ptr<PosixClusterFiles>> Open(io::Disk& disk, const std::string& root,
                                                          std::function<Status()> check);
   ~PosixClusterFiles() override;
@@ -126,8 +127,8 @@ class PosixClusterFiles final : public ClusterFiles {
   const std::function<Status()> check_;
   std::function<Status(const io::StorageClient&)> evict_;
   std::atomic<bool> stopping_{false};
-  FileThreads sealers_;
-  FileThreads copiers_;  // copy snapshots, one after the other
+  ThreadPool sealers_;
+  ThreadPool copiers_;  // copy snapshots, one after the other
 };
 
 }  // namespace ratchet::master

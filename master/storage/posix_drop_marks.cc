@@ -2,8 +2,8 @@
 #include <fmt/core.h>
 
 #include "common/base/mutant.h"
-#include "master/env/drop_marks.h"
 #include "master/storage/directory_tools.h"
+#include "master/storage/drop_marks.h"
 #include "master/storage/posix_cluster_files.h"
 
 namespace ratchet::master {

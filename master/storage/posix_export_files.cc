@@ -16,10 +16,8 @@ std::function<Status()> PosixClusterFiles::GoesOn() {
 
 void PosixClusterFiles::CopyInBackground(std::function<Result<CopiedFiles>()> copy,
                                          std::function<void(Result<CopiedFiles>)> done) {
-  FileThreads::Job job;
-  job.run = [copy = std::move(copy), done] { done(copy()); };
-  job.drop = [done] { done(Error(Code::kAborted, "this master is stopping")); };
-  copiers_.Run(std::move(job));
+  const auto drop = [done] { done(Error(Code::kAborted, "this master is stopping")); };
+  static_cast<void>(copiers_.Submit({[copy = std::move(copy), done] { done(copy()); }, drop}));
 }
 
 Result<CopiedFiles> PosixClusterFiles::ExportRegionsNow(const std::string& snapshot,

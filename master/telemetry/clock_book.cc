@@ -40,7 +40,7 @@ void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<
                     [](const AheadRegion& a, const AheadRegion& b) { return a.ahead_ms > b.ahead_ms; });
   ahead.erase(shown, ahead.end());
   MutexLock lock(mutex_);
-  std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kClockPageAge; });
+  sweep_.Count(pages_, now, kClockPageAge);
   Page& page = pages_[server];  // a new page has skew 0, so it is not shown yet
   page.skew_ms = Distance(skew_ms) < Distance(page.last_skew_ms) ? skew_ms : page.last_skew_ms;
   page.last_skew_ms = skew_ms;

@@ -16,6 +16,7 @@
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "common/model/server_name.h"
+#include "master/telemetry/page_sweep.h"
 
 namespace ratchet::master {
 
@@ -26,6 +27,23 @@ inline constexpr Millis kClockNoticed{1'000};
 struct ClockLimits {
   Live<Millis> refused{Millis{30'000}};  // a server with a greater skew may not register
   Live<Millis> warning{Millis{10'000}};  // a greater skew is shown as a problem in the status
+
+  // Two functions, because --help lists another setting in between.
+  template <class Settings>
+  void BindRefused(Settings& settings) {
+    settings.AddMillis(
+        {"max-clock-skew-ms",
+         "Maximum clock skew of a region server relative to this master; a greater one prevents its registration.",
+         {"hbase.master.maxclockskew"}},
+        &refused, Millis(1), Millis(86'400'000));
+  }
+  template <class Settings>
+  void BindWarning(Settings& settings) {
+    settings.AddMillis({"warning-clock-skew-ms",
+                        "Clock skew of a region server relative to this master above which it is shown as a problem.",
+                        {"hbase.master.warningclockskew"}},
+                       &warning, Millis(1), Millis(86'400'000));
+  }
 };
 
 // Returns the skew in ms, positive if the other clock is ahead; accepts any number from the wire.
@@ -66,6 +84,7 @@ class ClockBook {
   };
   mutable Mutex mutex_;
   std::map<ServerName, Page> pages_ GUARDED_BY(mutex_);
+  PageSweep sweep_ GUARDED_BY(mutex_);
 };
 
 }  // namespace ratchet::master

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/model/codec.h"
 
 namespace ratchet::master {
@@ -13,18 +14,6 @@ namespace pb = ::hbase::pb;
 constexpr Millis kOldestReported{86'400'000};  // larger values in a report are cut to this
 
 Millis AgeOf(std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); }
-
-// Returns make(encoded name, size in bytes, load) for each region whose name can be read.
-template <class Made, class Make>
-std::vector<Made> OfEachRegion(const pb::ServerLoad& load, const Make& make) {
-  std::vector<Made> all;
-  all.reserve(static_cast<std::size_t>(load.region_loads_size()));
-  for (const pb::RegionLoad& region : load.region_loads()) {
-    const auto encoded = EncodedNameOf(region.region_specifier());
-    if (encoded.ok()) all.push_back(make(*encoded, static_cast<std::uint64_t>(region.region_size_mb()) << 20, region));
-  }
-  return all;
-}
 
 }  // namespace
 
@@ -48,6 +37,7 @@ ProcessNote ProcessNoteOf(const pb::RegionServerReportRequest& report) {
   if (report.storage().has_log_files()) note.log_files = report.storage().log_files();
   if (report.storage().has_free_bytes()) note.disk_free_bytes = report.storage().free_bytes();
   note.troubles.assign(report.trouble().begin(), report.trouble().end());
+  if (report.has_security()) note.security = report.security();
   return note;
 }
 
@@ -77,26 +67,28 @@ std::optional<ClockReading> ClockReadingOf(const pb::RegionServerReportRequest& 
 }
 
 std::vector<RegionReading> ReadingsOf(const pb::ServerLoad& load) {
-  return OfEachRegion<RegionReading>(
-      load, [](const std::string& encoded, std::uint64_t bytes, const pb::RegionLoad& region) {
-        return RegionReading{encoded, region.read_requests_count() + region.write_requests_count(), bytes};
-      });
+  std::vector<RegionReading> readings;
+  readings.reserve(static_cast<std::size_t>(load.region_loads_size()));
+  for (const pb::RegionLoad& region : load.region_loads()) {
+    const auto encoded = EncodedNameOf(region.region_specifier());
+    if (!encoded.ok()) continue;
+    readings.push_back({*encoded, region.read_requests_count() + region.write_requests_count(),
+                        static_cast<std::uint64_t>(region.region_size_mb()) << 20});
+  }
+  return readings;
 }
 
-std::vector<RegionSize> SizesOf(const pb::ServerLoad& load) {
-  return OfEachRegion<RegionSize>(
-      load, [](const std::string& encoded, std::uint64_t bytes, const pb::RegionLoad& /*region*/) {
-        return RegionSize{encoded, bytes};
-      });
+bool LacksLoads(const LoadBook& loads, const ServerName& server, const pb::RegionServerReportRequest& report) {
+  return loads.KnownAt(server) < report.loads_held() && !RATCHET_MUTANT("master.lack_no_loads");
 }
 
 std::optional<StorageAnswer> HeartbeatIntake::Take(const ServerName& server,
                                                    const pb::RegionServerReportRequest& report,
                                                    const RegionList& list) {
   const TimePoint now = clock_.Now();
-  if (report.has_load()) {
-    books_.rates.Put(server, ReadingsOf(report.load()), now);
-    books_.loads.Put(server, report.load(), now, list);
+  if (report.has_load() && books_.loads.Put(server, report.load(), now, list)) {
+    const bool complete = report.loads_complete() || RATCHET_MUTANT("master.unsent_is_unchanged");
+    books_.rates.Put(server, ReadingsOf(report.load()), now, {complete, list.size});
   }
   if (auto reading = ClockReadingOf(report)) {
     books_.clocks.Put(server, ClockSkewMs(reading->wall_ms, clock_.WallMillis()), std::move(reading->ahead), now,

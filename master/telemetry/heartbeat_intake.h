@@ -12,12 +12,11 @@
 #include "common/model/proto/cluster_status.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/server_name.h"
-#include "master/cluster/server_list.h"
+#include "master/cluster/reported_regions.h"
 #include "master/telemetry/clock_book.h"
 #include "master/telemetry/load_book.h"
 #include "master/telemetry/past_book.h"
 #include "master/telemetry/region_rates.h"
-#include "master/telemetry/region_sizes.h"
 #include "master/telemetry/storage_book.h"
 
 namespace ratchet::master {
@@ -36,7 +35,9 @@ struct ClockReading {
 // As in HBase, the clock is part of the load. nullopt: the report has none.
 [[nodiscard]] std::optional<ClockReading> ClockReadingOf(const hbase::pb::RegionServerReportRequest& report);
 [[nodiscard]] std::vector<RegionReading> ReadingsOf(const hbase::pb::ServerLoad& load);
-[[nodiscard]] std::vector<RegionSize> SizesOf(const hbase::pb::ServerLoad& load);
+// Returns true if the master lacks loads that the server counts as held (S168: unchanged is not unknown).
+[[nodiscard]] bool LacksLoads(const LoadBook& loads, const ServerName& server,
+                              const hbase::pb::RegionServerReportRequest& report);
 
 class HeartbeatIntake {
  public:

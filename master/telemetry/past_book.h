@@ -1,5 +1,6 @@
 // Process data that region servers report: automatic restarts, whether fault injection is allowed, used descriptors,
-// used and free disk space. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
+// used and free disk space, and how they are protected. Thread-safe; memory only; bounded by the servers that have
+// reported within about kPastPageAge.
 #pragma once
 
 #include <map>
@@ -13,7 +14,9 @@
 #include "common/base/descriptors.h"
 #include "common/base/mutex.h"
 #include "common/base/self_restart.h"
+#include "common/model/proto/security.pb.h"
 #include "common/model/server_name.h"
+#include "master/telemetry/page_sweep.h"
 
 namespace ratchet::master {
 
@@ -25,11 +28,12 @@ inline constexpr std::uint64_t kDiskLow = 128U << 20;
 struct ProcessNote {
   RestartHistory past;
   bool fault_points_allowed = false;
-  DescriptorUse descriptors{};                     // limit 0: not reported
-  std::uint32_t info_port = 0;                     // port of its page; 0 if it has none
-  std::optional<std::uint32_t> log_files{};        // log files that no manifest covers; nullopt: not reported
-  std::optional<std::uint64_t> disk_free_bytes{};  // below the root; nullopt: not reported
-  std::vector<std::string> troubles{};             // problems for the operator
+  DescriptorUse descriptors{};                             // limit 0: not reported
+  std::uint32_t info_port = 0;                             // port of its page; 0 if it has none
+  std::optional<std::uint32_t> log_files{};                // log files that no manifest covers; nullopt: not reported
+  std::optional<std::uint64_t> disk_free_bytes{};          // below the root; nullopt: not reported
+  std::vector<std::string> troubles{};                     // problems for the operator
+  std::optional<ratchet::pb::ProcessSecurity> security{};  // nullopt: not reported
 };
 
 class PastBook {
@@ -40,7 +44,7 @@ class PastBook {
   };
   void Put(const ServerName& server, ProcessNote note, TimePoint now) {
     MutexLock lock(mutex_);
-    std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kPastPageAge; });
+    sweep_.Count(pages_, now, kPastPageAge);
     Page& page = pages_[server];
     if (note.disk_free_bytes.value_or(kDiskLow) >= kDiskLow)
       page.low_since.reset();
@@ -82,6 +86,7 @@ class PastBook {
   };
   mutable Mutex mutex_;
   std::map<ServerName, Page> pages_ GUARDED_BY(mutex_);
+  PageSweep sweep_ GUARDED_BY(mutex_);
 };
 
 }  // namespace ratchet::master

@@ -15,11 +15,16 @@ constexpr std::size_t kLongestWhy = 500;
 
 StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& report, TimePoint now) {
   MutexLock lock(mutex_);
-  std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kStoragePageAge; });
+  sweep_.Count(pages_, now, kStoragePageAge);
   Page& page = pages_[server];
   page.at = now;
   page.hangs_since.reset();
   if (report.oldest_unfinished.has_value()) page.hangs_since = now - *report.oldest_unfinished;
+  if (page.hangs_since.has_value()) {
+    hanging_[server] = Hang{*page.hangs_since, now};
+  } else {
+    hanging_.erase(server);
+  }
   // Keeps the newest proof, because reports may be processed out of order.
   if (report.proof.has_value()) page.proven_at = std::max(page.proven_at.value_or(TimePoint{}), now - *report.proof);
 
@@ -34,11 +39,9 @@ StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& re
                                report.unserved_why.substr(0, kLongestWhy));
 
   StorageAnswer answer;
-  answer.prove = std::any_of(pages_.begin(), pages_.end(), [now](const auto& entry) {
-    const Page& other = entry.second;
-    return other.hangs_since.has_value() && now - *other.hangs_since >= kStorageProblem &&
-           now - other.at <= kStorageReportFresh;
-  });
+  std::erase_if(hanging_, [now](const auto& entry) { return now - entry.second.reported > kStorageReportFresh; });
+  answer.prove = std::any_of(hanging_.begin(), hanging_.end(),
+                             [now](const auto& entry) { return now - entry.second.since >= kStorageProblem; });
   const Millis least = std::max(report.limit, kStorageProblem);
   if (report.limit == Millis(0) || !page.hangs_since.has_value() || now - *page.hangs_since < least) return answer;
   const TimePoint since = *page.hangs_since;

@@ -20,6 +20,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/model/server_name.h"
+#include "master/telemetry/page_sweep.h"
 
 namespace ratchet::master {
 
@@ -70,10 +71,17 @@ class StorageBook {
     std::optional<std::string> refuses;
     TimePoint at{};
   };
+  struct Hang {
+    TimePoint since{};
+    TimePoint reported{};
+  };
   [[nodiscard]] bool OthersAnswer(const ServerName* but, TimePoint since, TimePoint now) const REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::map<ServerName, Page> pages_ GUARDED_BY(mutex_);
+  PageSweep sweep_ GUARDED_BY(mutex_);
+  // Servers whose last report, not older than kStorageReportFresh, names an unfinished operation.
+  std::map<ServerName, Hang> hanging_ GUARDED_BY(mutex_);
   std::optional<ServerName> let_go_ GUARDED_BY(mutex_);  // the last server that may withdraw
   TimePoint let_go_at_ GUARDED_BY(mutex_){};
 };

@@ -64,7 +64,7 @@ bool MasterWhy::ExplainExternal(const ProcedureInfo& info, rpb::WhyLink& link, C
     }
   }
   if (const auto refused = facts_.setbacks.find(info.pid);
-      refused != facts_.setbacks.end() && info.type == "TransitRegionState") {
+      refused != facts_.setbacks.end() && facts_.transitions.contains(info.pid)) {
     link.set_waits_for(fmt::format("step {}: the next try", info.step_name));
     EndOpening(info, refused->second.error, chain);
     return true;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ struct MasterFacts : host::WhyFacts {
   std::int64_t order_resend_ms = 10'000;
   // The server ("host,port,startcode") from which an order procedure still expects an answer.
   std::map<ProcId, std::string> order_targets;
+  std::set<ProcId> transitions;              // procedures that open, close or move one region
   std::map<std::string, WhyServer> servers;  // by "host,port,startcode"
   std::map<std::string, WhyRegion> regions;  // by encoded name; regions that are not served, and hbase:meta
   std::map<std::string, WhyTable> tables;

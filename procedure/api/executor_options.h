@@ -38,6 +38,14 @@ struct Nonce {
   auto operator<=>(const Nonce&) const = default;
 };
 
+// Where a client's request came from, for people. Recorded with the root of a tree.
+struct Origin {
+  std::string peer;    // "address:port" of the client
+  std::string method;  // the method by which it asked
+  bool operator==(const Origin&) const = default;
+};
+inline constexpr std::size_t kMostOriginBytes = 128;  // of each text; the rest is not recorded
+
 // The class of the error with which a procedure fails when its deadline is over; its code is kTimeout.
 inline constexpr std::string_view kDeadlineClass = "org.apache.ratchet.ProcedureDeadlineException";
 
@@ -54,6 +62,7 @@ struct SubmitOptions {
   // continues behind its point of no return. A load starts the time again, because no point in time is stored (S13:
   // durations and derived counts). 0: no deadline.
   Millis deadline{0};
+  Origin origin{};
 };
 
 // Returns true if the code means that the request itself cannot be done; false if a retry may succeed.

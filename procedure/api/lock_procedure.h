@@ -17,7 +17,9 @@ class Executor;
 class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::LockProcedureData> {
  public:
   static constexpr std::string_view kTypeName = "LockProcedure";
-  static constexpr auto Steps() { return std::array{On<&LockProcedure::Hold>(1, "HOLD", kNothingToUndo)}; }
+  static constexpr auto Steps() {
+    return std::array{On<&LockProcedure::Hold>(1, "HOLD", kNothingToUndo, Given("the locks are granted"))};
+  }
 
   using StateMachineProcedure::StateMachineProcedure;
   // `timeout`: the lock is released when no heartbeat has come for this long.

@@ -77,13 +77,13 @@ class StateMachineProcedure : public Procedure {
 
  protected:
   // Makes one row. `Run`: a member of P, in no other row that a transition names; `undo`: UndoBy<&P::X>(),
-  // kNothingToUndo or kNoReturn; `options`, in any order: Spawns(...), kReleasesWhileChildrenRun or
-  // kReleasesBetweenTries, needs. Functions are template arguments because g++ 12 does not convert a function of a base
-  // class in a constant.
+  // kNothingToUndo or kNoReturn; `options`, in any order: Spawns<...>(), kReleasesWhileChildrenRun or
+  // kReleasesBetweenTries, kRunsOn, needs, Given("..."). Functions are template arguments because g++ 12 does not
+  // convert a function of a base class in a constant.
   template <auto Run, class... Options>
   static constexpr Step<P> On(StepNo number, std::string_view name, Undo<P> undo, Options... options) {
     constexpr StepOutcome (P::*kRun)(StepContext&) = Run;
-    Step<P> row{number, name, kRun, undo, {}, LockPolicy::kAsProcedureSays, {}};
+    Step<P> row{number, name, kRun, undo, {}, LockPolicy::kAsProcedureSays, {}, {}, CommitPolicy::kOwnCommit};
     (row.Set(options), ...);
     return row;
   }
@@ -96,6 +96,7 @@ class StateMachineProcedure : public Procedure {
   static constexpr Undo<P> kNoReturn{UndoKind::kPointOfNoReturn, nullptr};
   static constexpr LockPolicy kReleasesWhileChildrenRun = LockPolicy::kReleasesWhileChildrenRun;
   static constexpr LockPolicy kReleasesBetweenTries = LockPolicy::kReleasesBetweenTries;
+  static constexpr CommitPolicy kRunsOn = CommitPolicy::kRunsOn;
 
   // Meets the needs of a row. Returns nullopt if they are met; otherwise the outcome that the step must return. A host
   // whose rows have needs overrides this in one base class of its procedures.
@@ -149,7 +150,8 @@ class StateMachineProcedure : public Procedure {
                   "of no return");
     std::array<StepRow, kSteps.size()> rows{};
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
-      rows[i] = {kSteps[i].number, kSteps[i].name, kSteps[i].undo.kind, kSteps[i].spawns, kSteps[i].locks};
+      rows[i] = {kSteps[i].number, kSteps[i].name,  kSteps[i].undo.kind, kSteps[i].spawns,
+                 kSteps[i].locks,  kSteps[i].given, kSteps[i].commits};
     }
     return rows;
   }

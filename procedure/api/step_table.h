@@ -1,9 +1,9 @@
 // The step table: one row per state of a procedure type, checked at compile time and again at registration.
 //
 //   static constexpr auto Steps() { return std::array{
-//       On<&CreateTable::Prepare>(1, "PREPARE", kNothingToUndo),
-//       On<&CreateTable::WriteFsLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CreateTable::ArchiveLayout>()),
-//       On<&CreateTable::Assign>(3, "ASSIGN", kNoReturn, Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
+//       On<&CreateTable::Prepare>(1, "PREPARE", kNothingToUndo, Given("nothing has changed")),
+//       On<&CreateTable::MakeLayout>(2, "WRITE_FS_LAYOUT", UndoBy<&CreateTable::ArchiveLayout>(), Given("...")),
+//       On<&CreateTable::Assign>(3, "ASSIGN", kNoReturn, Spawns<TransitRegionState>(), kReleasesWhileChildrenRun, ...),
 //   }; }
 //
 // Only the table knows the numbers: a step continues with `GoTo<&CreateTable::Assign>()`. The first row is the initial
@@ -147,10 +147,10 @@ struct ChildTypes {
   std::array<std::string_view, 6> names{};
   std::size_t count = 0;
 };
-template <class... Names>
-constexpr ChildTypes Spawns(Names... names) {
-  static_assert(sizeof...(Names) <= 6, "more child types than a row can declare");
-  return {{std::string_view(names)...}, sizeof...(Names)};
+template <class... Children>
+constexpr ChildTypes Spawns() {
+  static_assert(sizeof...(Children) <= 6, "more child types than a row can declare");
+  return {{Children::kTypeName...}, sizeof...(Children)};
 }
 
 // Lock policy of a row: which of the procedure's own locks are released when the row does not continue at once. The
@@ -163,9 +163,24 @@ enum class LockPolicy : std::uint8_t {
 };
 [[nodiscard]] std::string_view LockPolicyName(LockPolicy policy);  // for --list-steps; empty: kAsProcedureSays
 
+// Says whether the outcome of the state before has a commit of its own.
+//
+// kRunsOn: the row's function may run before the outcome that leads to it is durable, and both become durable in one
+// commit, S147 (run on without acting). Its function decides and changes the procedure's data. It acts outside of this
+// process only through StepContext::AsyncCall, or after StepContext::CheckOwner: until the earlier outcome is durable
+// the first starts nothing and the second refuses, and the function runs again afterwards.
+enum class CommitPolicy : std::uint8_t { kOwnCommit, kRunsOn };
+
 // Conditions that must hold before the function of a row runs: bits whose meaning the host defines. The runner calls
 // StateMachineProcedure::Require with them at the beginning of every run of the row, not before an undo.
 using StepNeeds = Bits<struct StepNeedsTag>;
+
+// Precondition of a row in words: the facts that hold whenever its function begins, also after a restart or an
+// operator's rerun. Shown by --list-steps and on the page.
+struct Precondition {
+  std::string_view text;
+};
+constexpr Precondition Given(std::string_view text) { return {text}; }
 
 template <class P>
 struct Step {
@@ -176,10 +191,14 @@ struct Step {
   ChildTypes spawns;
   LockPolicy locks = LockPolicy::kAsProcedureSays;
   StepNeeds needs{};
+  std::string_view given{};
+  CommitPolicy commits = CommitPolicy::kOwnCommit;
 
+  constexpr void Set(CommitPolicy policy) { commits = policy; }
   constexpr void Set(ChildTypes types) { spawns = types; }
   constexpr void Set(LockPolicy policy) { locks = policy; }
   constexpr void Set(StepNeeds conditions) { needs = conditions; }
+  constexpr void Set(Precondition precondition) { given = precondition.text; }
 };
 
 // A row without its functions, as the registry, the sweeps and the operator's views see it.
@@ -189,6 +208,8 @@ struct StepRow {
   UndoKind undo = UndoKind::kNothing;
   ChildTypes spawns;
   LockPolicy locks = LockPolicy::kAsProcedureSays;
+  std::string_view given = {};  // the precondition
+  CommitPolicy commits = CommitPolicy::kOwnCommit;
 };
 
 // g++ does not compare functions with null, or with each other, at compile time under its undefined behaviour sanitizer
@@ -218,6 +239,15 @@ consteval bool StepTableIsSound(const Rows& rows) {
     }
   }
   return rows.size() > 0;
+}
+
+// Every row has a precondition that is shown on one line. A host may require it of its types.
+template <class Rows>
+consteval bool StepTableHasPreconditions(const Rows& rows) {
+  for (const auto& row : rows) {
+    if (row.given.empty() || row.given.size() > 80 || row.given.find('\n') != std::string_view::npos) return false;
+  }
+  return true;
 }
 
 }  // namespace ratchet::procedure

@@ -103,6 +103,8 @@ struct ProcedureInfo {
   Description description;
   std::optional<PartsLeft> parts;  // of its work
   std::string owner;
+  std::string peer;    // of a root: address of the client that asked for it, like the next one
+  std::string method;  // the method by which it asked; both empty: the host asked, or an earlier version recorded it
   ProcState state = ProcState::kRunnable;
   StepNo step = 0;
   std::string step_name;

@@ -190,6 +190,8 @@ void Write(RecordWriter& out, const Identity& identity, const Durable& durable) 
   if (durable.spawn_round != 0 && durable.children) out.Number(Record::kChildrenFieldNumber, *durable.children);
   if (durable.history_first != 0) out.Number(Record::kHistoryFirstFieldNumber, durable.history_first);
   if (identity.deadline_ms != 0) out.Number(Record::kDeadlineMsFieldNumber, identity.deadline_ms);
+  if (!identity.peer.empty()) out.Bytes(Record::kPeerFieldNumber, identity.peer);
+  if (!identity.method.empty()) out.Bytes(Record::kMethodFieldNumber, identity.method);
 }
 
 StepHistoryEntry EntryOf(const pb::StepHistoryRecord& entry) {
@@ -243,6 +245,8 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   identity.type = record.type();
   identity.data_version = record.data_version();
   identity.owner = record.owner();
+  identity.peer = record.peer();
+  identity.method = record.method();
   identity.nonce_group = record.nonce_group();
   identity.nonce = record.nonce();
   identity.submitted_ms = std::max<std::int64_t>(0, record.submitted_ms());  // ages are computed from it

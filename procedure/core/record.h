@@ -23,6 +23,8 @@ struct Identity {
   std::string type;
   std::uint32_t data_version = 1;
   std::string owner;
+  std::string peer;  // root only, like the next one; printable ASCII
+  std::string method;
   std::uint64_t nonce_group = 0;
   std::uint64_t nonce = 0;
   std::int64_t submitted_ms = 0;

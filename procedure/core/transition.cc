@@ -217,8 +217,8 @@ std::string UnknownState(const Procedure& procedure, const Durable& durable) {
   return text;
 }
 
-TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts, const StepOutcome& outcome,
-                                 std::string data, const StepHistoryEntry& history) {
+TransitionEffects ApplyOutcome(Durable& durable, const TransitionFacts& facts, const StepOutcome& outcome,
+                               std::string data, const StepHistoryEntry& history) {
   RATCHET_CHECK(facts.row != nullptr, "the step that ran has a row");
   TransitionEffects t;
   const bool recorded = IsDurable(outcome);
@@ -232,16 +232,8 @@ TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts,
   return t;
 }
 
-Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome, std::string data,
-                        const StepHistoryEntry& history) {
-  Transition t;
-  t.next = now;
-  static_cast<TransitionEffects&>(t) = ApplyOutcomeTo(t.next, facts, outcome, std::move(data), history);
-  return t;
-}
-
-TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
-                                   const StepHistoryEntry& history) {
+TransitionEffects ApplyException(Durable& durable, const TransitionFacts& facts, const Error& error,
+                                 const StepHistoryEntry& history) {
   TransitionEffects t;
   Applier applier(t, durable, facts);
   if (applier.past()) {
@@ -251,14 +243,6 @@ TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& fact
   }
   Bump(durable, facts.now_ms);
   AddHistory(durable, history, facts.history_bound);
-  return t;
-}
-
-Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
-                          const StepHistoryEntry& history) {
-  Transition t;
-  t.next = now;
-  static_cast<TransitionEffects&>(t) = ApplyExceptionTo(t.next, facts, error, history);
   return t;
 }
 
@@ -361,6 +345,8 @@ void RecordVerb(Durable& next, VerbEntry verb) {
   AddVerb(next, std::move(verb));
 }
 
+void JoinVersion(Durable& next, const Durable& stored) { next.version = stored.version + 1; }
+
 void ResumeAfterChildren(Durable& durable) { MoveTo(durable.state, ProcState::kRunnable); }
 
 void EndWithTree(Durable& durable) { MoveTo(durable.state, ProcState::kRolledBack); }
@@ -377,7 +363,7 @@ NextActionKind ResumeFromRecord(Durable& durable, std::uint32_t unfinished_child
   } else if (state == ProcState::kWaitingTimeout) {
     // Events are forgotten: the step looks again, and its time-out starts again.
     MoveTo(state, ProcState::kRunnable);
-    if (RATCHET_MUTANT("procedure.load_keeps_waiting")) kind = NextActionKind::kEvent;
+    kind = RATCHET_MUTANT("procedure.load_keeps_waiting") ? NextActionKind::kEvent : NextActionKind::kRun;
   }
   return kind;
 }

@@ -104,26 +104,16 @@ struct TransitionEffects {
   bool failed = false;            // the tree must be undone
 };
 
-struct Transition : TransitionEffects {
-  Durable next;  // meaningful when `commit`
-};
-
+// `durable` is the state before, and becomes the one after, which is meaningful if TransitionEffects::commit is set.
 // `data`: the procedure's data after the step. `history`: the entry of this run. Requires facts.row, and next_row for
 // Next and Spawn (the caller has turned an unknown state into an exception).
-[[nodiscard]] Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome,
-                                      std::string data, const StepHistoryEntry& history);
-
-// Like ApplyOutcome, in place: `durable` is the state before, and becomes the one after.
-[[nodiscard]] TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts,
-                                               const StepOutcome& outcome, std::string data,
-                                               const StepHistoryEntry& history);
+[[nodiscard]] TransitionEffects ApplyOutcome(Durable& durable, const TransitionFacts& facts, const StepOutcome& outcome,
+                                             std::string data, const StepHistoryEntry& history);
 
 // An uncaught exception or a broken rule in a step: fails the tree, or parks the procedure behind the point of no
 // return.
-[[nodiscard]] Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
-                                        const StepHistoryEntry& history);
-[[nodiscard]] TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
-                                                 const StepHistoryEntry& history);
+[[nodiscard]] TransitionEffects ApplyException(Durable& durable, const TransitionFacts& facts, const Error& error,
+                                               const StepHistoryEntry& history);
 
 // The root continues after its children with a state that is the point of no return: recorded before that state runs.
 [[nodiscard]] Durable PassNoReturn(const Durable& now, std::int64_t now_ms);
@@ -158,6 +148,9 @@ void AcceptLoss(Durable& next, std::size_t children);
 // `abandoned`: the undo of the current step, which may have acted.
 void SendTo(Durable& next, StepNo step, const std::optional<UndoEntry>& abandoned);
 void RecordVerb(Durable& next, VerbEntry verb);
+
+// The outcome that gave `next` is stored together with an earlier one of the same procedure: one new version in all.
+void JoinVersion(Durable& next, const Durable& stored);
 
 // Changes in memory only, derived from the records of others and never stored (S13: durations and derived counts).
 // The last child has ended.

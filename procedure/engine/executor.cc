@@ -22,6 +22,7 @@
 #include "procedure/engine/pause.h"
 #include "procedure/engine/recovery.h"
 #include "procedure/engine/report_handler.h"
+#include "procedure/engine/run_on.h"
 #include "procedure/engine/step_runner.h"
 #include "procedure/engine/submit.h"
 #include "procedure/engine/waiting.h"
@@ -118,6 +119,11 @@ void Executor::Stop() {
     if (stopped_before) return;
   }
   if (was_started) parts_->core->deps.workers.Stop();
+  {
+    ExecutorLock held(*parts_->core);
+    CommitWaiting(held);
+    held.Finish();
+  }
   ExecutorLock held(*parts_->core);
   // A store that has failed may never complete a commit: then nothing is completed from here on.
   held.WaitUntil([&held, this] {
@@ -418,7 +424,7 @@ ProcId Executor::LargestPid() const {
 bool Executor::Idle() const {
   const ExecutorReadLock held(*parts_->core);
   return held->commits_in_flight == 0 && held->running.empty() && held->resumed.empty() &&
-         held->resumed_urgent.empty() && held->scheduler.size() == 0;
+         held->resumed_urgent.empty() && held->run_on.empty() && held->scheduler.size() == 0;
 }
 
 void Executor::AddListener(std::shared_ptr<ProcedureListener> listener) {

@@ -1,5 +1,6 @@
 #include "procedure/engine/executor_lock.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -13,8 +14,28 @@ namespace ratchet::procedure {
 
 namespace {
 
+// Adds what the earlier outcomes of the commit store. A procedure that a later outcome stores again, or deletes, is
+// left out.
+void EncodeEarlier(CommitTask& task) {
+  std::vector<ProcId>& deletes = task.batch.deletes;
+  for (const auto& earlier : task.before) {
+    deletes.insert(deletes.end(), earlier->batch.deletes.begin(), earlier->batch.deletes.end());
+  }
+  std::sort(deletes.begin(), deletes.end());
+  deletes.erase(std::unique(deletes.begin(), deletes.end()), deletes.end());
+  std::vector<const ProcNode*> later{task.node};
+  for (std::size_t i = task.before.size(); i > 0; --i) {
+    const CommitTask& earlier = *task.before[i - 1];
+    const bool again = std::find(later.begin(), later.end(), earlier.node) != later.end();
+    if (again || std::binary_search(deletes.begin(), deletes.end(), earlier.node->id.pid)) continue;
+    later.push_back(earlier.node);
+    task.batch.upserts.push_back(UpsertOf(*earlier.node, earlier.next));
+  }
+}
+
 // Children follow their parent's record, as the store requires.
 void EncodeRecords(CommitTask& task) {
+  if (!task.before.empty()) EncodeEarlier(task);
   std::vector<ProcedureUpsert>& upserts = task.batch.upserts;
   if (task.node != nullptr) upserts.insert(upserts.begin(), UpsertOf(*task.node, task.next));
   for (const auto& node : task.nodes) upserts.push_back(UpsertOf(*node, node->durable));
@@ -48,6 +69,7 @@ bool Guarded(std::string_view what, UniqueFunction<void()>& call) {
 }
 
 Status HitCommitFault(std::string_view name, const CommitTask& task) {
+  for (const auto& earlier : task.before) RATCHET_TRY(HitCommitFault(name, *earlier));
   if (task.point.step == 0 || task.node == nullptr || !FaultPoints::Instance().armed()) return Ok();
   return HitFault(name, FaultDetail(*task.node, task.point.step, task.point.undo));
 }
@@ -207,7 +229,7 @@ void ExecutorLock::Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> 
   ExecutorLock held(core);
   held.CountCompleted(tasks.size());
   for (auto& task : tasks) {
-    if (!held->halted) task->published(held, *task);
+    held.PublishTask(*task);
     if (held->halted) {
       held->unpublished.push_back(std::move(task));
     } else if (held->spare_tasks.size() < kSpareTasks) {
@@ -215,6 +237,17 @@ void ExecutorLock::Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> 
     }
   }
   held.Finish();
+}
+
+void ExecutorLock::PublishTask(CommitTask& task) {
+  const ProcNode* last = task.before.empty() ? nullptr : task.before.front()->node;
+  for (const auto& earlier : task.before) {
+    if (earlier->node != last) Drain();  // a child ends before its parent continues and removes it
+    last = earlier->node;
+    if (!state().halted) earlier->published(*this, *earlier);
+  }
+  if (last != nullptr && task.node != last) Drain();
+  if (!state().halted) task.published(*this, task);
 }
 
 void ExecutorLock::Failed(std::unique_ptr<CommitTask> task, const Error& why) {
@@ -258,6 +291,10 @@ void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point) {
                 task.next.version, node.durable.version);
   RATCHET_CHECK(node.phase != Phase::kCommitting, "pid {} has a commit in flight (S11)", node.id.pid);
   ProcedureTree::SetPhase(node, Phase::kCommitting);
+  JoinStore(node, task, point);
+}
+
+void JoinStore(ProcNode& node, CommitTask& task, CommitPoint point) {
   task.system_puts = task.batch.system_puts;
   task.system_deletes = task.batch.system_deletes;
   task.point = point;

@@ -98,6 +98,7 @@ struct CommitTask {
     nodes.clear();
     system_puts.clear();
     system_deletes.clear();
+    before.clear();
     published = nullptr;
   }
 
@@ -109,9 +110,22 @@ struct CommitTask {
   std::vector<std::unique_ptr<ProcNode>> nodes;  // new nodes, not in the tree yet: stored after the batch's own records
   std::vector<SystemPut> system_puts;            // the batch's vector, kept to reuse its memory
   std::vector<std::string> system_deletes;
+  // Earlier outcomes of the same commit, oldest first, each published before this one (run_on.h). The record of a
+  // procedure is stored once, as after the last of them.
+  std::vector<std::unique_ptr<CommitTask>> before;
   // Called under a lock of its own.
   UniqueFunction<void(ExecutorLock&, CommitTask&)> published;
   std::shared_ptr<Core> core;  // set while the store has the task
+};
+
+// A step that runs before what leads to it is durable (run_on.h).
+struct RunOn {
+  ProcNode* node = nullptr;
+  Durable base;                   // the state from which it runs: durable, or that of the last of `done`
+  bool passes_no_return = false;  // `base` is the first state behind the tree's point of no return
+  bool has_undo = false;          // an outcome of a step with an undo is among `done`
+  bool same_step = false;         // the step had begun before; a report was folded into its procedure
+  std::vector<std::unique_ptr<CommitTask>> done;  // what is not stored yet, oldest first
 };
 
 // A reader of the activity stream that waits for the next entry (activity.h).
@@ -182,6 +196,8 @@ struct CoreState {
   // Procedures whose own work is done, and whose step or undo continues with the next worker; urgent ones apart.
   std::deque<ProcNode*> resumed;
   std::deque<ProcNode*> resumed_urgent;
+  // Procedures into which a report was folded, and whose step continues with the next worker; one entry a procedure.
+  std::deque<std::unique_ptr<RunOn>> run_on;
   std::vector<std::shared_ptr<RegisteredListener>> listeners;
   std::vector<Notification> notifications;  // not delivered yet
   bool delivering = false;                  // a thread delivers notifications, and continues until there are none
@@ -229,6 +245,11 @@ class HeldState {
   }
   const Core& core() const { return core_; }
   const ExecutorOptions& options() const { return core_.options; }
+  // True if a further worker would find something to run, unless limits forbid it.
+  [[nodiscard]] bool work_waits() const {
+    const CoreState& now = state();
+    return now.scheduler.has_ready() || !now.run_on.empty() || !now.resumed.empty() || !now.resumed_urgent.empty();
+  }
 
  protected:
   explicit HeldState(Core& core) : core_(core) {}
@@ -340,6 +361,7 @@ class SCOPED_CAPABILITY ExecutorLock final : public HeldState {
   static void Landed(std::unique_ptr<CommitTask> task);
   static void PublishAlone(std::unique_ptr<CommitTask> task);
   static void Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks);
+  void PublishTask(CommitTask& task);
   static void Failed(std::unique_ptr<CommitTask> task, const Error& why);
   void CountCompleted(std::size_t commits);
   void LeaveAndSend() RELEASE(core_.mutex_);
@@ -361,6 +383,8 @@ class SCOPED_CAPABILITY ExecutorLock final : public HeldState {
 
 // Makes the node busy, and stores CommitTask::next and the task's batch. CommitTask::published begins with ShowStored.
 void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point);
+// Prepares an outcome that is stored together with a later one; the node stays as it is.
+void JoinStore(ProcNode& node, CommitTask& task, CommitPoint point);
 // Applies the stored state: makes it the node's durable state, and updates the system records.
 ProcNode& ShowStored(ExecutorLock& held, CommitTask& task);
 

@@ -177,6 +177,8 @@ ProcedureInfo InfoOf(const HeldState& held, const ProcNode& node) {
   info.type = node.id.type;
   Describe(held, node, info);
   info.owner = node.id.owner;
+  info.peer = node.id.peer;
+  info.method = node.id.method;
   info.state = durable.state;
   info.step = durable.step;
   const StepRow* row = node.procedure == nullptr ? nullptr : node.procedure->FindRow(durable.step);
@@ -438,7 +440,7 @@ WorkersInfo LookAtWorkers(const HeldState& held) {
   WorkersInfo info;
   info.workers = held.core().deps.workers.size();
   info.running = held->running.size();
-  info.work_waits = held->scheduler.has_ready() || !held->resumed.empty();
+  info.work_waits = held.work_waits();
   for (const ProcNode* node : held->running) {
     const auto runs_for = std::chrono::duration_cast<Millis>(now - node->run_began);
     if (runs_for >= held.options().stuck_threshold) ++info.held;

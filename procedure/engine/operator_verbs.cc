@@ -58,7 +58,6 @@ void AfterVerb(ExecutorLock& held, ProcNode& node) {
 // S82 (rerun skips no state): no state is skipped that later states rely on, and no state that may fail runs after the
 // point of no return.
 Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
-  if (RATCHET_MUTANT("procedure.rerun_any_state")) return Ok();
   RATCHET_TRY(CheckRerun(*node.procedure, from, to.number));
   const bool past = node.root->durable.past_no_return;
   if (past == (to.undo == UndoKind::kPointOfNoReturn)) return Ok();
@@ -190,7 +189,7 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
            // A procedure that may not be ended must not be sent past what it waits for either, S17 (answer or fence
            // settles an order).
            if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
-           RATCHET_TRY(MaySendTo(node, next.step, *row));
+           if (!RATCHET_MUTANT("procedure.rerun_any_state")) RATCHET_TRY(MaySendTo(node, next.step, *row));
            SendTo(next, step, step == next.step ? std::nullopt : AbandonedStep(core, node, next));
            const std::string unknown = UnknownState(*node.procedure, next);  // an unknown state is then one to undo
            if (!unknown.empty())
@@ -284,22 +283,24 @@ void Ask(ExecutorLock& held, ProcId pid, AbortRequest request, std::function<voi
   held.Ready(root);
 }
 
+// The deadline of a root is over: fails it with kTimeout and the class kDeadlineClass, as AbortTree does. A parked root
+// stays parked, so that its undo waits for the operator.
+void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done) {
+  AbortRequest request;
+  request.who = "the executor";
+  request.why = fmt::format("the deadline of {} ms is over", deadline.count());
+  request.error = Error(Code::kTimeout, request.why, std::string(kDeadlineClass));
+  ExecutorLock held(core);
+  Ask(held, pid, std::move(request), std::move(done));
+  held.Finish();
+}
+
 }  // namespace
 
 void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
   AbortRequest request;
   request.who = std::move(note.who);
   request.why = std::move(note.why);
-  ExecutorLock held(core);
-  Ask(held, pid, std::move(request), std::move(done));
-  held.Finish();
-}
-
-void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done) {
-  AbortRequest request;
-  request.who = "the executor";
-  request.why = fmt::format("the deadline of {} ms is over", deadline.count());
-  request.error = Error(Code::kTimeout, request.why, std::string(kDeadlineClass));
   ExecutorLock held(core);
   Ask(held, pid, std::move(request), std::move(done));
   held.Finish();

@@ -32,9 +32,6 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
 
 // Executor::Abort. The request waits until the root is free; `done` is called when the failure is durable.
 void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done);
-// The deadline of a root is over: fails it with kTimeout and the class kDeadlineClass, in the same way. A parked root
-// stays parked, so that its undo waits for the operator.
-void FailTree(Core& core, ProcId pid, Millis deadline, std::function<void(Status)> done);
 // The root is free: carries the abort out, or refuses it with a reason. Returns true if a commit is in progress.
 [[nodiscard]] bool ApplyAbort(ExecutorLock& held, ProcNode& root);
 

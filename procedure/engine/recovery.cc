@@ -52,8 +52,7 @@ void StandStill(ExecutorLock& held, ProcNode& node) {
 // Returns why the record disagrees with its store key; empty if it agrees.
 std::string Contradiction(const ProcedureUpsert& stored, const DecodedRecord& decoded) {
   if (decoded.identity.pid != stored.pid) return "the record names another pid";
-  if (RATCHET_MUTANT("procedure.trust_records")) return {};
-  if (decoded.durable.version != stored.version) {
+  if (decoded.durable.version != stored.version && !RATCHET_MUTANT("procedure.trust_records")) {
     return fmt::format("the record has version {}, but the store has version {}", decoded.durable.version,
                        stored.version);
   }
@@ -154,10 +153,9 @@ void DecideNextAction(ProcNode& node) {
 // S14 (durable lock grants), S16: recorded holders first. Locks of a succeeded child belong to its nearest unfinished
 // ancestor.
 void RestoreLocks(ExecutorLock& held, const std::vector<ProcNode*>& nodes) {
-  if (RATCHET_MUTANT("procedure.no_lock_restore")) return;
   std::vector<std::pair<ProcNode*, ProcNode*>> grants;  // owner, and the node whose record has the locks
   for (ProcNode* node : nodes) {
-    if (node->durable.locks.empty()) continue;
+    if (node->durable.locks.empty() || RATCHET_MUTANT("procedure.no_lock_restore")) continue;
     ProcNode* owner = node;
     if (node->root->tree.failing) {
       owner = node->root;  // the tree keeps all of them until it is undone, whichever member held them

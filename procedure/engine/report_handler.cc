@@ -10,6 +10,7 @@
 #include "procedure/core/author_object.h"
 #include "procedure/engine/ending.h"
 #include "procedure/engine/executor_lock.h"
+#include "procedure/engine/run_on.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
@@ -95,14 +96,24 @@ void StoreFold(ExecutorLock& held, ProcNode& node, const std::shared_ptr<Fold>& 
     held.Ready(node);
     return;
   }
-  Durable next = RecordReports(node.durable, fold->copy->SerializeData(), held.now_ms());
+  auto task = held.NewTask();
+  task->next = RecordReports(node.durable, fold->copy->SerializeData(), held.now_ms());
   if (RATCHET_MUTANT("procedure.ack_before_commit")) Answer(held, *fold);
-  StoreThen(held, node, std::move(next), {}, {}, [fold](ExecutorLock& inner, ProcNode& stored) {
-    stored.procedure = std::move(fold->copy);
+  task->published = [fold](ExecutorLock& inner, CommitTask& landed) {
+    ProcNode& stored = ShowStored(inner, landed);
+    if (fold->copy != nullptr) stored.procedure = std::move(fold->copy);
     if (!RATCHET_MUTANT("procedure.ack_before_commit")) Answer(inner, *fold);
     CutWaitShort(inner, stored);
     inner.Ready(stored);
-  });
+  };
+  std::swap(node.procedure, fold->copy);
+  if (RunOnAfterReport(held, node, task)) {
+    fold->copy = nullptr;
+    return;
+  }
+  std::swap(node.procedure, fold->copy);  // shown with its record
+  BeginStore(node, *task, {});
+  held.Commit(std::move(task));
 }
 
 Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message) {

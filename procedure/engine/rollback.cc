@@ -120,9 +120,9 @@ void Prepare(ExecutorLock& held, ProcNode& root) {
 void CollectUndo(ProcNode& root) {
   root.tree.undo.clear();
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
-    if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
     // A bypass of the root abandons the undo of its succeeded members; they accept no further verb.
-    if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
+    const bool abandons = root.durable.bypassed || RATCHET_MUTANT("procedure.keep_succeeded");
+    if (abandons && IsTerminal(member->durable.state)) continue;
     for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
   }
   std::sort(root.tree.undo.begin(), root.tree.undo.end(),

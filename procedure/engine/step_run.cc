@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/mutant.h"
 #include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
 #include "procedure/engine/pause.h"
@@ -18,25 +19,41 @@ std::shared_ptr<AsyncResults> MakeBoard(Core& core, ProcId pid, const std::funct
   });
 }
 
+// The last child's end may not be durable yet.
+const Durable& NewestOf(const ProcNode& child, const RunOn* on) {
+  if (on != nullptr) {
+    for (auto it = on->done.rbegin(); it != on->done.rend(); ++it) {
+      if ((*it)->node == &child) return (*it)->next;
+    }
+  }
+  return child.durable;
+}
+
+// A step that runs on must not act before the commit.
+bool MayAct(const RunOn* on) { return on == nullptr || RATCHET_MUTANT("procedure.run_on_acts"); }
+
 }  // namespace
 
-StepRun::StepRun(ExecutorLock& held, ProcNode& node)
+StepRun::StepRun(ExecutorLock& held, ProcNode& node, const RunOn* on)
     : core_(held.core()),
       node_(node),
+      on_(on),
+      base_(on != nullptr ? on->base : node.durable),
+      fresh_(on != nullptr && !on->same_step),
       epoch_(held->epoch),
-      attempt_(node.attempt),
-      timed_out_(node.timed_out),
+      attempt_(fresh_ ? 1 : node.attempt),
+      timed_out_(!fresh_ && node.timed_out),
       // 0 if the node has no board: the number of an earlier state must not hide the first arrival of this one.
       async_arrivals_(node.async_results != nullptr ? node.async_results->arrivals() : 0),
       undoing_(node.work == NodeWork::kUndo),
-      step_(undoing_ ? node.durable.undo.back().step : node.durable.step),
+      step_(undoing_ ? node.durable.undo.back().step : base_.step),
       prng_(held->prng.Fork()),
       begin_ms_(held.now_ms() - std::chrono::duration_cast<Millis>(node.run_began - node.step_began).count()),
       begin_(node.step_began) {
-  if (!undoing_ && node.durable.resumed_round != 0) {
+  if (!undoing_ && base_.resumed_round != 0) {
     for (const ProcNode* child : node.children) {
-      if (child->id.child_round != node.durable.resumed_round) continue;
-      children_.push_back({child->id.pid, child->id.type, child->durable.result});
+      if (child->id.child_round != base_.resumed_round) continue;
+      children_.push_back({child->id.pid, child->id.type, NewestOf(*child, on).result});
     }
   }
 }
@@ -52,7 +69,7 @@ WaitTicket StepRun::TakeTicket(EventKey key) {
 }
 
 void StepRun::ForgetOnce(std::string_view key) {
-  if (node_.async_results != nullptr) node_.async_results->ForgetKey(key);
+  if (!fresh_ && node_.async_results != nullptr) node_.async_results->ForgetKey(key);
 }
 
 void StepRun::PutSystemRecord(std::string key, std::string value) {
@@ -61,17 +78,21 @@ void StepRun::PutSystemRecord(std::string key, std::string value) {
 
 void StepRun::DeleteSystemRecord(std::string key) { staged_.system_deletes.push_back(std::move(key)); }
 
-Status StepRun::CheckOwner() { return core_.deps.store.Check(); }
+Status StepRun::CheckOwner() {
+  if (!MayAct(on_)) return Error(Code::kUnavailable, "what leads to this step is not durable yet");
+  return core_.deps.store.Check();
+}
 
 std::function<Status()> StepRun::OwnerCheck() const {
   return [&store = core_.deps.store] { return store.Check(); };
 }
 
 std::any* StepRun::AsyncValue(std::string_view key) {
-  return node_.async_results == nullptr ? nullptr : node_.async_results->Value(key);
+  return fresh_ || node_.async_results == nullptr ? nullptr : node_.async_results->Value(key);
 }
 
 std::function<void(std::any)> StepRun::BeginAsync(std::string_view key) {
+  if (!MayAct(on_)) return nullptr;
   // The node is busy with this run, so this run may make its board. A waker gets the board from here.
   if (node_.async_results == nullptr) node_.async_results = MakeBoard(core_, node_.id.pid, WakeOnce);
   return node_.async_results->Begin(key);
@@ -121,7 +142,9 @@ void EndRun(ExecutorLock& held, ProcNode& node, StepRun& run, const std::optiona
   if (node.work == NodeWork::kStep) node.work = NodeWork::kIdle;
   if (!held->pauses.barriers.empty()) PauseStepEnded(held, node);
   // Wakes the workers whose procedures waited for this one to end; more than a few wake each other.
-  for (std::size_t i = std::min<std::size_t>(held->scheduler.Done(node.sched), 4); i > 0; --i) {
+  // A step that ran on was not polled.
+  const std::size_t left = node.sched.running ? held->scheduler.Done(node.sched) : 0;
+  for (std::size_t i = std::min<std::size_t>(left, 4); i > 0; --i) {
     held.NotifyWorkers(node.sched.urgent);
   }
   ProcedureTree::SetPhase(node, Phase::kFree);

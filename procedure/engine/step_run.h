@@ -16,7 +16,8 @@ namespace ratchet::procedure {
 // Filled under the lock before the run, then used without the lock by one worker.
 class StepRun final : public StepContext {
  public:
-  StepRun(ExecutorLock& held, ProcNode& node);
+  // `on`: the step runs before what leads to it is durable (run_on.h); null: from the stored state. Outlives the run.
+  StepRun(ExecutorLock& held, ProcNode& node, const RunOn* on);
   ~StepRun() override;  // tickets that were not spent are dropped by EndRun
 
   [[nodiscard]] ProcId pid() const override { return node_.id.pid; }
@@ -35,6 +36,7 @@ class StepRun final : public StepContext {
   void ForgetOnce(std::string_view key) override;
   void PutSystemRecord(std::string key, std::string value) override;
   void DeleteSystemRecord(std::string key) override;
+  // S147 (run on without acting): no owner is confirmed to a step that must not act yet.
   [[nodiscard]] Status CheckOwner() override;
   [[nodiscard]] std::function<Status()> OwnerCheck() const override;
   [[nodiscard]] bool urgent() const override { return node_.sched.urgent; }
@@ -46,6 +48,8 @@ class StepRun final : public StepContext {
 
   // ---- for the runner, after the run ----
   [[nodiscard]] ProcNode& node() const { return node_; }
+  // The state from which the step runs.
+  [[nodiscard]] const Durable& base() const { return base_; }
   std::vector<WaitTicket>& tickets() { return tickets_; }
   StoreBatch& staged() { return staged_; }
   [[nodiscard]] StepNo step() const { return step_; }
@@ -60,13 +64,16 @@ class StepRun final : public StepContext {
   [[nodiscard]] bool stays() const { return stays_; }
 
  protected:
-  void Stay() override { stays_ = true; }
+  void Stay() override { stays_ = on_ == nullptr; }
   std::any* AsyncValue(std::string_view key) override;
   std::function<void(std::any)> BeginAsync(std::string_view key) override;
 
  private:
   Core& core_;
   ProcNode& node_;
+  const RunOn* const on_;
+  const Durable& base_;
+  const bool fresh_;  // nothing in memory about the node's current step belongs to this step
   const Epoch epoch_;
   const std::uint32_t attempt_;
   const bool timed_out_;

@@ -15,6 +15,7 @@
 #include "procedure/engine/ending.h"
 #include "procedure/engine/executor_lock.h"
 #include "procedure/engine/rollback.h"
+#include "procedure/engine/run_on.h"
 #include "procedure/engine/step_run.h"
 #include "procedure/engine/submit.h"
 #include "procedure/engine/waiting.h"
@@ -30,22 +31,26 @@ struct Ran {
 };
 
 // Declared in the order of a step's outcome.
-void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run);
+void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run, std::unique_ptr<RunOn>& on);
+void StartRunOn(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run, RunOn& on);
 ProcNode* TakeResumed(ExecutorLock& held, bool urgent_only);
 Ran RunTaken(StepRun& run);
 bool Stays(const StepRun& run, const Ran& ran);
-std::string DataAfter(ProcNode& node, bool durable);
+std::string DataAfter(const StepRun& run, bool durable);
 bool IsDurableOutcome(const Result<StepOutcome>& outcome);
-void ConcludeStep(ExecutorLock& held, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data);
+std::unique_ptr<RunOn> ConcludeStep(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
+                                    std::unique_ptr<RunOn> on);
+void Conclude(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
+              std::unique_ptr<RunOn>& on);
 void EndAtBudget(ExecutorLock& held, const ProcNode& node, StepOutcome& outcome);
-TransitionFacts FactsOf(ExecutorLock& held, const ProcNode& node);
+TransitionFacts FactsOf(ExecutorLock& held, const ProcNode& node, const Durable& base);
 Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts);
 const Error* ErrorIn(const StepOutcome& outcome);
 [[nodiscard]] NextAction WaitAfter(NextActionKind kind, const StepOutcome& outcome, const StepRun& run,
                                    Millis retry_delay);
 void GoOnWithoutCommit(ExecutorLock& held, ProcNode& node, const StepOutcome& outcome, Millis retry_delay);
 void CommitTransition(ExecutorLock& held, ProcNode& node, const StepRun& run, OutcomeKind outcome,
-                      const TransitionEffects& effects, std::unique_ptr<CommitTask> task);
+                      const TransitionEffects& effects, std::unique_ptr<CommitTask> task, std::unique_ptr<RunOn>& on);
 void Publish(ExecutorLock& held, ProcNode& node, StepNo step, OutcomeKind outcome, const TransitionEffects& t,
              std::vector<std::unique_ptr<ProcNode>> children);
 bool IsDurableKind(OutcomeKind outcome);
@@ -53,10 +58,11 @@ bool IsDurableKind(OutcomeKind outcome);
 }  // namespace
 
 std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
+  std::unique_ptr<RunOn> on;  // outlives the run
   std::optional<StepRun> run;
   {
     ExecutorLock held(core_);
-    Take(held, worker, run);
+    Take(held, worker, run, on);
     held.Finish();
   }
   std::size_t done = 0;
@@ -66,14 +72,17 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
     if (Stays(*run, ran)) {
       SuspendRun(held, run->node(), *run);
     } else if (ran.outcome) {
-      ConcludeStep(held, run->node(), *run, *std::move(ran.outcome), std::move(ran.data));
+      on = ConcludeStep(held, *run, *std::move(ran.outcome), std::move(ran.data), std::move(on));
     } else {
       ConcludeUndo(held, run->node(), *run, ran.undone, std::move(ran.data));
     }
     run.reset();
-    if (++done < at_most) {
+    ++done;
+    if (on != nullptr) {
+      StartRunOn(held, worker, run, *on);
+    } else if (done < at_most) {
       held.Drain();  // what this outcome frees may run next
-      Take(held, worker, run);
+      Take(held, worker, run, on);
     }
     held.Finish();
   }
@@ -82,18 +91,26 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
 
 namespace {
 
+// Each worker that wakes wakes the next, while there is work.
+void WakeNext(ExecutorLock& held) {
+  if (held.work_waits()) held.NotifyWorkers(/*urgent=*/held->scheduler.urgent() > 0 || !held->resumed_urgent.empty());
+}
+
 // Begins the next procedure's step or undo; leaves `run` empty when there is none for this worker.
-void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run) {
+void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run, std::unique_ptr<RunOn>& on) {
   if (!held->started || held->stopping || held->halted) return;
+  on = TakeRunOn(held, worker.urgent_only);
+  if (on != nullptr) {
+    WakeNext(held);
+    StartRunOn(held, worker, run, *on);
+    return;
+  }
   ProcNode* const resumed = TakeResumed(held, worker.urgent_only);
   SchedItem* const item = resumed != nullptr ? &resumed->sched : held->scheduler.Poll(worker.urgent_only);
   if (item == nullptr) return;
   ProcNode& node = *static_cast<ProcNode*>(item->owner);
   EnterSlot(held->running, node);
-  // Each worker that wakes wakes the next, while there is work.
-  const bool urgent_resumed = !held->resumed_urgent.empty();
-  if (held->scheduler.has_ready() || urgent_resumed || !held->resumed.empty())
-    held.NotifyWorkers(/*urgent=*/held->scheduler.urgent() > 0 || urgent_resumed);
+  WakeNext(held);
   const bool first = node.work != NodeWork::kUndo && !node.begun && node.durable.history.empty();
   node.run_began = held.core().deps.clock.Now();
   if (resumed == nullptr) {
@@ -103,9 +120,15 @@ void Take(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& 
     node.step_began = node.run_began;
     if (node.work == NodeWork::kUndo) ForgetAsyncResults(node);  // those of the step
   }
-  run.emplace(held, node);
+  run.emplace(held, node, nullptr);
   run->SetWorker(worker.number);
   if (first) run->SetFirst();
+}
+
+void StartRunOn(ExecutorLock& held, const WorkerInfo& worker, std::optional<StepRun>& run, RunOn& on) {
+  BeginRunOn(held, on);
+  run.emplace(held, *on.node, &on);
+  run->SetWorker(worker.number);
 }
 
 // Null: no step in progress can continue with this worker.
@@ -121,29 +144,29 @@ ProcNode* TakeResumed(ExecutorLock& held, bool urgent_only) {
 bool Stays(const StepRun& run, const Ran& ran) {
   if (!run.stays()) return false;
   if (!ran.outcome) return !ran.undone.ok();
-  if (RATCHET_MUTANT("procedure.own_work_outlives_step")) return false;
   const Await* await = ran.outcome->ok() ? std::get_if<Await>(&**ran.outcome) : nullptr;
-  return await != nullptr && await->in_memory;
+  return await != nullptr && await->in_memory && !RATCHET_MUTANT("procedure.own_work_outlives_step");
 }
 
 Ran RunTaken(StepRun& run) {
   Ran ran;
   if (run.undoing()) {
     ran.undone = run.RunUndo();
-    ran.data = DataAfter(run.node(), ran.undone.ok());
+    ran.data = DataAfter(run, ran.undone.ok());
   } else {
     ran.outcome = run.RunStep();
-    ran.data = DataAfter(run.node(), IsDurableOutcome(*ran.outcome));
+    ran.data = DataAfter(run, IsDurableOutcome(*ran.outcome));
   }
   return ran;
 }
 
 // Every run starts from durable data: resets the changes of a run that is not durable.
-std::string DataAfter(ProcNode& node, bool durable) {
+std::string DataAfter(const StepRun& run, bool durable) {
+  const ProcNode& node = run.node();
   std::string data = node.procedure->SerializeData();
-  if (durable || data == node.durable.data) return data;
-  RATCHET_CHECK(node.procedure->ParseData(node.durable.data), "pid {} cannot read its own data", node.id.pid);
-  return node.durable.data;
+  if (durable || data == run.base().data) return data;
+  RATCHET_CHECK(node.procedure->ParseData(run.base().data), "pid {} cannot read its own data", node.id.pid);
+  return run.base().data;
 }
 
 bool IsDurableOutcome(const Result<StepOutcome>& outcome) {
@@ -152,7 +175,22 @@ bool IsDurableOutcome(const Result<StepOutcome>& outcome) {
   return !std::holds_alternative<Retry>(*outcome) && !std::holds_alternative<Yield>(*outcome);
 }
 
-void ConcludeStep(ExecutorLock& held, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data) {
+// `on`: what the step ran on, or null. Returns the step that runs next without a commit, or null.
+std::unique_ptr<RunOn> ConcludeStep(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
+                                    std::unique_ptr<RunOn> on) {
+  if (on == nullptr || IsJoined(outcome)) {
+    Conclude(held, run, std::move(outcome), std::move(data), on);
+    return on;
+  }
+  EndRun(held, run.node(), run, std::nullopt);
+  GoBack(held, std::move(on));
+  return nullptr;
+}
+
+// Changes `on` to the step that runs next without a commit, or to null.
+void Conclude(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
+              std::unique_ptr<RunOn>& on) {
+  ProcNode& node = run.node();
   std::optional<WaitTicket> spent;
   if (outcome.ok()) EndAtBudget(held, node, *outcome);
   const Await* await = outcome.ok() ? std::get_if<Await>(&*outcome) : nullptr;
@@ -160,9 +198,9 @@ void ConcludeStep(ExecutorLock& held, ProcNode& node, StepRun& run, Result<StepO
   if (const auto* retry = outcome.ok() ? std::get_if<Retry>(&*outcome) : nullptr; retry != nullptr)
     spent = retry->sooner;
   EndRun(held, node, run, spent);
-  TransitionFacts facts = FactsOf(held, node);
+  TransitionFacts facts = FactsOf(held, node, run.base());
   auto task = held.NewTask();
-  task->next = node.durable;
+  task->next = run.base();
   Status sound = outcome.ok() ? CheckOutcome(node, *outcome, facts) : Status(outcome.error());
   if (auto* spawn = outcome.ok() && sound.ok() ? std::get_if<Spawn>(&*outcome) : nullptr;
       spawn != nullptr && !spawn->children.empty() && !facts.tree_failing) {
@@ -175,15 +213,16 @@ void ConcludeStep(ExecutorLock& held, ProcNode& node, StepRun& run, Result<StepO
       sound = made.error();
     }
   }
+  if (!sound.ok() && on != nullptr) return GoBack(held, std::exchange(on, nullptr));
   if (!sound.ok()) {
     const TransitionEffects t =
-        ApplyExceptionTo(task->next, facts, sound.error(), run.HistoryEntry(OutcomeKind::kException, &sound.error()));
+        ApplyException(task->next, facts, sound.error(), run.HistoryEntry(OutcomeKind::kException, &sound.error()));
     task->next_action = NextActionOf(t.next_kind);
-    CommitTransition(held, node, run, OutcomeKind::kException, t, std::move(task));
+    CommitTransition(held, node, run, OutcomeKind::kException, t, std::move(task), on);
     return;
   }
-  const TransitionEffects t = ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
-                                             run.HistoryEntry(KindOf(*outcome), ErrorIn(*outcome)));
+  const TransitionEffects t =
+      ApplyOutcome(task->next, facts, *outcome, std::move(data), run.HistoryEntry(KindOf(*outcome), ErrorIn(*outcome)));
   const auto* retry = std::get_if<Retry>(&*outcome);
   Millis retry_delay{0};
   if (retry != nullptr) {
@@ -197,12 +236,12 @@ void ConcludeStep(ExecutorLock& held, ProcNode& node, StepRun& run, Result<StepO
     node.unrecorded_runs = 0;
     if (t.locks == LockAction::kKeep) TryGrantAll(held, task->nodes);
     task->batch = std::move(run.staged());
-    CommitTransition(held, node, run, KindOf(*outcome), t, std::move(task));
+    CommitTransition(held, node, run, KindOf(*outcome), t, std::move(task), on);
     return;
   }
   GoOnWithoutCommit(held, node, *outcome, retry_delay);
   if (t.commit) {
-    CommitTransition(held, node, run, KindOf(*outcome), t, std::move(task));  // commits the release of its locks
+    CommitTransition(held, node, run, KindOf(*outcome), t, std::move(task), on);  // commits the release of its locks
   } else {
     SetNextAction(node, std::move(task->next_action));
     held.Recycle(std::move(task));
@@ -242,14 +281,14 @@ void EndAtBudget(ExecutorLock& held, const ProcNode& node, StepOutcome& outcome)
   outcome = std::move(fail);
 }
 
-TransitionFacts FactsOf(ExecutorLock& held, const ProcNode& node) {
+TransitionFacts FactsOf(ExecutorLock& held, const ProcNode& node, const Durable& base) {
   TransitionFacts facts;
   facts.is_root = node.parent == nullptr;
-  facts.tree_past_no_return = node.root->durable.past_no_return;
+  facts.tree_past_no_return = facts.is_root ? base.past_no_return : node.root->durable.past_no_return;
   facts.tree_failing = node.root->tree.failing;
   facts.hold_locks = node.procedure->HoldLocks();
   facts.keeps_for_children = node.inherits_child_locks;
-  facts.row = node.procedure->FindRow(node.durable.step);
+  facts.row = node.procedure->FindRow(base.step);
   facts.now_ms = held.now_ms();
   facts.history_bound = held.options().history_per_procedure;
   facts.order = facts.row->undo == UndoKind::kCall ? held.core().deps.store.NextSequence() : 0;
@@ -293,7 +332,11 @@ void GoOnWithoutCommit(ExecutorLock& held, ProcNode& node, const StepOutcome& ou
 
 // The task holds the node's next state and the other records to store.
 void CommitTransition(ExecutorLock& held, ProcNode& node, const StepRun& run, OutcomeKind outcome,
-                      const TransitionEffects& effects, std::unique_ptr<CommitTask> task) {
+                      const TransitionEffects& outcome_effects, std::unique_ptr<CommitTask> task,
+                      std::unique_ptr<RunOn>& on) {
+  TransitionEffects effects = outcome_effects;
+  if (on != nullptr) JoinVersion(task->next, node.durable);
+  if (on != nullptr && on->passes_no_return) effects.passes_no_return = true;
   if (effects.drops_children) task->batch.deletes = DescendantsToDelete(node);
   if (RATCHET_MUTANT("procedure.release_before_commit") && effects.locks == LockAction::kRelease) {
     std::vector<ProcId> early;
@@ -303,13 +346,19 @@ void CommitTransition(ExecutorLock& held, ProcNode& node, const StepRun& run, Ou
   }
   std::vector<SystemPut> apart;
   if (RATCHET_MUTANT("procedure.system_record_apart")) apart = std::exchange(task->batch.system_puts, {});
-  BeginStore(node, *task, {run.step(), /*undo=*/false});
   task->published = [effects, outcome, step = run.step()](ExecutorLock& inner, CommitTask& stored) {
     ProcNode& shown = ShowStored(inner, stored);
+    if (shown.next_kind() == NextActionKind::kChildren) SetNextAction(shown, ToRun{});  // it ran before its child's end
     SetNextAction(shown, std::move(stored.next_action));
     Publish(inner, shown, step, outcome, effects, std::move(stored.nodes));
   };
-  held.Commit(std::move(task));
+  const CommitPoint point{run.step(), /*undo=*/false};
+  if (auto next = RunOnAfter(held, node, effects, point, task, on)) {
+    on = std::move(next);
+    return;
+  }
+  BeginStore(node, *task, point);
+  CommitJoined(held, std::move(on), std::move(task));
   if (apart.empty()) return;
   auto second = held.NewTask();
   second->batch.system_puts = std::move(apart);

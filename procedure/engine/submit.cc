@@ -9,6 +9,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
+#include "common/base/printable.h"
 #include "procedure/api/proc_state.h"
 #include "procedure/core/author_object.h"
 #include "procedure/engine/observe.h"
@@ -40,8 +41,8 @@ Status CheckChild(ExecutorLock& held, const ProcNode& parent, const StepRow& row
     return Error(Code::kInternal, fmt::format("{} spawns {}, which has a point of no return, but is not one itself",
                                               row.name, type.name));
   }
-  if (RATCHET_MUTANT("procedure.any_lock_order")) return Ok();
-  return CallAuthor([&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); });
+  const auto check = [&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); };
+  return RATCHET_MUTANT("procedure.any_lock_order") ? Ok() : CallAuthor(check);
 }
 
 }  // namespace
@@ -60,6 +61,9 @@ Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure) {
 std::unique_ptr<ProcNode> MakeRoot(ExecutorLock& held, ProcedurePtr procedure, const SubmitOptions& options) {
   Identity id;
   id.owner = options.owner.empty() ? held.options().owner : options.owner;
+  // Texts from outside: bounded, and without bytes that a record cannot have as text.
+  id.peer = PrintableText(std::string_view(options.origin.peer).substr(0, kMostOriginBytes));
+  id.method = PrintableText(std::string_view(options.origin.method).substr(0, kMostOriginBytes));
   id.nonce_group = options.nonce.group;
   id.nonce = options.nonce.nonce;
   id.deadline_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(0, options.deadline.count()));

@@ -38,6 +38,8 @@ inline constexpr std::uint32_t kStuckAttempts = 3;
 
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeHostService(HostEnv& env);
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeResultService(HostEnv& env);
+// Collects procedures, workers, deadlocks and pauses. `facts.now_ms` is set.
+void CollectProcedureFacts(const procedure::Executor& executor, WhyFacts& facts);
 // Collects all facts that `ratchet why` needs about a host.
 [[nodiscard]] WhyFacts CollectWhyFacts(const HostEnv& env);
 

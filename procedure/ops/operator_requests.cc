@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::host {
@@ -11,8 +13,12 @@ namespace {
 
 using procedure::PauseScope;
 
+// The operator is the user of the connection. The name that the request claims is kept after it, never in its place.
 procedure::OperatorNote NoteOf(const rpc::CallContext& call, const pb::OperatorNote& note) {
-  return {note.who().empty() ? call.user : note.who(), note.why()};
+  std::string who = call.user;
+  if (!note.who().empty() && note.who() != call.user)
+    who += fmt::format("{}says to be {}", who.empty() ? "" : ", ", note.who());
+  return {std::move(who), note.why()};
 }
 
 // Answers with an empty response when a verb is durable.

@@ -16,6 +16,8 @@ void FillProcedure(const procedure::ProcedureInfo& info, pb::ProcedureInfo& out)
   out.set_state(std::string(procedure::ProcStateName(info.state)));
   out.set_step(info.step_name);
   out.set_owner(info.owner);
+  if (!info.peer.empty()) out.set_peer(info.peer);
+  if (!info.method.empty()) out.set_method(info.method);
   out.set_text(info.description.text());
   for (const auto& [key, value] : info.description.Fields()) {
     auto& field = *out.add_field();

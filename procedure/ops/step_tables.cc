@@ -1,25 +1,23 @@
 #include "procedure/ops/step_tables.h"
 
-#include <fmt/core.h>
+#include "common/base/json_writer.h"
 
 namespace ratchet::host {
 
 std::string StepTablesJson(const procedure::ProcedureRegistry& registry) {
-  std::string text = "[";
-  bool first_type = true;
+  JsonWriter json;
+  json.BeginArray();
   for (const auto* type : registry.Types()) {
-    text += fmt::format("{}\n  {{\"type\": \"{}\", \"steps\": [", first_type ? "" : ",", type->name);
-    bool first_row = true;
+    json.BeginObject().Add("type", type->name).Key("steps").BeginArray();
     for (const procedure::StepRow& row : type->rows) {
-      text += fmt::format("{}\n    {{\"number\": {}, \"name\": \"{}\", \"undo\": \"{}\", \"locks\": \"{}\"}}",
-                          first_row ? "" : ",", row.number, row.name, procedure::UndoKindName(row.undo),
-                          procedure::LockPolicyName(row.locks));
-      first_row = false;
+      json.BeginObject().Add("number", row.number).Add("name", row.name);
+      json.Add("undo", procedure::UndoKindName(row.undo)).Add("locks", procedure::LockPolicyName(row.locks));
+      json.Add("given", row.given);
+      json.EndObject();
     }
-    text += "]}";
-    first_type = false;
+    json.EndArray().EndObject();
   }
-  return text + "\n]\n";
+  return json.EndArray().text() + "\n";
 }
 
 }  // namespace ratchet::host

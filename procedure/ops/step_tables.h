@@ -7,7 +7,7 @@
 
 namespace ratchet::host {
 
-// [{"type": "...", "steps": [{"number": 1, "name": "...", "undo": "...", "locks": "..."}]}]
+// [{"type": "...", "steps": [{"number": 1, "name": "...", "undo": "...", "locks": "...", "given": "..."}]}]
 [[nodiscard]] std::string StepTablesJson(const procedure::ProcedureRegistry& registry);
 
 }  // namespace ratchet::host

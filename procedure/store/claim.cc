@@ -72,11 +72,13 @@ Status LookForClaims(Epoch epoch, const std::string& where,
   const auto mine = exists(ClaimName(epoch));
   if (!mine.ok())
     return Error(Code::kFenced, "cannot see this process's claim, which counts as fenced: " + mine.error().message());
-  if (!*mine) return Error(Code::kFenced, fmt::format("the claim of epoch {} no longer exists in {}", epoch, where));
+  if (!*mine && !RATCHET_MUTANT("store.no_check"))
+    return Error(Code::kFenced, fmt::format("the claim of epoch {} no longer exists in {}", epoch, where));
   const auto next = exists(ClaimName(epoch.Next()));
   if (!next.ok())
     return Error(Code::kFenced, "cannot look for a newer claim, which counts as fenced: " + next.error().message());
-  if (*next) return Error(Code::kFenced, fmt::format("epoch {} was claimed after this one's {}", epoch.Next(), epoch));
+  if (*next && !RATCHET_MUTANT("store.no_check"))
+    return Error(Code::kFenced, fmt::format("epoch {} was claimed after this one's {}", epoch.Next(), epoch));
   return Ok();
 }
 
@@ -91,7 +93,7 @@ Result<Epoch> ClaimNextEpoch(io::Directory& root, io::Directory& procedures) {
       const Status made = MakeClaim(root, mine);
       if (!made.ok() && made.error().code() == Code::kAlreadyExists) continue;
       if (!made.ok()) return made.error().Annotate("claiming the procedure store");
-      RATCHET_TRY(root.Sync());
+      if (!RATCHET_MUTANT("store.no_root_sync")) RATCHET_TRY(root.Sync());
     }
     const Status filled = FillClaims(procedures, mine);
     if (!filled.ok() && filled.error().code() == Code::kAlreadyExists) continue;
@@ -106,7 +108,6 @@ Result<Epoch> ClaimNextEpoch(io::Directory& root, io::Directory& procedures) {
 }
 
 Status CheckRootEpoch(io::Directory& root, Epoch epoch) {
-  if (RATCHET_MUTANT("store.no_check")) return Ok();
   if (!RATCHET_MUTANT("store.claim_in_store_only"))
     RATCHET_TRY(LookForClaims(epoch, root.path(), [&root](const std::string& name) { return root.Exists(name); }));
   // Looks the claim up by name, without a descriptor, because a process without a free descriptor still owns the store.
@@ -116,7 +117,6 @@ Status CheckRootEpoch(io::Directory& root, Epoch epoch) {
 }
 
 Status CheckEpoch(io::Directory& directory, Epoch epoch) {
-  if (RATCHET_MUTANT("store.no_check")) return Ok();
   return LookForClaims(epoch, directory.path(),
                        [&directory](const std::string& name) { return directory.Exists(name); });
 }
@@ -125,7 +125,8 @@ Result<std::unique_ptr<RootGuard>> RootGuard::Open(std::unique_ptr<io::Directory
   // Reads in this order, because numbers/ is made before the first claim.
   RATCHET_ASSIGN(const Epoch claimed, HighestClaim(*root));
   if (claimed.valid()) RATCHET_TRY(io::CheckRootPast(*root));
-  RATCHET_ASSIGN(auto numbers, io::EnsureRootNumbers(*root));
+  // The maker of a claim in the root had synced numbers/ before.
+  RATCHET_ASSIGN(auto numbers, claimed.valid() ? root->OpenDir(io::kNumbersFolder) : io::EnsureRootNumbers(*root));
   return std::unique_ptr<RootGuard>(new RootGuard(std::move(root), std::move(numbers)));
 }
 
@@ -179,31 +180,38 @@ Error OlderCopy(const std::string& what) {
 
 Status RootGuard::CheckAge(std::uint64_t sequence, ProcId greatest) {
   RATCHET_TRY(ReadNumbers());
-  if (RATCHET_MUTANT("guard.any_age")) return Ok();
-  if (known_.mark && sequence < known_.mark->sequence) {
+  const bool older = known_.mark && sequence < known_.mark->sequence;
+  if (older && !RATCHET_MUTANT("guard.any_age")) {
     return OlderCopy(fmt::format("it ends at sequence {}, but held sequence {} in epoch {} (numbers/store)", sequence,
                                  known_.mark->sequence, known_.mark->epoch));
   }
   std::string name;
   RATCHET_ASSIGN(const ProcId used, LargestPidIn(*root_, name));
   greatest = std::max(greatest, ProcId(known_.pid_limit));
-  if (used > greatest) return OlderCopy(fmt::format("no pid in it is above {}, but {} exists", greatest, name));
+  if (used > greatest && !RATCHET_MUTANT("guard.any_age"))
+    return OlderCopy(fmt::format("no pid in it is above {}, but {} exists", greatest, name));
   return Ok();
 }
+
+namespace {
+
+// The limit that is set before a record of this pid is written.
+std::uint64_t LimitFor(ProcId pid) { return pid.value() + RootGuard::kPidStep; }
+
+}  // namespace
 
 Result<ProcId> RootGuard::Begin(Epoch epoch, std::uint64_t sequence, ProcId greatest) {
   RATCHET_TRY(ReadNumbers());
   epoch_ = epoch;
   if (!RATCHET_MUTANT("store.forget_limit")) greatest = std::max(greatest, ProcId(known_.pid_limit));
-  pid_limit_ = known_.pid_limit;
-  RATCHET_TRY(AllowPid(greatest.Next()));
-  RATCHET_TRY(Mark(sequence));
+  pid_limit_ = std::max(known_.pid_limit, LimitFor(greatest.Next()));
+  RATCHET_TRY(io::RaiseRootNumbers(*numbers_, {io::StoreMark{epoch.value(), sequence}, pid_limit_}));
   return greatest;
 }
 
 Status RootGuard::AllowPid(ProcId pid) {
   if (pid.value() <= pid_limit_.load(std::memory_order_relaxed)) return Ok();
-  const std::uint64_t limit = pid.value() + kPidStep;
+  const std::uint64_t limit = LimitFor(pid);
   RATCHET_TRY(io::RaisePidLimit(*numbers_, limit));
   pid_limit_ = limit;
   return Ok();

@@ -247,8 +247,8 @@ class Reader {
     }
     RATCHET_TRY(head_.CheckRead(reader));
     io::LogBytes bytes = head_.Bytes();
-    if (reader.tail().end != io::LogEnd::kTorn || !io::WasWrittenWhole(bytes, reader.tail().offset)) return Ok();
-    if (RATCHET_MUTANT("log.any_tail")) return Ok();
+    const bool whole = reader.tail().end == io::LogEnd::kTorn && io::WasWrittenWhole(bytes, reader.tail().offset);
+    if (!whole || RATCHET_MUTANT("log.any_tail")) return Ok();
     if (std::exchange(head_read_again_, true)) {
       head_damaged_at_ = reader.tail().offset;
       return Ok();

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/base/check.h"
-#include "common/base/mutant.h"
 
 namespace ratchet::procedure {
 
@@ -36,7 +35,6 @@ void Tracker::Load(const StoreContents& contents, bool with_head) {
 }
 
 Status Tracker::Judge(const StoreBatch& batch) {
-  if (RATCHET_MUTANT("store.any_version")) return Ok();
   scratch_.clear();
   for (const ProcedureUpsert& upsert : batch.upserts) {
     const PidTable::Entry* known = pids_.Find(upsert.pid);

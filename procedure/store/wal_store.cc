@@ -249,11 +249,20 @@ bool WalStore::WaitForWork() {
 
 void WalStore::RunHousekeeper() {
   SetThreadName("store-chores");
+  AwaitFirstChores();
   while (!stop_) {
     if (StepHousekeeping()) continue;
     MutexLock lock(mutex_);
     if (!stop_) chores_.WaitFor(mutex_, kChoresEvery);
   }
+}
+
+// A new owner continues unfinished procedures first: their commits do not wait for the disk that fills a spare segment.
+void WalStore::AwaitFirstChores() {
+  const SystemClock clock;
+  const TimePoint begin = clock.Now() + kChoresEvery;
+  MutexLock lock(mutex_);
+  while (!stop_ && clock.Now() < begin) chores_.WaitFor(mutex_, begin - clock.Now());
 }
 
 bool WalStore::StepHousekeeping() {

@@ -111,6 +111,7 @@ class WalStore final : public ProcedureStore {
   bool MarkAge();
   void RunWriter();
   void RunHousekeeper();
+  void AwaitFirstChores();
   bool WaitForWork();
   std::size_t DequeueGroup();
   void Complete(std::size_t count, const Error* failure);

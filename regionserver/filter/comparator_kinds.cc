@@ -74,11 +74,13 @@ class Long final : public Comparator {
   const std::int64_t expected_;
 };
 
+constexpr std::string_view kDecimalName = "BigDecimalComparator";
+
 class BigDecimal final : public Comparator {
  public:
   explicit BigDecimal(Decimal expected) : expected_(std::move(expected)) {}
   [[nodiscard]] Result<int> Compare(std::string_view stored) const override {
-    RATCHET_ASSIGN(const Decimal number, Decimal::Decode(stored));
+    RATCHET_ASSIGN(const Decimal number, Decimal::Decode(stored, kDecimalName));
     return expected_.Compare(number);
   }
 
@@ -174,9 +176,9 @@ Result<std::unique_ptr<Comparator>> DecodeComparator(const pb::Comparator& compa
     if (!DecodeInt64(message.comparable().value(), expected)) return Refuse("LongComparator needs a value of 8 bytes");
     return Made(std::make_unique<Long>(expected));
   }
-  if (name == "BigDecimalComparator") {
+  if (name == kDecimalName) {
     RATCHET_ASSIGN(const auto message, Parse<pb::BigDecimalComparator>(comparator));
-    RATCHET_ASSIGN(auto expected, Decimal::Decode(message.comparable().value()));
+    RATCHET_ASSIGN(auto expected, Decimal::Decode(message.comparable().value(), kDecimalName));
     return Made(std::make_unique<BigDecimal>(std::move(expected)));
   }
   if (name == "BitComparator") {

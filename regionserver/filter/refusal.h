@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/exception_names.h"
 #include "common/base/result.h"
 
 namespace ratchet::regionserver::filters {
@@ -11,7 +12,7 @@ namespace ratchet::regionserver::filters {
 inline constexpr std::string_view kPackage = "org.apache.hadoop.hbase.filter.";
 
 inline Error Refuse(std::string message) {
-  return Error(Code::kInvalidArgument, std::move(message), "org.apache.hadoop.hbase.DoNotRetryIOException");
+  return Error(Code::kInvalidArgument, std::move(message), std::string(exception::kDoNotRetryIo));
 }
 inline std::string_view ShortName(std::string_view name) {
   if (name.starts_with(kPackage)) name.remove_prefix(kPackage.size());

@@ -1,6 +1,7 @@
 #include "regionserver/host/online_list.h"
 
 #include "common/model/open_regions_digest.h"
+#include "common/model/proto/region_server_status.pb.h"
 
 namespace ratchet::regionserver {
 
@@ -45,6 +46,19 @@ OnlineList::List OnlineList::Next() {
 void OnlineList::Answered(std::uint64_t taken) {
   acknowledged_ = taken == number_ ? taken : 0;
   if (acknowledged_ != 0) sent_.clear();
+}
+
+void FillList(const OnlineList::List& list, hbase::pb::RegionServerReportRequest& request) {
+  request.set_list_number(list.number);
+  if (list.base != 0) request.set_list_base(list.base);
+  request.set_list_size(list.size);
+  request.set_list_digest(list.digest);
+  for (const auto& [name, open_number] : list.open) {
+    auto& online = *request.add_online();
+    online.set_encoded_name(name);
+    online.set_open_number(open_number);
+  }
+  for (const std::string& name : list.closed) request.add_closed(name);
 }
 
 }  // namespace ratchet::regionserver

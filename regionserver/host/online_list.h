@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+namespace hbase::pb {
+class RegionServerReportRequest;
+}
+
 namespace ratchet::regionserver {
 
 class OnlineList {
@@ -48,5 +52,8 @@ class OnlineList {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t digest_ = 0;
 };
+
+// Writes the list into a report.
+void FillList(const OnlineList::List& list, hbase::pb::RegionServerReportRequest& request);
 
 }  // namespace ratchet::regionserver

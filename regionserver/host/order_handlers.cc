@@ -32,8 +32,54 @@ OrderAnswer Done(std::string payload = {}) {
 
 }  // namespace
 
+// An opening whose syncs are shared with others.
+class OrderHandlers::Job final : public OpenJob {
+ public:
+  Job(OrderHandlers& handlers, std::shared_ptr<const OpenOrder> order, std::function<void(OrderAnswer)> done)
+      : handlers_(handlers), done_(std::move(done)) {
+    opening_.order = std::move(order);
+  }
+
+  bool Run(Step step) override {
+    const Status made = step == Step::kClaim ? handlers_.BeginOpen(opening_) : opening_.steps->TakeOver();
+    if (made.ok() && opening_.already == nullptr) return true;
+    End(made);
+    return false;
+  }
+  Status Sync(Step step) override {
+    return step == Step::kClaim ? opening_.steps->SyncClaim() : opening_.steps->SyncRecord();
+  }
+  void NoteDurable(Step step) override {
+    return step == Step::kClaim ? opening_.steps->NoteClaimDurable() : opening_.steps->NoteRecordDurable();
+  }
+  io::Directory& directory() override { return opening_.steps->directory(); }
+  io::WritableFile* file(Step step) override { return step == Step::kClaim ? nullptr : &opening_.steps->file(); }
+  void Finish() override { End(Ok()); }
+  void Fail(const Error& error) override { End(error); }
+
+ private:
+  void End(const Status& so_far) { done_(handlers_.EndOpen(opening_, so_far)); }
+
+  OrderHandlers& handlers_;
+  const std::function<void(OrderAnswer)> done_;
+  OpenInProgress opening_;
+};
+
+void OrderHandlers::OpenWithOthers(std::shared_ptr<const OpenOrder> order, std::function<void(OrderAnswer)> done) {
+  opener_.Add(std::make_shared<Job>(*this, std::move(order), std::move(done)));
+}
+
 OrderAnswer OrderHandlers::Open(const OpenOrder& order) {
-  auto region = OpenRegion(order);
+  OpenInProgress opening;
+  opening.order = {std::shared_ptr<void>(), &order};  // it outlives this call
+  Status made = BeginOpen(opening);
+  if (made.ok() && opening.already == nullptr) made = opening.steps->TakeOverAlone();
+  return EndOpen(opening, made);
+}
+
+OrderAnswer OrderHandlers::EndOpen(OpenInProgress& opening, const Status& so_far) {
+  const OpenOrder& order = *opening.order;
+  const auto region = Finish(opening, so_far);
   if (!region.ok()) {
     RATCHET_LOG(kWarn, "pid={} Open failed; region={}, opening={}: {}", order.pid, order.encoded_name,
                 order.open_number, region.error().ToString());
@@ -75,7 +121,7 @@ void OrderHandlers::SetCallbacks(const OpenOrder& order, OpenParams& params) {
   };
 }
 
-Result<std::shared_ptr<Region>> OrderHandlers::MakeRegion(const OpenOrder& order) {
+Result<OpenParams> OrderHandlers::ParamsOf(const OpenOrder& order) {
   RATCHET_TRY(CheckNextDescriptor("another region"));
   OpenParams params;
   RATCHET_ASSIGN(params.info, FromProto(order.region));
@@ -92,21 +138,34 @@ Result<std::shared_ptr<Region>> OrderHandlers::MakeRegion(const OpenOrder& order
   params.clock = &clock_;
   params.settings = options_.region;
   SetCallbacks(order, params);
-  return Region::Open(std::move(params));
+  return params;
 }
 
-Result<std::shared_ptr<Region>> OrderHandlers::OpenRegion(const OpenOrder& order) {
+Status OrderHandlers::BeginOpen(OpenInProgress& opening) {
+  const OpenOrder& order = *opening.order;
   RATCHET_TRY(HitFault("regionserver.before_open", order.encoded_name));
   if (EndIfGivenUp(order.encoded_name, "open")) return Error(Code::kAborted, "this server ends");
   // S20 (answers are repeated): the region is open already, so report it as opened
-  if (auto already = regions_.BeginOpening(order.encoded_name)) return already;
-  const TimePoint begun = clock_.Now();
-  auto opened = MakeRegion(order);
-  regions_.EndOpening(order.encoded_name, opened.ok() ? *opened : nullptr);
+  opening.already = regions_.BeginOpening(order.encoded_name);
+  if (opening.already != nullptr) return Ok();
+  opening.begun = true;
+  opening.begun_at = clock_.Now();
+  RATCHET_ASSIGN(OpenParams params, ParamsOf(order));
+  opening.steps = std::make_unique<OpenSteps>(std::move(params));
+  return opening.steps->Claim();
+}
+
+Result<std::shared_ptr<Region>> OrderHandlers::Finish(OpenInProgress& opening, const Status& so_far) {
+  const OpenOrder& order = *opening.order;
+  if (opening.already != nullptr) return opening.already;
+  Result<std::shared_ptr<Region>> opened =
+      so_far.ok() ? opening.steps->Finish() : Result<std::shared_ptr<Region>>(so_far.error());
+  opening.steps.reset();
+  if (opening.begun) regions_.EndOpening(order.encoded_name, opened.ok() ? *opened : nullptr);
   if (!opened.ok()) return opened;
   RATCHET_LOG(kInfo, "pid={} Opened region {}, opening={}, first sequence={}, in {} ms", order.pid, order.encoded_name,
               order.open_number, (*opened)->first_sequence(),
-              std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
+              std::chrono::duration_cast<Millis>(clock_.Now() - opening.begun_at).count());
   if (const std::int64_t ahead = AheadOfClock(**opened, clock_); ahead > 0) {
     RATCHET_LOG(kWarn,
                 "Region {}: its newest timestamp is {} ms ahead of this server's clock; what is written before that "
@@ -178,7 +237,7 @@ std::optional<OrderAnswer> OrderHandlers::Close(const CloseOrder& order) {
                 closed.error().ToString());
     const bool fenced = !wals_.CheckFence().ok();
     const bool taken = closed.error().code() == Code::kFenced;
-    if (!(taken && !fenced && RATCHET_MUTANT("host.closed_without_close"))) {
+    if (!taken || fenced || !RATCHET_MUTANT("host.closed_without_close")) {
       die_(fenced ? exit_code::kFenced : exit_code::kOwnerUnknown,
            fmt::format("region {} cannot be closed: {}", order.encoded_name, closed.error().ToString()));
       return std::nullopt;
@@ -201,6 +260,13 @@ OrderAnswer OrderHandlers::RefreshPeers(const RefreshPeersOrder& order) {
   if (!take_peers_)
     return FailedAnswer(OrderOutcome::kFailed, Error(Code::kUnavailable, "this server does not ship to peers"));
   take_peers_(order.list);
+  return Done();
+}
+
+OrderAnswer OrderHandlers::TakeRights(const TakeRightsOrder& order) {
+  if (!take_rights_)
+    return FailedAnswer(OrderOutcome::kFailed, Error(Code::kUnavailable, "this server takes no rights"));
+  take_rights_(order.image);
   return Done();
 }
 

@@ -11,6 +11,7 @@ RegionHost::RegionHost(io::Directory& root, Clock& clock, Lanes& lanes, const Ho
       wals(options.wal, regions, flusher, die),
       orders({.root = root,
               .clock = clock,
+              .lanes = lanes,
               .regions = regions,
               .flusher = flusher,
               .compactor = compactor,

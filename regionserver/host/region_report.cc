@@ -1,6 +1,6 @@
 #include "regionserver/host/region_report.h"
 
-#include <algorithm>
+#include <functional>
 
 #include "regionserver/rpc/admin_service.h"
 
@@ -19,25 +19,46 @@ void RegionReport::ApplyChanges() {
   for (const std::string& name : changes.closed) {
     Forget(name);
     list_.Closed(name);
+    turns_.Closed(name);
   }
   for (const auto& region : changes.opened) {
     const std::string& name = region->encoded_name();
     Forget(name);
-    regions_[name] = {region, region->info().name(), 0, 0};
+    regions_[name] = {region, region->info().name()};
     list_.Opened(name, region->GetStatus().open_number);
-    fresh_.push_back(name);
+    turns_.Opened(name);
   }
 }
 
-void RegionReport::FillLoad(const std::string& encoded_name, Known& known, hbase::pb::ServerLoad& load) {
-  const auto region = known.region.lock();
-  if (region == nullptr || region->encoded_name() != encoded_name) return;
-  auto& entry = *load.add_region_loads();
-  FillRegionLoad(*region, known.name, entry);
-  const std::uint64_t requests = entry.read_requests_count() + entry.write_requests_count();
-  requests_ += requests - known.requests;
-  known.requests = requests;
-  SetNewest(encoded_name, known, NewestByClock(*region));
+std::optional<hbase::pb::RegionLoad> RegionReport::LoadOf(const std::string& encoded_name) {
+  const auto known = regions_.find(encoded_name);
+  if (known == regions_.end()) return std::nullopt;
+  const auto region = known->second.region.lock();
+  if (region == nullptr || region->encoded_name() != encoded_name) return std::nullopt;
+  hbase::pb::RegionLoad load;
+  FillRegionLoad(*region, known->second.name, load);
+  const std::uint64_t requests = load.read_requests_count() + load.write_requests_count();
+  requests_ += requests - known->second.requests;
+  known->second.requests = requests;
+  SetNewest(encoded_name, known->second, NewestByClock(*region));
+  return load;
+}
+
+void RegionReport::FillLoads(hbase::pb::RegionServerReportRequest& request) {
+  auto& load = *request.mutable_load();
+  hbase::pb::RegionLoad read;
+  const LoadTurns::Report report = turns_.Next(
+      clock_.Now(),
+      [&](const std::string& name) REQUIRES(mutex_) -> std::optional<std::size_t> {
+        auto now = LoadOf(name);
+        if (!now.has_value()) return std::nullopt;
+        read = *std::move(now);
+        return std::hash<std::string>()(read.SerializeAsString());
+      },
+      [&](const std::string& /*name*/) { *load.add_region_loads() = std::move(read); });
+  request.set_loads_complete(report.complete);
+  request.set_loads_held(report.held);
+  load.set_total_number_of_requests(requests_);
 }
 
 void RegionReport::SetNewest(const std::string& encoded_name, Known& known, std::int64_t newest) {
@@ -62,34 +83,8 @@ void RegionReport::FillAhead(hbase::pb::RegionServerReportRequest& request) {
 void RegionReport::Fill(hbase::pb::RegionServerReportRequest& request) {
   MutexLock lock(mutex_);
   ApplyChanges();
-  const OnlineList::List list = list_.Next();
-  request.set_list_number(list.number);
-  if (list.base != 0) request.set_list_base(list.base);
-  request.set_list_size(list.size);
-  request.set_list_digest(list.digest);
-  for (const auto& [name, open_number] : list.open) {
-    auto& online = *request.add_online();
-    online.set_encoded_name(name);
-    online.set_open_number(open_number);
-  }
-  for (const std::string& name : list.closed) request.add_closed(name);
-  auto& load = *request.mutable_load();
-  const std::size_t turns = std::min(loads_a_report_, regions_.size());
-  auto turn = regions_.upper_bound(last_);
-  for (std::size_t i = 0; i < turns; ++i) {
-    if (turn == regions_.end()) turn = regions_.begin();
-    FillLoad(turn->first, turn->second, load);
-    last_ = turn->first;
-    ++turn;
-  }
-  // Adds new regions out of turn, at most the same number again; the rest follows soon.
-  std::size_t more = 0;
-  for (const std::string& name : fresh_) {
-    if (turns == regions_.size() || ++more > loads_a_report_) break;
-    if (const auto known = regions_.find(name); known != regions_.end()) FillLoad(name, known->second, load);
-  }
-  fresh_.clear();
-  load.set_total_number_of_requests(requests_);
+  FillList(list_.Next(), request);
+  FillLoads(request);
   FillAhead(request);
 }
 
@@ -97,11 +92,17 @@ void RegionReport::Answered(const hbase::pb::RegionServerReportResponse* answer)
   if (answer == nullptr) return;
   MutexLock lock(mutex_);
   list_.Answered(answer->list_taken());
+  LoadTurns::Answer loads;
+  loads.taken = answer->list_taken() != 0;
+  if (answer->has_loads_a_second()) loads.loads_a_second = answer->loads_a_second();
+  loads.all = answer->all_loads();
+  turns_.Answered(loads);
 }
 
 void RegionReport::StartAnew() {
   MutexLock lock(mutex_);
   list_.StartAnew();
+  turns_.StartAnew();
 }
 
 }  // namespace ratchet::regionserver

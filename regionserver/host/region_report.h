@@ -1,7 +1,6 @@
-// The regions' part of a server's report: the open regions (online_list.h), and the load of new regions and of some
-// others in turn, so that the size of a report depends on the changes. With at most `loads_a_report` regions each
-// report has the load of all. The load of a region is read together with its newest timestamp, which may be ahead of
-// the clock (S74: clock skew limit).
+// The regions' part of a server's report: the open regions (online_list.h), and the changed loads (load_turns.h), so
+// that the size of a report depends on the changes. The load of a region is read together with its newest timestamp,
+// which may be ahead of the clock (S74: clock skew limit).
 //
 // Owner: the process. Thread-safe; never waits for storage.
 #pragma once
@@ -10,14 +9,15 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/model/proto/region_server_status.pb.h"
+#include "regionserver/host/load_turns.h"
 #include "regionserver/host/online_list.h"
 #include "regionserver/host/open_regions.h"
 #include "regionserver/region/region.h"
@@ -46,12 +46,11 @@ inline constexpr std::int64_t kAheadMs = 10'000;
 
 class RegionReport {
  public:
-  static constexpr std::size_t kLoadsAReport = 1'000;
   static constexpr std::size_t kAheadAReport = 10;  // regions named in a report; others are counted
   // `take_changes` returns each change once. `clock` outlives this object.
   RegionReport(std::function<OpenChanges()> take_changes, const Clock& clock,
-               std::size_t loads_a_report = kLoadsAReport)
-      : take_changes_(std::move(take_changes)), clock_(clock), loads_a_report_(loads_a_report) {}
+               std::size_t looks_a_report = LoadTurns::kLooksAReport)
+      : take_changes_(std::move(take_changes)), clock_(clock), turns_(looks_a_report) {}
 
   void Fill(hbase::pb::RegionServerReportRequest& request);
   // Null: the master has not answered, so it is unknown whether it has accepted the report.
@@ -68,20 +67,19 @@ class RegionReport {
   };
   void ApplyChanges() REQUIRES(mutex_);
   void Forget(const std::string& encoded_name) REQUIRES(mutex_);
-  void FillLoad(const std::string& encoded_name, Known& known, hbase::pb::ServerLoad& load) REQUIRES(mutex_);
-
+  // Returns nullopt if the region is no longer open.
+  std::optional<hbase::pb::RegionLoad> LoadOf(const std::string& encoded_name) REQUIRES(mutex_);
+  void FillLoads(hbase::pb::RegionServerReportRequest& request) REQUIRES(mutex_);
   void SetNewest(const std::string& encoded_name, Known& known, std::int64_t newest) REQUIRES(mutex_);
   void FillAhead(hbase::pb::RegionServerReportRequest& request) REQUIRES(mutex_);
 
   const std::function<OpenChanges()> take_changes_;
   const Clock& clock_;
-  const std::size_t loads_a_report_;
   Mutex mutex_;
   OnlineList list_ GUARDED_BY(mutex_);
+  LoadTurns turns_ GUARDED_BY(mutex_);
   std::map<std::string, Known> regions_ GUARDED_BY(mutex_);                  // by encoded name
   std::set<std::pair<std::int64_t, std::string>> ahead_ GUARDED_BY(mutex_);  // newest timestamp, encoded name
-  std::vector<std::string> fresh_ GUARDED_BY(mutex_);                        // opened since the last report
-  std::string last_ GUARDED_BY(mutex_);                                      // the last region whose turn it was
   std::uint64_t requests_ GUARDED_BY(mutex_) = 0;                            // the sum over the known regions
 };
 

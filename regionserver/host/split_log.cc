@@ -1,24 +1,23 @@
 #include "regionserver/host/split_log.h"
 
-#include <algorithm>
-#include <atomic>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string_view>
-#include <system_error>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/fault_point.h"
-#include "common/base/log.h"
 #include "common/base/prng.h"
-#include "common/base/thread_name.h"
 #include "common/io/fenced_directory.h"
+#include "common/io/file_system_sync.h"
 #include "common/io/unneeded_files.h"
 #include "common/model/server_name.h"
 #include "regionserver/host/orphan_edits.h"
 #include "regionserver/host/region_directories.h"
+#include "regionserver/host/side_by_side.h"
 #include "regionserver/wal/log_splitter.h"
 #include "regionserver/wal/log_survey.h"
 
@@ -70,28 +69,23 @@ Result<std::unique_ptr<io::Directory>> OpenByHint(io::Directory& root,
   return OpenRegionDirectory(root, known->second.substr(0, slash), folder);
 }
 
-}  // namespace
-
-void RunSideBySide(std::size_t threads, std::size_t count, const std::function<void(std::size_t)>& job) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < count; i = next++) job(i);
-  };
-  std::vector<std::thread> helpers;
-  for (std::size_t i = 1; i < std::min(threads, count); ++i) {
-    try {
-      helpers.emplace_back([&] {
-        SetThreadName("split-publish");
-        work();
-      });
-    } catch (const std::system_error& none) {
-      RATCHET_LOG(kWarn, "{} of {} threads for {} jobs: {}", i, threads, count, none.what());
-      break;  // fewer threads, so it takes longer
-    }
+// S142 (shared syncs of a split): syncfs makes durable what was written in the file system before the call.
+class SplitSync final : public SharedSync {
+ public:
+  explicit SplitSync(std::shared_ptr<const io::FileSystemSync> file_system) : file_system_(std::move(file_system)) {}
+  [[nodiscard]] bool Covers(io::Directory& directory) const override { return file_system_->Covers(directory); }
+  [[nodiscard]] Status Sync(const std::vector<Change>& changes) const override {
+    std::vector<io::Directory*> directories;
+    for (const Change& change : changes) directories.push_back(change.directory);
+    // After an error the attempt fails, and the next one writes new files.
+    return file_system_->Sync(directories, {});
   }
-  work();
-  for (std::thread& helper : helpers) helper.join();
-}
+
+ private:
+  const std::shared_ptr<const io::FileSystemSync> file_system_;
+};
+
+}  // namespace
 
 Result<std::string> RunSplit(io::Directory& root, const SplitLogOrder& order) {
   RATCHET_TRY(HitFault("regionserver.before_split", order.parameter.wal_path()));
@@ -111,8 +105,13 @@ Result<std::string> RunSplit(io::Directory& root, const SplitLogOrder& order) {
   RegionSearch search(root);
   request.open_region = [&](const std::string& name) { return OpenByHint(root, directories, search, name); };
   request.side_by_side = [](std::size_t count, const std::function<void(std::size_t)>& job) {
-    RunSideBySide(kPublishThreads, count, job);
+    RunSideBySide(kPublishThreads, count, job, "split-publish");
   };
+  std::optional<SplitSync> shared_sync;
+  if (auto file_system = io::FileSystemSync::Of(root); file_system != nullptr) {
+    shared_sync.emplace(std::move(file_system));
+    request.shared_sync = &*shared_sync;
+  }
   RATCHET_ASSIGN(auto wals, root.OpenDir("wals"));
   RATCHET_ASSIGN(auto directory, wals->OpenDir(path.directory));
   MissingRegions missing(root, *directory);

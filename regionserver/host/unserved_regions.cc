@@ -23,7 +23,6 @@ bool UnservedRegions::IsKnown(const std::string& encoded_name) const {
 }
 
 void UnservedRegions::Note(const std::string& encoded_name, const Error& why, TimePoint now) {
-  if (RATCHET_MUTANT("host.silent_refusals")) return;
   {
     const MutexLock lock(mutex_);
     const auto [refusal, fresh] = refusals_.try_emplace(encoded_name, Refusal{now, why});
@@ -55,7 +54,8 @@ std::optional<std::string> UnservedRegions::Look(const std::vector<std::shared_p
   }
   for (const auto& region : due) {
     const Status mark = region->CheckMark();
-    if (!mark.ok() && mark.error().code() != Code::kFenced) {
+    const bool refuses = !mark.ok() && mark.error().code() != Code::kFenced;
+    if (refuses && !RATCHET_MUTANT("host.silent_refusals")) {
       Note(region->encoded_name(), mark.error(), now);
     } else if (mark.ok()) {
       const MutexLock lock(mutex_);

@@ -31,6 +31,18 @@ struct WalOptions {
   // above this number of unflushed log files, the regions that need the oldest one are flushed
   Live<std::int64_t> most_files{16};
   bool prepare_next = true;  // see ServerLogOptions
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddBytes(
+        {"log-roll-bytes", "Size at which a log file is rolled; the next file is preallocated with this size.", {}},
+        &roll_bytes, 65536, 1ull << 30);
+    settings.AddInt(
+        {"max-logs",
+         "Maximum number of log files that wait for flushes; above it the regions that need the oldest are flushed.",
+         {"hbase.regionserver.maxlogs"}},
+        &most_files, {1, 1000});
+  }
 };
 
 class WalKeeper {

@@ -9,12 +9,8 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "common/base/mutex.h"
+#include "common/base/thread_pool.h"
 
 namespace ratchet::regionserver {
 
@@ -30,11 +26,10 @@ enum class Lane : std::uint8_t {
   kCopy,
   kBuild,
 };
-inline constexpr std::size_t kLaneCount = 10;
 
 struct LaneThreads {
   int meta = 1;           // openings and closings of meta
-  int regions = 4;        // openings and closings of all other regions
+  int regions = 8;        // openings and closings of all other regions
   int split_log = 2;      // splitting dead servers' logs, meta's log included
   int flush = 2;          // flushes of full memstores
   int meta_flush = 1;     // flushes of meta, which wait for no other flush
@@ -43,6 +38,31 @@ struct LaneThreads {
   int admin = 1;          // flushes and rolls of the log that an administrator asks for
   int copy = 4;           // region copies for snapshots, clones and restores: one for each region of a table
   int build = 4;          // regions made by splits and merges
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddInt({"open-threads",
+                     "Maximum number of regions that open or close at the same time (hbase:meta has its own thread).",
+                     {"hbase.regionserver.executor.openregion.threads"}},
+                    &regions, {1, 100});
+    settings.AddInt({"split-log-threads",
+                     "Maximum number of logs of dead servers that are split at the same time.",
+                     {"hbase.regionserver.wal.max.splitters"}},
+                    &split_log, {1, 100});
+    settings.AddInt(
+        {"flush-threads",
+         "Maximum number of memory stores that are written to files at the same time (hbase:meta has its own thread).",
+         {"hbase.hstore.flusher.count"}},
+        &flush, {1, 100});
+    settings.AddInt({"small-compaction-threads",
+                     "Maximum number of regions whose newest files are merged at the same time.",
+                     {"hbase.regionserver.thread.compaction.small"}},
+                    &small_compact, {1, 100});
+    settings.AddInt({"large-compaction-threads",
+                     "Maximum number of regions that are rewritten as a whole (major compactions) at the same time.",
+                     {"hbase.regionserver.thread.compaction.large"}},
+                    &large_compact, {1, 100});
+  }
 };
 
 // Interface for the threads that run orders. A test runs orders inline.
@@ -54,7 +74,7 @@ class Lanes {
 
 class LanePool final : public Lanes {
  public:
-  explicit LanePool(LaneThreads threads);
+  explicit LanePool(const LaneThreads& threads);
   // Waits for running work; drops work that has not begun.
   ~LanePool() override;
   LanePool(const LanePool&) = delete;
@@ -64,16 +84,7 @@ class LanePool final : public Lanes {
   void Stop();
 
  private:
-  struct Queue {
-    Mutex mutex;
-    CondVar added;
-    std::deque<std::function<void()>> waiting GUARDED_BY(mutex);
-    bool stopped GUARDED_BY(mutex) = false;
-  };
-  static void Work(Queue& queue, const std::string& name);
-
-  std::unique_ptr<Queue> queues_[kLaneCount];
-  std::vector<std::thread> threads_;
+  std::deque<ThreadPool> lanes_;  // by Lane
 };
 
 }  // namespace ratchet::regionserver

@@ -69,6 +69,13 @@ Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch 
     answer.region_info = open->region.SerializeAsString();
     return answer;
   };
+  if (order.lane == Lane::kMeta) return order;
+  order.begin = [open, &executor](const std::function<void(OrderAnswer)>& done) {
+    executor.OpenWithOthers(open, [open, done](OrderAnswer answer) {
+      answer.region_info = open->region.SerializeAsString();
+      done(std::move(answer));
+    });
+  };
   return order;
 }
 
@@ -170,6 +177,19 @@ Status DecodeRefreshPeers(const pb::RemoteProcedureRequest& request, OrderExecut
   return Ok();
 }
 
+// An independent order. The image's own number decides whether it is taken.
+Status DecodeTakeRights(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+  ratchet::pb::RightsImage proto;
+  if (!proto.ParseFromString(request.proc_data()))
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable image of rights", order.pid));
+  RATCHET_ASSIGN(rights::RightsImage image, rights::RightsImage::FromProto(proto));
+  const TakeRightsOrder take{order.pid, std::make_shared<const rights::RightsImage>(std::move(image))};
+  order.lane = Lane::kRegions;
+  order.what = fmt::format("image of {} rights", proto.entries_size());
+  order.execute = [take, &executor] { return executor.TakeRights(take); };
+  return Ok();
+}
+
 Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epoch, OrderExecutor& executor) {
   if (request.proc_id() == 0 || request.proc_id() == kNoProcedure) {
     return Error(Code::kInvalidArgument, "the order carries no procedure id");
@@ -197,6 +217,10 @@ Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epo
   }
   if (request.proc_class() == kRefreshPeerClass) {
     RATCHET_TRY(DecodeRefreshPeers(request, executor, order));
+    return order;
+  }
+  if (request.proc_class() == kTakeRightsClass) {
+    RATCHET_TRY(DecodeTakeRights(request, executor, order));
     return order;
   }
   if (request.proc_class() != kSplitLogClass) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "common/model/proto/replication.pb.h"
 #include "common/model/proto/snapshot.pb.h"
 #include "common/model/server_name.h"
+#include "common/rights/rights_image.h"
 #include "regionserver/orders/order_queue.h"
 
 namespace ratchet::regionserver {
@@ -63,6 +65,11 @@ struct RefreshPeersOrder {
   pb::PeerList list;
 };
 
+struct TakeRightsOrder {
+  ProcId pid;
+  std::shared_ptr<const rights::RightsImage> image;
+};
+
 struct FlushOrder {
   ProcId pid;
   std::string encoded_name;
@@ -79,6 +86,11 @@ class OrderExecutor {
  public:
   virtual ~OrderExecutor() = default;
   virtual OrderAnswer Open(const OpenOrder& order) = 0;
+  // Opens the region together with others (S133: shared syncs): takes the order and returns, and calls `done` once, on
+  // any thread. Not for hbase:meta, which waits for no other region.
+  virtual void OpenWithOthers(std::shared_ptr<const OpenOrder> order, std::function<void(OrderAnswer)> done) {
+    done(Open(*order));
+  }
   // Returns nullopt when the region cannot be closed. The process then ends, so that its log brings the rows to the
   // next opening.
   virtual std::optional<OrderAnswer> Close(const CloseOrder& order) = 0;
@@ -88,6 +100,7 @@ class OrderExecutor {
   virtual OrderAnswer Build(const BuildOrder& order) = 0;
   virtual OrderAnswer Copy(const CopyOrder& order) = 0;
   virtual OrderAnswer RefreshPeers(const RefreshPeersOrder& order) = 0;
+  virtual OrderAnswer TakeRights(const TakeRightsOrder& order) = 0;
 };
 
 // Class names of RemoteProcedureRequest that this server executes.
@@ -97,6 +110,7 @@ inline constexpr const char* kRefreshPeerClass = "org.apache.hadoop.hbase.replic
 inline constexpr const char* kBuildRegionsClass = "ratchet.BuildRegions";
 inline constexpr const char* kCopyRegionClass = "ratchet.CopyRegion";
 inline constexpr const char* kCompactRegionClass = "ratchet.CompactRegion";
+inline constexpr const char* kTakeRightsClass = "ratchet.TakeRights";
 
 struct OrderBatch {
   Epoch epoch;

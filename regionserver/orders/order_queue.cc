@@ -48,6 +48,13 @@ Status OrderQueue::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orde
 void OrderQueue::Start(Order order) {
   RATCHET_LOG(kInfo, "pid={} Received order: {}; epoch={}, attempt={}", order.pid, order.what, order.address.epoch,
               order.address.attempt);
+  if (order.begin) {
+    const auto begin = std::move(order.begin);
+    order.execute = nullptr;
+    return begin([this, shared = std::make_shared<Order>(std::move(order))](OrderAnswer answer) {
+      Finish(*shared, std::move(answer));
+    });
+  }
   const Lane lane = order.lane;
   lanes_.Run(lane, [this, shared = std::make_shared<Order>(std::move(order))] { Finish(*shared, shared->execute()); });
 }

@@ -27,6 +27,9 @@ struct Order {
   std::string what;  // "open of region 56f9...", for the log
   // Called at most once. Returns the answer; nullopt only when the process is about to end without one.
   std::function<std::optional<OrderAnswer>()> execute;
+  // Set for orders that are executed together with others; then it is called instead of `execute`, not on a lane's
+  // thread. It must not wait, and calls `done` once.
+  std::function<void(const std::function<void(OrderAnswer)>& done)> begin{};
 };
 
 class OrderQueue {

@@ -1,6 +1,7 @@
 #include "regionserver/orders/order_reporter.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "common/base/fault_point.h"
@@ -29,17 +30,17 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
 
   // Returns false when no work is left; then no thread pumps.
   bool PumpOnce() {
-    std::vector<OrderReport> transitions;
+    std::vector<std::vector<OrderReport>> calls;
     std::vector<OrderReport> batch;
     {
       MutexLock lock(mutex);
       pumping = std::exchange(kicked, false) && !stopped;
       if (!pumping) return false;
       for (OrderKey& key : queue.DrainNewlyDue()) Queue(std::move(key));
-      transitions = NextTransitions();
+      calls = NextTransitions();
       batch = NextBatch();
     }
-    for (OrderReport& report : transitions) SendTransition(std::move(report));
+    for (std::vector<OrderReport>& call : calls) SendTransitions(std::move(call));
     if (!batch.empty()) SendBatch(std::move(batch));
     return true;
   }
@@ -49,20 +50,37 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     due.push_back(std::move(key));
   }
 
-  std::vector<OrderReport> NextTransitions() REQUIRES(mutex) {
-    std::vector<OrderReport> next;
+  std::vector<std::vector<OrderReport>> NextTransitions() REQUIRES(mutex) {
+    std::vector<std::vector<OrderReport>> calls;
     while (!regions.empty() && in_flight < options.max_in_flight) {
+      std::vector<OrderReport> call = NextCall();
+      if (call.empty()) break;  // higher orders have taken the places of all
+      ++in_flight;
+      calls.push_back(std::move(call));
+    }
+    return calls;
+  }
+
+  std::vector<OrderReport> NextCall() REQUIRES(mutex) {
+    std::vector<OrderReport> call;
+    while (!regions.empty() && call.size() < options.max_transitions) {
+      const bool single = alone.contains(regions.front());
+      if (single && !call.empty()) break;
       const OrderKey key = std::move(regions.front());
       regions.pop_front();
-      auto report = queue.BuildReport(key);
-      if (!report.has_value()) {  // a higher order has taken its place
-        failures.erase(key);
-        continue;
+      if (auto report = queue.BuildReport(key); report.has_value()) {
+        call.push_back(std::move(*report));
+        if (single) break;
+      } else {  // a higher order has taken its place
+        Forget(key);
       }
-      ++in_flight;
-      next.push_back(std::move(*report));
     }
-    return next;
+    return call;
+  }
+
+  void Forget(const OrderKey& key) REQUIRES(mutex) {
+    failures.erase(key);
+    alone.erase(key);
   }
 
   std::vector<OrderReport> NextBatch() REQUIRES(mutex) {
@@ -80,40 +98,79 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     return next;
   }
 
-  void SendTransition(OrderReport report) {
-    if (Status fault = HitFault("regionserver.before_report", report.key.region); !fault.ok()) {
-      TransitionDone(report, std::move(fault).error());
-      return;
+  void SendTransitions(std::vector<OrderReport> call) {
+    std::vector<OrderReport> sent;
+    for (OrderReport& report : call) {
+      if (Status fault = HitFault("regionserver.before_report", report.key.region); !fault.ok()) {
+        MutexLock lock(mutex);
+        Delay({report.key}, fault.error());
+        continue;
+      }
+      RATCHET_LOG(kInfo, "pid={} Report; region={}, outcome={}, epoch={}, attempt={}", report.pid, report.key.region,
+                  OutcomeName(report.answer.outcome), report.address.epoch, report.address.attempt);
+      sent.push_back(std::move(report));
     }
-    RATCHET_LOG(kInfo, "pid={} Report; region={}, outcome={}, epoch={}, attempt={}", report.pid, report.key.region,
-                OutcomeName(report.answer.outcome), report.address.epoch, report.address.attempt);
-    port.ReportTransition(report, [self = shared_from_this(), report](Result<ReportVerdict> verdict) {
-      self->TransitionDone(report, std::move(verdict));
+    if (sent.empty()) return CallEnded();
+    auto shared = std::make_shared<const std::vector<OrderReport>>(std::move(sent));
+    port.ReportTransitions(*shared, [self = shared_from_this(), shared](const Result<ReportVerdict>& verdict) {
+      self->TransitionsDone(*shared, verdict);
     });
   }
 
-  void TransitionDone(const OrderReport& report, Result<ReportVerdict> verdict) {
-    bool again_now = false;
-    if (verdict.ok()) {
-      IgnoreResult(epochs.Admit(verdict->epoch), "an answer can only raise the known epoch; a lower epoch is ignored");
-      if (verdict->stale) {
-        again_now = queue.RefusedAsStale(report, verdict->expected);
-        RATCHET_LOG(kInfo, "pid={} Report refused as stale; region={}, epoch={}, attempt={}{}", report.pid,
-                    report.key.region, report.address.epoch, report.address.attempt,
-                    again_now ? ", sent again to the newer address" : "");
-      } else {
-        again_now = !queue.Acknowledged(report);
-        IgnoreResult(HitFault("regionserver.after_report", report.key.region), "the report is finished");
-      }
-    }
+  void CallEnded() {
     {
       MutexLock lock(mutex);
       --in_flight;
-      if (verdict.ok()) failures.erase(report.key);
-      if (again_now) Queue(report.key);
-      if (!verdict.ok() && !RATCHET_MUTANT("orders.report_once")) Delay({report.key}, verdict.error());
     }
     Kick();
+  }
+
+  void TransitionsDone(const std::vector<OrderReport>& sent, const Result<ReportVerdict>& verdict) {
+    if (!verdict.ok()) {
+      NotTaken(sent, verdict.error());
+    } else {
+      IgnoreResult(epochs.Admit(verdict->epoch), "an answer can only raise the known epoch; a lower epoch is ignored");
+      if (verdict->stale && sent.size() > 1 && !RATCHET_MUTANT("orders.stale_for_all")) {
+        SendAlone(sent);
+      } else {
+        for (const OrderReport& report : sent) Answered(report, *verdict);
+      }
+    }
+    CallEnded();
+  }
+
+  void Answered(const OrderReport& report, const ReportVerdict& verdict) {
+    bool again_now = false;
+    if (verdict.stale) {
+      again_now = queue.RefusedAsStale(report, verdict.expected);
+      RATCHET_LOG(kInfo, "pid={} Report refused as stale; region={}, epoch={}, attempt={}{}", report.pid,
+                  report.key.region, report.address.epoch, report.address.attempt,
+                  again_now ? ", sent again to the newer address" : "");
+    } else {
+      again_now = !queue.Acknowledged(report);
+      IgnoreResult(HitFault("regionserver.after_report", report.key.region), "the report is finished");
+    }
+    MutexLock lock(mutex);
+    Forget(report.key);
+    if (again_now) Queue(report.key);
+  }
+
+  // The answer is that of one report, and does not name it.
+  void SendAlone(const std::vector<OrderReport>& sent) {
+    MutexLock lock(mutex);
+    for (const OrderReport& report : sent) {
+      alone.insert(report.key);
+      Queue(report.key);
+    }
+  }
+
+  // If the call did not arrive, its reports are not the cause. One of them may be the cause of any other error.
+  void NotTaken(const std::vector<OrderReport>& sent, const Error& error) {
+    std::vector<OrderKey> keys;
+    for (const OrderReport& report : sent) keys.push_back(report.key);
+    MutexLock lock(mutex);
+    if (error.code() != Code::kUnavailable && sent.size() > 1) alone.insert(keys.begin(), keys.end());
+    if (!RATCHET_MUTANT("orders.report_once")) Delay(std::move(keys), error);
   }
 
   void SendBatch(std::vector<OrderReport> batch) {
@@ -194,7 +251,8 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   std::map<std::uint64_t, std::vector<OrderKey>> delayed GUARDED_BY(mutex);
   std::uint64_t last_ticket GUARDED_BY(mutex) = 0;
   std::map<OrderKey, std::uint32_t> failures GUARDED_BY(mutex);
-  std::size_t in_flight GUARDED_BY(mutex) = 0;
+  std::set<OrderKey> alone GUARDED_BY(mutex);   // reports that need an answer of their own
+  std::size_t in_flight GUARDED_BY(mutex) = 0;  // calls with transitions
   bool batch_in_flight GUARDED_BY(mutex) = false;
 };
 

@@ -1,8 +1,10 @@
 // Sends each answer to an order until a master has acknowledged it, without a limit on attempts or failovers (S20:
 // answers are repeated).
 //
-// A report is built when it is sent, never before, so that it carries the newest address. Openings and closings travel
-// in calls of their own, many concurrently; answers of server-wide orders in batches, one batch at a time.
+// A report is built when it is sent, never before, so that it carries the newest address. Reports of openings and
+// closings that are due while all calls are in flight travel together in the next one. A call has one answer. If the
+// master refuses one report of a call, each of them is sent again alone, so that every report gets its own answer.
+// Answers of server-wide orders travel in batches, one batch at a time.
 //
 // Thread-safe. It has no thread: it runs on the thread that calls Kick, on timers and on the port's callbacks.
 #pragma once
@@ -41,16 +43,19 @@ struct ReportVerdict {
 class MasterPort {
  public:
   virtual ~MasterPort() = default;
-  // Reports an order of a region: ReportRegionStateTransition.
-  virtual void ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) = 0;
+  // Reports orders of regions: ReportRegionStateTransition, all in one call. The verdict is that of the first refused
+  // one; all are accepted when none is.
+  virtual void ReportTransitions(const std::vector<OrderReport>& reports,
+                                 std::function<void(Result<ReportVerdict>)> done) = 0;
   // Reports server-wide orders: ReportProcedureDone, all in one call.
   virtual void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) = 0;
 };
 
 struct ReporterOptions {
   BackoffPolicy backoff{Millis(50), Millis(1000), 2.0, 0.2};
-  std::size_t max_in_flight = 64;  // transitions sent but not yet answered
-  std::size_t max_batch = 100;     // answers in one ReportProcedureDone
+  std::size_t max_in_flight = 16;     // calls with transitions that are not yet answered
+  std::size_t max_transitions = 128;  // in one call
+  std::size_t max_batch = 100;        // answers in one ReportProcedureDone
 };
 
 class OrderReporter {

@@ -17,6 +17,17 @@
 
 namespace ratchet::regionserver {
 
+struct HeartbeatOptions {
+  Live<Millis> interval{Millis{1000}};
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddMillis(
+        {"report-interval-ms", "Time between two reports to the master.", {"hbase.regionserver.msginterval"}},
+        &interval, Millis(10), Millis(60'000));
+  }
+};
+
 struct HeartbeatParts {
   std::function<void(pb::RegionServerReportRequest& request)> fill;  // server name, load, open regions
   std::function<void()> look;  // starts a check of the own log directory; does not wait for it

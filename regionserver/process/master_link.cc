@@ -106,10 +106,11 @@ void MasterLink::Heartbeat(const pb::RegionServerReportRequest& request,
   Ask(methods::kRegionServerReport, request, kHeartbeatPriority, std::move(done));
 }
 
-void MasterLink::ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) {
+void MasterLink::ReportTransitions(const std::vector<OrderReport>& reports,
+                                   std::function<void(Result<ReportVerdict>)> done) {
   pb::ReportRegionStateTransitionRequest request;
   ToProto(self(), *request.mutable_server());
-  FillTransition(report, *request.add_transition());
+  for (const OrderReport& report : reports) FillTransition(report, *request.add_transition());
   Ask(methods::kReportRegionStateTransition, request, kReportPriority,
       [done = std::move(done)](Result<pb::ReportRegionStateTransitionResponse> response) {
         done(VerdictOf(std::move(response)));

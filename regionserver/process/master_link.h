@@ -16,6 +16,7 @@
 #include "common/base/result.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/server_name.h"
+#include "common/rpc/acting_for.h"
 #include "common/rpc/channel.h"
 #include "common/rpc/channel_pool.h"
 #include "regionserver/orders/order_reporter.h"
@@ -44,7 +45,8 @@ class MasterLink final : public MasterPort {
   void Heartbeat(const pb::RegionServerReportRequest& request,
                  std::function<void(Result<pb::RegionServerReportResponse>)> done);
 
-  void ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) override;
+  void ReportTransitions(const std::vector<OrderReport>& reports,
+                         std::function<void(Result<ReportVerdict>)> done) override;
   void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) override;
 
   // Calls any service of the active master. `done` gets kUnavailable when there is none.
@@ -59,6 +61,23 @@ class MasterLink final : public MasterPort {
                        LookForDeath(reply.error());
                        done(std::move(reply).error());
                      });
+  }
+
+  // Passes on the call of a client, S150 (only members act for others): the master judges that client. An answer for
+  // the client is not one about this server.
+  template <class Request, class Response>
+  void AskFor(const rpc::CallContext& client, const rpc::Method<Request, Response>& method,
+              const std::type_identity_t<Request>& request,
+              std::type_identity_t<std::function<void(Result<Response>)>> done) {
+    auto channel = ChannelTo(method.service);
+    if (!channel.ok()) return done(std::move(channel).error());
+    rpc::CallOptions options = CallOptions(0);
+    if (client.timeout.count() > 0) options.timeout = client.timeout;
+    options.acts_for = rpc::EncodeActingFor(client);
+    (*channel)->Call(method, request, std::move(options), [done = std::move(done)](Result<rpc::Reply<Response>> reply) {
+      if (reply.ok()) return done(std::move(reply->message));
+      done(std::move(reply).error());
+    });
   }
 
   // Called when ZooKeeper names another master: drops the connection to `old`.

@@ -1,17 +1,34 @@
-// Every setting of ratchet-regionserver, with its default. Units and ranges are in options.cc, which binds each to its
-// name.
+// Every setting of ratchet-regionserver: the process's own, which options.cc binds to their names, and the options of
+// its parts. Each part declares its settings in its struct: `Bind` gives each member its name, help, HBase's names and
+// range.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "common/audit/audit_log.h"
 #include "common/base/clock.h"
 #include "common/base/config.h"
 #include "common/base/live.h"
+#include "common/identity/certificate_callers.h"
+#include "common/kerberos/kerberos_options.h"
+#include "common/ops/page/page_gate.h"
+#include "common/rights/users.h"
 #include "common/rpc/proof_policy.h"
 #include "common/tls/process_tls.h"
+#include "regionserver/host/region_host.h"
+#include "regionserver/orders/lane_pool.h"
+#include "regionserver/process/heartbeat.h"
+#include "regionserver/process/orderly_stop.h"
+#include "regionserver/process/rpc_options.h"
+#include "regionserver/process/storage_health.h"
+#include "regionserver/rpc/data_service.h"
+#include "regionserver/rpc/scanner_table.h"
+#include "regionserver/rpc/slow_log.h"
 #include "regionserver/store/block_cache.h"
+#include "regionserver/store/disk_room.h"
+#include "regionserver/store/memstore.h"
 
 namespace ratchet::regionserver {
 
@@ -37,53 +54,30 @@ struct ServerOptions {
   std::string member_proof = "auto";
   Live<rpc::ProofPolicy> proof_policy{rpc::ProofPolicy::kByKey};  // as member_proof says
   tls::TlsOptions tls;
+  identity::IdentityOptions identity;
+  kerberos::KerberosOptions kerberos;
+  audit::AuditOptions audit;
+  rights::RightsOptions rights;
+  page::PageAccess page_access;
   bool start_again = true;
   bool allow_fault_points = false;
 
   Millis start_timeout{
       60'000};  // for cluster.id and cluster.key to appear; the wait for the master itself has no limit
-  Live<Millis> report_interval{Millis{1000}};
-  Live<Millis> sync_timeout{Millis{10'000}};  // 0: never withdraws
-  std::int64_t handlers = 16;
-  std::int64_t admin_handlers = 4;
-  std::int64_t meta_handlers = 4;
-  std::int64_t queue_length = 1000;
-  std::uint64_t max_call_bytes = 1u << 30;
-  std::int64_t max_request_messages = 500'000;
-  std::uint64_t max_answer_bytes = 1u << 30;
-  std::int64_t open_threads = 8;
-  std::int64_t split_log_threads = 2;
-  std::int64_t flush_threads = 2;
-  std::int64_t small_compaction_threads = 2;
-  std::int64_t compaction_min_files = 4;
-  std::int64_t large_compaction_threads = 2;
-  Live<std::uint64_t> keep_free_bytes{128u << 20};
-  Live<Millis> scanner_lease{Millis{60'000}};
-  Live<std::uint64_t> max_result_bytes{2u << 20};
-  Live<std::uint64_t> scan_ahead_bytes{64u << 20};
-  std::uint64_t max_multi_bytes = 64u << 20;
-  Live<std::int64_t> max_scanners{10'000};
-  Live<std::int64_t> max_scanners_of_connection{1'000};
-  Live<std::int64_t> max_scanners_of_user{5'000};
-  Millis slow_call{10'000};
-  std::uint64_t large_answer_bytes = 100u << 20;
-  std::int64_t slow_log_calls = 256;
-  std::uint64_t max_cell_bytes = 10u << 20;
-  Live<std::uint64_t> max_mutation_bytes{256u << 20};
-  Live<std::uint64_t> max_row_bytes{128u << 20};
-  Live<std::uint64_t> memstore_flush_bytes{64u << 20};
-  Live<std::uint64_t> memstore_blocking_bytes{0};  // computed from the one above: FollowMemstore
-  Live<std::uint64_t> memstore_total_bytes{512u << 20};
-  Live<std::uint64_t> memstore_flush_at{0};  // computed from the one above
-  Live<std::uint64_t> block_cache_bytes{BlockCache::kDefaultBytes};
-  std::uint64_t log_roll_bytes = 32u << 20;
-  Live<std::int64_t> max_logs{16};
-  Live<Millis> drain_timeout{Millis{30'000}};
-  Live<Millis> stop_timeout{Millis{10'000}};
-};
 
-// Sets the derived limits: four times the size at which a region is flushed, and nine tenths of the total.
-void FollowMemstore(ServerOptions options);
+  HeartbeatOptions heartbeat;
+  StorageHealthOptions storage;
+  RpcOptions listen;
+  LaneThreads lanes;
+  HostOptions regions;
+  MemstoreLimits memstores;
+  DiskRoomOptions disk_room;
+  BlockCacheOptions block_cache;
+  ScannerTableOptions scanners;
+  DataServiceOptions data;
+  SlowLogOptions slow_log;
+  OrderlyStopOptions stop;
+};
 
 // Binds every member to its setting. `options` must outlive the parsing; in a program with reloads, the program.
 void BindOptions(Settings& settings, ServerOptions& options);

@@ -11,12 +11,30 @@
 
 #include "common/base/clock.h"
 #include "common/base/exit_latch.h"
+#include "common/base/live.h"
 #include "common/base/mutex.h"
 #include "common/model/proto/region_server_status.pb.h"
 
 namespace ratchet::regionserver {
 
 namespace pb = ::hbase::pb;
+
+struct OrderlyStopOptions {
+  Live<Millis> drain_timeout{Millis{30'000}};
+  Live<Millis> flush_timeout{Millis{10'000}};
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddMillis(
+        {"drain-timeout-ms",
+         "At a requested stop: how long to wait until this server's regions are open elsewhere; 0: do not wait.",
+         {}},
+        &drain_timeout, Millis(0), Millis(3'600'000));
+    settings.AddMillis(
+        {"stop-timeout-ms", "At a requested stop: time limit for flushes; unflushed data remains in the log.", {}},
+        &flush_timeout, Millis(0), Millis(600'000));
+  }
+};
 
 struct OrderlyStopParts {
   std::function<void()> report;            // sends a heartbeat at once

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/service_manager.h"
 #include "common/base/version.h"
+#include "common/io/root_access.h"
 #include "common/io/root_history.h"
 #include "common/io/storage_client.h"
 #include "common/model/name_rules.h"
@@ -97,6 +98,9 @@ Status RegionServer::OpenStorage() {
     return Failed(exit_code::kRootUnusable, root.error().Annotate(fmt::format("--root {}", options_.root)));
   }
   parts_->root = std::move(*root);
+  if (const Status ours = io::CheckRootAccess(*parts_->root); !ours.ok()) {
+    return Failed(exit_code::kRootUnusable, ours.error().Annotate(fmt::format("--root {}", options_.root)));
+  }
   auto id = AwaitClusterId(*parts_->root, parts_->clock, options_.start_timeout,
                            [this](Millis pause) { return exit_.WaitFor(pause); });
   if (!id.ok()) return Failed(exit_code::kRootUnusable, id.error());
@@ -253,6 +257,7 @@ Status RegionServer::RegisterWithMaster() {
                                                                    response->cluster_id(), parts_->cluster_id)));
       }
       if (response->has_epoch()) IgnoreResult(parts_->epochs.Admit(Epoch(response->epoch())), "only teaches");
+      if (response->has_rights()) parts_->TakeRights(response->rights());
       RATCHET_LOG(kInfo, "Start: registered with the master, epoch={}", response->epoch());
       return Ok();
     }
@@ -286,8 +291,9 @@ void RegionServer::StopInOrder() {
   departing.report = [&parts] { parts.heartbeat->Now(); };
   departing.master_is_active = [&parts] { return parts.tracker->master().has_value(); };
   departing.regions = [&parts] { return parts.host->regions.All().size(); };
-  const bool orderly = !parts.registered || parts.orderly_stop.HandOver(options_.drain_timeout.Get(), exit_, departing);
-  parts_->StopInOrder(orderly ? options_.stop_timeout.Get() : Millis(0));
+  const bool orderly =
+      !parts.registered || parts.orderly_stop.HandOver(options_.stop.drain_timeout.Get(), exit_, departing);
+  parts_->StopInOrder(orderly ? options_.stop.flush_timeout.Get() : Millis(0));
 }
 
 void RegionServer::LeaveZooKeeper() {

@@ -116,6 +116,7 @@ std::string ServerMetrics(const ServerParts& parts) {
   AddLog(text, parts.host->wals);
   AddReplication(text, parts);
   page::AddRpc(text, *parts.rpc);
+  page::AddSecurity(text);
   page::AddStorage(text);
   page::AddZooKeeper(text, parts.session->state());
   page::AddHttp(text, parts.page->stats());

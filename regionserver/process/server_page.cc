@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "common/base/setting_value.h"
+#include "common/client/member_of_process.h"
 #include "common/metrics/exposition.h"
 #include "common/ops/api/api_views.h"
 #include "common/ops/page/static_files.h"
@@ -11,6 +12,7 @@
 namespace ratchet::regionserver {
 
 void ServerParts::ShowPage(const ServerOptions& options) {
+  client::SetMemberOfProcess({options.zookeeper, options.zk_parent, member});
   views = std::make_unique<api::ApiViews>(api::ApiDeps{
       .clock = clock,
       .self = [this] { return self.ToString(); },
@@ -23,7 +25,9 @@ void ServerParts::ShowPage(const ServerOptions& options) {
   page = std::make_unique<page::InfoPage>(
       page::InfoPageOptions{.host = options.info_host,
                             .port = options.info_port,
-                            .names = Join({options.host, options.bind, options.info_names}, ",")});
+                            .names = Join({options.host, options.bind, options.info_names}, ","),
+                            .tls = options.page_access.tls,
+                            .gate = std::make_shared<page::PageGate>(*judge, identity::PageLogins::OfProcess())});
   page::AddStaticFiles(*page);
   views->AddTo(*page);
   page->Handle("/metrics", http::Lane::kFast, [this](const http::HttpRequest&) {

@@ -9,11 +9,18 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/identity/token_check.h"
 #include "common/io/cluster_key.h"
+#include "common/io/root_access.h"
+#include "common/kerberos/process_kerberos.h"
 #include "common/model/codec.h"
+#include "common/ops/page/process_problems.h"
+#include "common/ops/page/security_facts.h"
 #include "common/rpc/await_listening.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/client_meta_service.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/server_probe.h"
 #include "common/zk/master_election.h"
 #include "regionserver/process/root_files.h"
@@ -26,30 +33,50 @@
 #include "regionserver/store/block_cache.h"
 
 namespace ratchet::regionserver {
+
+// Passes calls of clients on to the active master.
+class LinkedMasterCalls final : public MasterCalls {
+ public:
+  explicit LinkedMasterCalls(MasterLink& link) : link_(link) {}
+  void Grant(const rpc::CallContext& client, const pb::GrantRequest& request, Done<pb::GrantResponse> done) override {
+    link_.AskFor(client, methods::kGrant, request, std::move(done));
+  }
+  void Revoke(const rpc::CallContext& client, const pb::RevokeRequest& request,
+              Done<pb::RevokeResponse> done) override {
+    link_.AskFor(client, methods::kRevoke, request, std::move(done));
+  }
+  void GetUserPermissions(const rpc::CallContext& client, const pb::GetUserPermissionsRequest& request,
+                          Done<pb::GetUserPermissionsResponse> done) override {
+    link_.AskFor(client, methods::kGetUserPermissions, request, std::move(done));
+  }
+  void HasUserPermissions(const rpc::CallContext& client, const pb::HasUserPermissionsRequest& request,
+                          Done<pb::HasUserPermissionsResponse> done) override {
+    link_.AskFor(client, methods::kHasUserPermissions, request, std::move(done));
+  }
+  void IssueToken(const rpc::CallContext& client, Done<ratchet::pb::IssueTokenResponse> done) override {
+    link_.AskFor(client, methods::kIssueToken, {}, std::move(done));
+  }
+
+ private:
+  MasterLink& link_;
+};
 namespace {
 
 constexpr Millis kLeaveZooKeeper{2'000};
-constexpr Millis kShipPatience{10'000};    // time limit of one call to a peer, or to hbase:replication
-constexpr std::int64_t kOrderThreads = 2;  // these threads only accept orders; lanes execute them
+constexpr Millis kShipPatience{10'000};  // time limit of one call to a peer, or to hbase:replication
 
-rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id,
-                                 std::shared_ptr<const rpc::MemberIdentity> member) {
-  rpc::ServerOptions listen;
-  listen.name = "rpc";
+// The settings, with what exists only in this process.
+rpc::ServerOptions ListenOptionsOf(const ServerOptions& options, const std::string& cluster_id,
+                                   std::shared_ptr<const rpc::MemberIdentity> member) {
+  rpc::ServerOptions listen = options.listen;
   listen.host = options.bind.empty() ? options.host : options.bind;
   listen.port = static_cast<std::uint16_t>(options.listen_port == 0 ? options.port : options.listen_port);
-  const auto queue = [&options](std::int64_t threads) {
-    return rpc::QueueOptions{static_cast<int>(threads), static_cast<std::size_t>(options.queue_length)};
-  };
-  listen.max_call_bytes = options.max_call_bytes;
-  listen.max_request_messages = static_cast<std::size_t>(options.max_request_messages);
-  listen.max_unsent_total_bytes = options.max_answer_bytes;
-  listen.queues = {queue(options.handlers), queue(options.admin_handlers), queue(kOrderThreads),
-                   queue(options.meta_handlers), queue(options.meta_handlers)};
-  listen.watch.slow = options.slow_call;
-  listen.watch.large = options.large_answer_bytes;
+  listen.watch = options.slow_log.watch;
   listen.member = std::move(member);
   listen.tls = tls::ProcessTls::OfProcess();
+  listen.audit = audit::AuditLog::OfProcess();
+  listen.callers = identity::CertificateCallers::OfProcess();
+  listen.kerberos = kerberos::OfProcess();
   listen.cluster_id = [cluster_id] { return std::optional<std::string>(cluster_id); };
   return listen;
 }
@@ -58,11 +85,7 @@ constexpr Millis kShowRefusals{60'000};
 constexpr Millis kProbePatience{100};
 
 ScannerTableOptions ScannerOptionsOf(const ServerOptions& options, TroubleBook& troubles) {
-  ScannerTableOptions scanners;
-  scanners.lease = options.scanner_lease;
-  scanners.max_open = options.max_scanners;
-  scanners.max_of_connection = options.max_scanners_of_connection;
-  scanners.max_of_user = options.max_scanners_of_user;
+  ScannerTableOptions scanners = options.scanners;
   scanners.refused = [&troubles](const std::string& why) {
     troubles.Note("scanners", fmt::format("scans are refused: {}", why), kShowRefusals);
   };
@@ -84,22 +107,11 @@ void NoteDamage(const DamagedFile& file, TroubleBook& troubles) {
 }
 
 HostOptions HostOptionsOf(const ServerOptions& options, TroubleBook& troubles) {
-  HostOptions host;
+  HostOptions host = options.regions;
   host.damaged = [&troubles](const DamagedFile& file) { NoteDamage(file, troubles); };
   host.closed = [&troubles](const std::string& region) { troubles.ClearAll(fmt::format("file:{}:", region)); };
-  host.region.flush_bytes = options.memstore_flush_bytes;
-  FollowMemstore(options);
-  host.region.blocking_bytes = options.memstore_blocking_bytes;
-  host.region.compaction_min_files = static_cast<std::size_t>(options.compaction_min_files);
-  host.region.max_cell_bytes = options.max_cell_bytes;
-  host.region.max_unit_bytes = options.max_mutation_bytes;
-  host.region.max_row_bytes = options.max_row_bytes;
-  host.wal.roll_bytes = options.log_roll_bytes;
-  host.wal.most_files = options.max_logs;
-  host.region.budget = std::make_shared<MemstoreBudget>();
-  host.region.budget->limit = options.memstore_total_bytes;
-  host.region.budget->flush_at = options.memstore_flush_at;
-  host.region.room = std::make_shared<DiskRoom>(options.keep_free_bytes);
+  host.region.budget = std::make_shared<MemstoreBudget>(options.memstores);
+  host.region.room = std::make_shared<DiskRoom>(options.disk_room.keep_free);
   return host;
 }
 
@@ -111,6 +123,7 @@ ServerParts::~ServerParts() = default;
 Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit) {
   paths = std::move(zk_paths);
   zookeeper = options.zookeeper;
+  settings = options.settings;
   FollowMaster(exit);
   MakeHost(options, exit);
   queue = std::make_unique<OrderQueue>(epochs, *lanes, [this] { reporter->Kick(); });
@@ -122,19 +135,26 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
       .look = [this] { storage->Look(); },
       .answered = [this, &exit](const pb::RegionServerReportResponse* answer) { TakeAnswer(answer, exit); },
   };
-  heartbeat = std::make_unique<Heartbeat>(*link, epochs, *timers, options.report_interval, heart);
+  heartbeat = std::make_unique<Heartbeat>(*link, epochs, *timers, options.heartbeat.interval, heart);
   WatchStorage(options, exit);
-  slow_log = std::make_shared<SlowLog>(static_cast<std::size_t>(options.slow_log_calls));
-  rpc::ServerOptions listen = ListenOptions(options, cluster_id, member);
+  slow_log = std::make_shared<SlowLog>(options.slow_log.most_calls);
+  rpc::ServerOptions listen = ListenOptionsOf(options, cluster_id, member);
+  users = options.rights.users;
+  judge = std::make_unique<rights::Judge>(rights, options.rights.users);
+  listen.judge = judge.get();
+  listen.tokens = std::make_shared<const identity::TokenCheck>(rights, clock);
   listen.connection_ended = [this](std::uint64_t connection) { scanners->ConnectionEnded(connection); };
-  if (options.slow_log_calls > 0)
+  if (options.slow_log.most_calls > 0)
     listen.watch.told = [log = slow_log](const rpc::FinishedCall& call) {
       log->Note(call, SystemClock().WallMillis());
     };
   rpc = std::make_unique<rpc::RpcServer>(std::move(listen));
   AddServices(options, exit);
   ShowPage(options);
-  return rpc::AwaitListening(*rpc, options.zk_connect_timeout, clock, exit);
+  RATCHET_TRY(page->CheckReach(options.identity.insecure));
+  RATCHET_TRY(rpc::AwaitListening(*rpc, options.zk_connect_timeout, clock, exit));
+  return identity::CertificateCallers::CheckAddresses(rpc->addresses(), options.identity.insecure,
+                                                      kerberos::OfProcess() != nullptr);
 }
 
 void ServerParts::FollowMaster(ExitLatch& exit) {
@@ -143,7 +163,10 @@ void ServerParts::FollowMaster(ExitLatch& exit) {
   pool.member = member;
   pool.tls = tls::ProcessTls::OfProcess();
   channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
-  key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] { return io::ReadClusterKeys(*root); });
+  key_file = std::make_unique<rpc::MemberKeyFile>(member, [this] {
+    io::LookAtRootAccess(*root);
+    return io::ReadClusterKeys(*root);
+  });
   auto last_master = std::make_shared<std::optional<ServerName>>();  // only the session's thread touches it
   tracker = std::make_unique<MasterTracker>(
       *session, paths, *timers, [this, last_master](const std::optional<ServerName>& master) {
@@ -160,23 +183,35 @@ void ServerParts::FollowMaster(ExitLatch& exit) {
       .on_dead = [&exit](const std::string& why) { exit.Request(exit_code::kRefusedByMaster, why); },
   };
   link = std::make_unique<MasterLink>(*channels, *tracker, link_options);
+  master_calls = std::make_unique<LinkedMasterCalls>(*link);
 }
 
 void ServerParts::MakeHost(const ServerOptions& options, ExitLatch& exit) {
-  LaneThreads threads;
-  threads.regions = static_cast<int>(options.open_threads);
-  threads.split_log = static_cast<int>(options.split_log_threads);
-  threads.flush = static_cast<int>(options.flush_threads);
-  threads.small_compact = static_cast<int>(options.small_compaction_threads);
-  threads.large_compact = static_cast<int>(options.large_compaction_threads);
-  lanes = std::make_unique<LanePool>(threads);
-  BlockCache::OfProcess().SetLimit(options.block_cache_bytes);
+  lanes = std::make_unique<LanePool>(options.lanes);
+  BlockCache::OfProcess().SetLimit(options.block_cache.bytes);
   const HostOptions host_options = HostOptionsOf(options, troubles);
   budget = host_options.region.budget;
   host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });
+  host->orders.GiveRightsTo(
+      [this](std::shared_ptr<const ::ratchet::rights::RightsImage> image) { TakeRights(std::move(image)); });
   report = std::make_unique<RegionReport>([this] { return host->regions.DrainChanges(); }, clock);
   budget->make_room = [this] { host->flusher.FlushLargest(); };
+}
+
+void ServerParts::TakeRights(const ratchet::pb::RightsImage& image) {
+  auto read = ::ratchet::rights::RightsImage::FromProto(image);
+  if (!read.ok()) {
+    RATCHET_LOG(kError, "the master's image of rights cannot be read: {}", read.error().ToString());
+    return;
+  }
+  TakeRights(std::make_shared<const ::ratchet::rights::RightsImage>(*std::move(read)));
+}
+
+void ServerParts::TakeRights(std::shared_ptr<const ::ratchet::rights::RightsImage> image) {
+  const auto [epoch, number] = image->number();
+  if (!rights.Take(std::move(image))) return;
+  RATCHET_LOG(kInfo, "Rights: image {}.{}", epoch, number);
 }
 
 // Null: the master did not accept the report.
@@ -187,6 +222,7 @@ void ServerParts::TakeAnswer(const pb::RegionServerReportResponse* answer, ExitL
   orderly_stop.Answered(answer);
   report->Answered(answer);
   if (answer == nullptr) return;
+  if (answer->has_rights()) TakeRights(answer->rights());
   if (answer->has_throttles()) throttles.Take(answer->throttles());
   if (answer->has_peers()) {
     replicator->Take(answer->peers());
@@ -212,7 +248,8 @@ void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
             if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
           },
   };
-  storage = std::make_unique<StorageHealth>(clock, io::SyncWatch::OfProcess(), options.sync_timeout, std::move(health));
+  storage =
+      std::make_unique<StorageHealth>(clock, io::SyncWatch::OfProcess(), options.storage.limit, std::move(health));
 }
 
 bool ServerParts::LeaveZooKeeper() { return closer == nullptr || closer->Close(kLeaveZooKeeper); }
@@ -227,12 +264,13 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
       .epochs = epochs,
       .scanners = *scanners,
       .clock = clock,
-      .max_result_bytes = options.max_result_bytes,
-      .max_multi_bytes = options.max_multi_bytes,
+      .options = options.data,
       .throttles = &throttles,
-      .ahead = std::make_shared<AheadBudget>(options.scan_ahead_bytes, kAheadThreads),
+      .ahead = std::make_shared<AheadBudget>(options.data.scan_ahead_bytes, kAheadThreads),
       .prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); },
       .cluster_id = cluster_id,
+      .judge = judge.get(),
+      .master = master_calls.get(),
   }));
   rpc->Add(MakeAdminService({
       .self = [this] { return self; },
@@ -255,6 +293,8 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
           [this](const ServerName& asked, Millis patience) {
             return rpc::SendPulseSync(*channels, {asked.host, asked.port}, patience);
           },
+      .rpc_server = [this] { return rpc.get(); },
+      .judge = judge.get(),
   }));
   rpc->Add(MakeClientMetaService(clock,
                                  {
@@ -322,6 +362,9 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) {
   if (orderly_stop.asked()) request.set_leaving(true);
   request.set_known_epoch(epochs.highest().value());
   if (replicator != nullptr) replicator->Fill(request);
+  const auto image = rights.image();
+  request.set_rights_epoch(image == nullptr ? 0 : image->number().epoch);  // 0: none
+  request.set_rights_number(image == nullptr ? 0 : image->number().number);
   report->Fill(request);
   auto& load = *request.mutable_load();
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
@@ -332,9 +375,9 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) {
   const DescriptorUse descriptors = DescriptorsInUse();
   request.set_descriptors_used(descriptors.used);
   request.set_descriptor_limit(descriptors.limit);
-  for (std::string& text : member->Problems()) request.add_trouble(std::move(text));
-  if (const auto tls = tls::ProcessTls::OfProcess(); tls != nullptr)
-    for (std::string& text : tls->Problems()) request.add_trouble(std::move(text));
+  if (settings)
+    *request.mutable_security() = page::SecurityFacts(settings(), member->texts(), rpc->stats(), life.version);
+  for (std::string& text : page::ProcessProblems(*member, *users)) request.add_trouble(std::move(text));
   for (std::string& text : troubles.List()) request.add_trouble(std::move(text));
   if (page != nullptr && page->shown_port() != 0) request.set_info_port(page->shown_port());
   if (life.history.count == 0) return;

@@ -13,6 +13,7 @@
 #include "common/model/server_name.h"
 #include "common/ops/api/api_views.h"
 #include "common/ops/page/info_page.h"
+#include "common/rights/judge.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/member_key_file.h"
 #include "common/rpc/server.h"
@@ -36,6 +37,7 @@
 #include "regionserver/rpc/scanner_table.h"
 #include "regionserver/rpc/slow_log.h"
 #include "regionserver/rpc/throttles.h"
+#include "regionserver/rpc/user_services.h"
 
 namespace ratchet::regionserver {
 
@@ -61,6 +63,9 @@ struct ServerParts {
   [[nodiscard]] Status EnqueueOrders(const pb::ExecuteProceduresRequest& request);
   void StartReplication();
   void FillReport(pb::RegionServerReportRequest& request);
+  // The master's image of all rights, S127 (images only rise). An image that cannot be read is logged and left.
+  void TakeRights(const ratchet::pb::RightsImage& image);
+  void TakeRights(std::shared_ptr<const ratchet::rights::RightsImage> image);
   void TakeAnswer(const pb::RegionServerReportResponse* answer, ExitLatch& exit);
   void StopPage();
   // Returns false when the session did not close in time. Needs no storage.
@@ -72,8 +77,12 @@ struct ServerParts {
   std::unique_ptr<io::Directory> wals;
   std::string cluster_id;
   std::shared_ptr<rpc::MemberIdentity> member;
+  rights::RightsHolder rights;
+  std::shared_ptr<const rights::Users> users;
+  std::unique_ptr<rights::Judge> judge;
   ServerName self;  // final once `serving`
   ProcessLife life;
+  std::function<std::vector<SettingRow>()> settings;  // those in force; may be empty
   std::atomic<bool> serving{false};
   std::atomic<bool> registered{false};
   std::atomic<bool> stopping{false};
@@ -87,6 +96,7 @@ struct ServerParts {
   std::unique_ptr<MasterTracker> tracker;
   std::unique_ptr<rpc::ChannelPool> channels;
   std::unique_ptr<MasterLink> link;
+  std::unique_ptr<MasterCalls> master_calls;
   TroubleBook troubles{clock};
   std::unique_ptr<LanePool> lanes;
   std::shared_ptr<MemstoreBudget> budget;

@@ -17,6 +17,20 @@
 
 namespace ratchet::regionserver {
 
+struct StorageHealthOptions {
+  Live<Millis> limit{Millis{10'000}};  // 0: never withdraws
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddMillis(
+        {"sync-timeout-ms",
+         "If a write or sync is unfinished for this long and the storage answers other servers, this server ends and "
+         "they get its regions; 0: never.",
+         {"hbase.regionserver.wal.sync.timeout"}},
+        &limit, Millis(0), Millis(3'600'000));
+  }
+};
+
 struct StorageHealthParts {
   std::function<void()> look;                     // CHECK of the log directory, and other periodic work there
   std::function<io::Directory*()> log_directory;  // returns the place for a proof; null: none yet

@@ -18,7 +18,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
-#include "regionserver/region/opening.h"
+#include "regionserver/region/opening_rules.h"
 #include "regionserver/region/row_locks.h"
 #include "regionserver/wal/server_log.h"
 
@@ -26,7 +26,7 @@ namespace ratchet::regionserver {
 
 class Admission final : public LogMember {
  public:
-  explicit Admission(const Opening& opening) : opening_(opening) {}
+  explicit Admission(const OpeningRules& opening) : opening_(opening) {}
 
   // Checks only this opening's mark; changes nothing.
   [[nodiscard]] Status CheckOpening() override;
@@ -72,7 +72,7 @@ class Admission final : public LogMember {
   // Returns false when the region was lost before.
   bool MarkLost();
 
-  const Opening& opening_;
+  const OpeningRules& opening_;
   const std::shared_ptr<RowLocks> row_locks_ = std::make_shared<RowLocks>(opening_.order);
 
   mutable Mutex mutex_;

@@ -13,7 +13,7 @@
 
 #include "common/base/result.h"
 #include "regionserver/region/file_settings.h"
-#include "regionserver/region/opening.h"
+#include "regionserver/region/opening_rules.h"
 #include "regionserver/region/region_data.h"
 #include "regionserver/store/cell_decoder.h"
 #include "regionserver/store/disk_room.h"
@@ -39,7 +39,7 @@ namespace ratchet::regionserver {
 class CompactionWriter {
  public:
   // `room` is the disk space reserved for the output; null: there is enough.
-  CompactionWriter(const StoreFiles& store_files, const Opening& opening, DiskRoom::Share* room, std::string name,
+  CompactionWriter(const StoreFiles& store_files, const OpeningRules& opening, DiskRoom::Share* room, std::string name,
                    bool major)
       : store_files_(store_files),
         opening_(opening),
@@ -59,7 +59,7 @@ class CompactionWriter {
   [[nodiscard]] Status Keep(std::string_view key, std::string_view value);
 
   const StoreFiles& store_files_;
-  const Opening& opening_;
+  const OpeningRules& opening_;
   DiskRoom::Share* const room_;
   const std::string name_;
   const bool major_;

@@ -44,10 +44,10 @@ void HoldWhatIsRead(const ReadableFiles& replaced, const std::string& region) {
 // S49 (re-added family is new): returns the families whose id differs from that of the same name in earlier openings.
 FamilyIds NewFamilies(const TableDescriptor& table, const FamilyIds& known) {
   FamilyIds changed;
-  if (RATCHET_MUTANT("region.any_family_of_the_name")) return changed;
   for (const FamilyDescriptor& family : table.families) {
     const auto before = known.find(family.name);
-    if (family.added_by != (before == known.end() ? 0 : before->second)) changed[family.name] = family.added_by;
+    const bool same = family.added_by == (before == known.end() ? 0 : before->second);
+    if (!same && !RATCHET_MUTANT("region.any_family_of_the_name")) changed[family.name] = family.added_by;
   }
   return changed;
 }
@@ -58,7 +58,13 @@ std::string FileSet::NewFileName() {
   return fmt::format("{}-{}.sst", opening_.params.open_number, next_file_.fetch_add(1));
 }
 
-Result<ReadableFiles> FileSet::Create(FamilyIds& new_families) {
+Status FileSet::Claim() {
+  const OpenParams& params = opening_.params;
+  RATCHET_ASSIGN(manifest_, Manifest::Claim(directory(), opening_.encoded_name, params.open_number, params.past));
+  return Ok();
+}
+
+Result<ReadableFiles> FileSet::TakeOver(FamilyIds& new_families) {
   const OpenParams& params = opening_.params;
   ReadableFiles files;
   const auto examine = [&](const ManifestState& found, const std::vector<std::string>& names) -> Status {
@@ -70,8 +76,7 @@ Result<ReadableFiles> FileSet::Create(FamilyIds& new_families) {
     }
     return CheckNothingUnnamed(found, names);
   };
-  RATCHET_ASSIGN(manifest_,
-                 Manifest::Create(directory(), opening_.encoded_name, params.open_number, params.past, examine));
+  RATCHET_TRY(manifest_->TakeOver(params.past, examine));
   return files;
 }
 
@@ -105,19 +110,32 @@ Status FileSet::CheckNothingUnnamed(const ManifestState& state, const std::vecto
   return Ok();
 }
 
-Status FileSet::FlushReplayed(ManifestEdit record) {
+// Where the opening has a first record, it is written with the replayed cells, before the region serves: cells of
+// families that are new must not come back when the edits are read again, and a log entry marks the start of shipped
+// writes. Entries that no sequence covers may have the sequences of cells in files. Edits that are too large for
+// memory, or in very many files, are flushed, so that they do not pile up from opening to opening.
+bool FileSet::MustFlushReplayed(const ManifestEdit& record, bool uncovered) const {
+  constexpr std::size_t kMostFiles = 16;
+  return uncovered || !record.families.empty() || !record.shipped_until.empty() ||
+         replayed_edits_.size() > kMostFiles || !data_.HasRoomForReplayed();
+}
+
+Status FileSet::TakeReplayed(ManifestEdit record, bool uncovered) {
   if (RATCHET_MUTANT("region.no_flush_of_replayed")) {
     ManifestEdit edit;
     edit.consumed_edits = std::move(record.consumed_edits);
     return InstallFiles(std::move(edit), false);
   }
+  replayed_edits_ = std::exchange(record.consumed_edits, {});
+  if (!MustFlushReplayed(record, uncovered) || RATCHET_MUTANT("region.replayed_always_wait")) return Ok();
   static_cast<void>(BeginFlush());  // nothing was replayed: the record may have something to say
   return WriteFlushing(std::move(record));
 }
 
+// Edits without an entry that was replayed need a record, too, before the region is closed.
 Status FileSet::FlushRest() {
   while (BeginFlush()) RATCHET_TRY(WriteFlushing({}));
-  return Ok();
+  return replayed_edits_.empty() ? Ok() : WriteFlushing({});
 }
 
 Status FileSet::ShowOpened() {
@@ -125,6 +143,7 @@ Status FileSet::ShowOpened() {
   IgnoreResult(HitFault("region.before_unneeded", opening_.encoded_name), "this fault point only pauses or kills");
   RATCHET_ASSIGN(const std::vector<std::string> names, directory().List());
   RATCHET_TRY(manifest_->SayOpened());
+  if (RATCHET_MUTANT("region.edits_go_early")) SayUnneeded(replayed_edits_);
   SayUnneeded(UnneededFiles(names, manifest_->state(), opening_.params.open_number));
   return Ok();
 }
@@ -134,6 +153,7 @@ bool FileSet::BeginFlush() { return data_.SwitchMemstores(manifest_->state().flu
 
 Status FileSet::WriteFlushing(ManifestEdit record) {
   const std::shared_ptr<Memstore> flushing = data_.flushing();
+  record.consumed_edits = replayed_edits_;  // they were loaded into the first memstore of this opening
   if (!flushing && record.consumed_edits.empty() && record.families.empty()) return Ok();
   record.flushed_sequence = flushing ? aside_.sequence : manifest_->state().flushed_sequence;
   record.nonces = aside_.nonces;
@@ -147,7 +167,9 @@ Status FileSet::WriteFlushing(ManifestEdit record) {
     RemoveFiles(record.added);
     return failed;
   }
-  return InstallFiles(std::move(record), flushing != nullptr);
+  RATCHET_TRY(InstallFiles(std::move(record), flushing != nullptr));
+  replayed_edits_.clear();
+  return Ok();
 }
 
 // `edit` is the edit that will name the file, as far as it is known.
@@ -209,6 +231,7 @@ Status FileSet::InstallFiles(ManifestEdit edit, bool flushed) {
   HoldWhatIsRead(replaced, opening_.encoded_name);
   IgnoreResult(HitFault("region.before_unneeded", opening_.encoded_name), "this fault point only pauses or kills");
   SayUnneeded(edit.removed);  // after Show: new readers do not open them, and old readers have them open
+  SayUnneeded(edit.consumed_edits);
   KeepManifestSmall();
   return Ok();
 }
@@ -226,8 +249,8 @@ Status FileSet::NameFiles(const ManifestEdit& edit) {
 }
 
 void FileSet::RemoveFiles(const std::vector<StoreFileInfo>& unnamed) const {
-  if (RATCHET_MUTANT("store.keep_unfinished")) return;
-  for (const StoreFileInfo& file : unnamed) store_files_.Remove(file);
+  for (const StoreFileInfo& file : unnamed)
+    if (!RATCHET_MUTANT("store.keep_unfinished")) store_files_.Remove(file);
 }
 
 // Called after the CHECK of everything that the new file will contain, and before anything else is appended.

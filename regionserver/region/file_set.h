@@ -29,7 +29,7 @@ namespace ratchet::regionserver {
 
 class FileSet {
  public:
-  FileSet(const Opening& opening, Admission& admission, RegionData& data, WritePath& path)
+  FileSet(const OpeningRules& opening, Admission& admission, RegionData& data, WritePath& path)
       : opening_(opening),
         admission_(admission),
         data_(data),
@@ -43,14 +43,17 @@ class FileSet {
 
   Mutex work;
 
-  // Creates the manifest of this opening with the state of the one before, and opens its files. S49 (re-added family is
-  // new): `new_families` gets the families whose cells in these files are dead.
-  [[nodiscard]] Result<ReadableFiles> Create(FamilyIds& new_families) REQUIRES(work);
+  // Creates the manifest of this opening, and claims the region; durable after `manifest().SyncNames()`.
+  [[nodiscard]] Status Claim() REQUIRES(work);
+  // Gives the manifest the state of the one before, and opens its files; durable after `manifest().SyncRecord()`. S49
+  // (re-added family is new): `new_families` gets the families whose cells in these files are dead.
+  [[nodiscard]] Result<ReadableFiles> TakeOver(FamilyIds& new_families) REQUIRES(work);
+  [[nodiscard]] Manifest& manifest() REQUIRES(work) { return *manifest_; }
   [[nodiscard]] const ManifestState& state() const REQUIRES(work) { return manifest_->state(); }
-  // S25 (recovered edits stay until flushed): makes the replayed edits live. `record` has what the first record of this
-  // opening says besides.
-  [[nodiscard]] Status FlushReplayed(ManifestEdit record) REQUIRES(work);
-  // Flushes until no memstore has anything; for a close, when no mutation is in flight.
+  // S25 (recovered edits stay until flushed): takes the replayed edits, which are in the memstore. `record` has what
+  // the first record of this opening contains in addition. Flushes only if MustFlushReplayed.
+  [[nodiscard]] Status TakeReplayed(ManifestEdit record, bool uncovered) REQUIRES(work);
+  // Flushes until no memstore has anything and no edits wait; for a close, when no mutation is in flight.
   [[nodiscard]] Status FlushRest() REQUIRES(work);
   // Marks what this opening makes unneeded, after its CHECK.
   [[nodiscard]] Status ShowOpened() REQUIRES(work);
@@ -61,6 +64,9 @@ class FileSet {
 
  private:
   [[nodiscard]] Status CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const;
+  // `record`: the first record of this opening. `uncovered`: some replayed entries have sequences that the manifest's
+  // files may have, too.
+  [[nodiscard]] bool MustFlushReplayed(const ManifestEdit& record, bool uncovered) const REQUIRES(work);
   [[nodiscard]] bool BeginFlush() REQUIRES(work);
   // Makes sure that everything acknowledged before the call is in files when it returns. Returns false if it was
   // already.
@@ -79,7 +85,7 @@ class FileSet {
   [[nodiscard]] std::string NewFileName();
   [[nodiscard]] io::Directory& directory() const { return *opening_.params.directory; }
 
-  const Opening& opening_;
+  const OpeningRules& opening_;
   Admission& admission_;
   RegionData& data_;
   WritePath& path_;
@@ -90,6 +96,8 @@ class FileSet {
   std::unique_ptr<Manifest> manifest_ GUARDED_BY(work);
   bool may_name_log_ GUARDED_BY(work) = false;
   SetAside aside_ GUARDED_BY(work);  // belongs to the memstore that is being flushed
+  // S25 (recovered edits stay until flushed): replayed files that the next flush covers
+  std::vector<std::string> replayed_edits_ GUARDED_BY(work);
 };
 
 }  // namespace ratchet::regionserver

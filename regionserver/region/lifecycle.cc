@@ -34,7 +34,7 @@ struct Answer {
 
 }  // namespace
 
-Status Lifecycle::Open(const std::shared_ptr<LogMember>& member) {
+Status Lifecycle::Claim() {
   RATCHET_CHECK(
       opening_.params.log != nullptr && opening_.params.clock != nullptr && opening_.params.directory != nullptr,
       "region {} without its parts", opening_.encoded_name);
@@ -48,48 +48,62 @@ Status Lifecycle::Open(const std::shared_ptr<LogMember>& member) {
             "read the table's descriptor",
             opening_.encoded_name, opening_.params.info.table.ToString()));
   MutexLock file_lock(files_.work);
-  const Status opened = OpenIt(member);
+  return files_.Claim();
+}
+
+Result<Lifecycle::TakenOver> Lifecycle::TakeOver() {
+  MutexLock file_lock(files_.work);
+  TakenOver taken;
+  RATCHET_ASSIGN(taken.files, files_.TakeOver(taken.first_record.families));
+  return taken;
+}
+
+Status Lifecycle::Finish(TakenOver taken, const std::shared_ptr<LogMember>& member) {
+  MutexLock file_lock(files_.work);
+  const Status opened = FinishIt(std::move(taken), member);
   if (!opened.ok()) RecordEndOfFailed(member, opened.error());
   return opened;
 }
 
-Status Lifecycle::OpenIt(const std::shared_ptr<LogMember>& member) {
-  ManifestEdit first_record;
-  RATCHET_ASSIGN(ReadableFiles files, files_.Create(first_record.families));
+Status Lifecycle::FinishIt(TakenOver taken, const std::shared_ptr<LogMember>& member) {
+  ManifestEdit first_record = std::move(taken.first_record);
+  ReadableFiles files = std::move(taken.files);
   RATCHET_TRY(opening_.params.log->Check());  // an opening by a server that is already fenced must not act
   path_.Load(files_.state());
   data_.Load(std::move(files), files_.state());
 
-  RATCHET_ASSIGN(first_record.consumed_edits, ReplayEdits(first_record.families));
+  bool uncovered = false;
+  RATCHET_ASSIGN(first_record.consumed_edits, ReplayEdits(first_record.families, uncovered));
   RATCHET_TRY(HitFault("region.replayed", opening_.encoded_name));
   data_.time.Start(data_.nonces, opening_.params.settings->nonce_memory);
   RATCHET_ASSIGN(first_record.shipped_until, RecordBegin(member));
-  // S25 (recovered edits stay until flushed): replayed edits are in store files before any process learns of this
-  // opening.
-  RATCHET_TRY(files_.FlushReplayed(std::move(first_record)));
+  // S25 (recovered edits stay until flushed): replayed edits are in memory, and stay inputs of the next opening until
+  // a flush covers them.
+  RATCHET_TRY(files_.TakeReplayed(std::move(first_record), uncovered));
   first_sequence_ = path_.FinishLoad();
   RATCHET_TRY(admission_.CheckOwnership());
   RATCHET_TRY(files_.ShowOpened());
   return admission_.BeginServing();
 }
 
-Result<std::vector<std::string>> Lifecycle::ReplayEdits(const FamilyIds& dead_families) {
+Result<std::vector<std::string>> Lifecycle::ReplayEdits(const FamilyIds& dead_families, bool& uncovered) {
   std::vector<std::string> replayed;
   RATCHET_ASSIGN(const std::vector<std::string> names, opening_.params.directory->List());
   for (const std::string& name : names) {
     if (!name.starts_with(kEditsPrefix) || files_.state().consumed_edits.contains(name)) continue;
-    RATCHET_TRY(ReplayFile(name, dead_families));
+    RATCHET_TRY(ReplayFile(name, dead_families, uncovered));
     replayed.push_back(name);
   }
   return replayed;
 }
 
 // Skips entries that store files already cover (S26: split up to the seal).
-Status Lifecycle::ReplayFile(const std::string& name, const FamilyIds& dead_families) {
+Status Lifecycle::ReplayFile(const std::string& name, const FamilyIds& dead_families, bool& any_uncovered) {
   const std::uint64_t flushed = files_.state().flushed_sequence;
   std::uint64_t entries = 0;
   const auto replay = [&](const LogEntry& entry, bool uncovered) {
     path_.PassOver(entry);
+    any_uncovered = any_uncovered || uncovered;
     if (entry.sequence <= flushed && !uncovered && !RATCHET_MUTANT("region.no_edit_filter")) return;
     ++entries;
     data_.Replay(entry, dead_families);
@@ -117,19 +131,17 @@ Status Lifecycle::FinishClose(const std::shared_ptr<LogMember>& member) {
   RATCHET_TRY(files_.FlushRest());
   RATCHET_TRY(RecordClosed());
   RATCHET_TRY(HitFault("region.before_close_check", opening_.encoded_name));
-  if (RATCHET_MUTANT("region.close_without_check")) return Ok();
-  return admission_.CheckOwnership();
+  return RATCHET_MUTANT("region.close_without_check") ? Ok() : admission_.CheckOwnership();
 }
 
 // S35 (proof of a clean close). Reads end before the record is written, because from then on a split or merge may begin
 // with the manifest's state.
 Status Lifecycle::RecordClosed() {
   RATCHET_TRY(admission_.EndReads());
-  if (RATCHET_MUTANT("region.close_without_record")) return Ok();
   ManifestEdit edit;
   edit.closed = true;
   if (end_mark_) edit.shipped_until = {*end_mark_};
-  const Status written = files_.Append(edit);
+  const Status written = RATCHET_MUTANT("region.close_without_record") ? Ok() : files_.Append(edit);
   // When nothing was written, the region may be closed again.
   if (!written.ok() && written.error().code() == Code::kNoSpace) admission_.AllowReadsAgain();
   return written;
@@ -163,8 +175,8 @@ Status Lifecycle::LogOpeningMark(const std::shared_ptr<LogMember>& member, Openi
 // write of the region is logged. Until the opening ends cleanly, all of that log may belong to the region.
 Result<std::vector<QueuePoint>> Lifecycle::RecordBegin(const std::shared_ptr<LogMember>& member) {
   if (!opening_.records_marks()) return std::vector<QueuePoint>();
-  OpeningMark mark{true, files_.state().shipped_until};
-  if (RATCHET_MUTANT("region.silent_marks")) mark.after.clear();
+  OpeningMark mark{true, {}};
+  if (!RATCHET_MUTANT("region.silent_marks")) mark.after = files_.state().shipped_until;
   RATCHET_TRY(LogOpeningMark(member, std::move(mark)));
   return std::vector<QueuePoint>{{opening_.params.log_owner, kEndOfQueue, 0}};
 }

@@ -1,13 +1,15 @@
 // Opens and closes a region: the order of the steps between the log, the manifest and the state of the opening.
 //
-// Open: the manifest of this opening with the state of the one before, recovered edits, a flush of what was replayed,
-// the CHECK (S21: numbered openings; S25: recovered edits stay until flushed; S26: split up to the seal). Close: no new
-// work, drain, flush, the record CLOSED, the CHECK (S22: close drains, flushes, checks; S35: proof of a clean close).
-// Both record where the opening begins and ends in the logs (S113: serial order of openings): in the log for the
-// sources of replication, in the manifest for the region's next opening.
+// Open: the manifest of this opening with the state of the one before, recovered edits, the CHECK; a flush of what was
+// replayed comes later, or at once where it cannot wait (S21: numbered openings; S25: recovered edits stay until
+// flushed; S26: split up to the seal). Close: no new work, drain, flush, the record CLOSED, the CHECK (S22: close
+// drains, flushes, checks; S35: proof of a clean close). Both record where the opening begins and ends in the logs
+// (S113: serial order of openings): in the log for the sources of replication, in the manifest for the region's next
+// opening.
 //
-// Owner: Region. Open is called once, before the region is shared. Close may be called by any thread that may wait for
-// the disk, and again after an error. Both hold FileSet::work, which also guards the marks here.
+// Owner: Region. The steps of an opening are called once each, before the region is shared. Close may be called by any
+// thread that may wait for the disk, and again after an error. Both hold FileSet::work, which also guards the marks
+// here.
 #pragma once
 
 #include <memory>
@@ -24,20 +26,31 @@ namespace ratchet::regionserver {
 
 class Lifecycle {
  public:
-  Lifecycle(const Opening& opening, Admission& admission, RegionData& data, WritePath& path, FileSet& files)
+  Lifecycle(const OpeningRules& opening, Admission& admission, RegionData& data, WritePath& path, FileSet& files)
       : opening_(opening), admission_(admission), data_(data), path_(path), files_(files) {}
 
-  // See Region. `member` keeps the region alive while the log has a mark of it.
-  [[nodiscard]] Status Open(const std::shared_ptr<LogMember>& member);
+  // Results of TakeOver, for Finish.
+  struct TakenOver {
+    ReadableFiles files;
+    ManifestEdit first_record;
+  };
+  // The steps of an opening, see OpenSteps. `member` keeps the region alive while the log has a mark of it.
+  [[nodiscard]] Status Claim();
+  [[nodiscard]] Result<TakenOver> TakeOver();
+  [[nodiscard]] Status Finish(TakenOver taken, const std::shared_ptr<LogMember>& member);
+  // See Region.
   [[nodiscard]] Status Close(const std::shared_ptr<LogMember>& member);
   // Returns the first sequence of this opening; set by Open.
   [[nodiscard]] std::uint64_t first_sequence() const { return first_sequence_; }
 
  private:
-  [[nodiscard]] Status OpenIt(const std::shared_ptr<LogMember>& member) REQUIRES(files_.work);
-  // Returns the names of the replayed files.
-  [[nodiscard]] Result<std::vector<std::string>> ReplayEdits(const FamilyIds& dead_families) REQUIRES(files_.work);
-  [[nodiscard]] Status ReplayFile(const std::string& name, const FamilyIds& dead_families) REQUIRES(files_.work);
+  [[nodiscard]] Status FinishIt(TakenOver taken, const std::shared_ptr<LogMember>& member) REQUIRES(files_.work);
+  // Returns the names of the replayed files. Sets `uncovered` when an entry is of a line that the manifests do not
+  // know.
+  [[nodiscard]] Result<std::vector<std::string>> ReplayEdits(const FamilyIds& dead_families, bool& uncovered)
+      REQUIRES(files_.work);
+  [[nodiscard]] Status ReplayFile(const std::string& name, const FamilyIds& dead_families, bool& uncovered)
+      REQUIRES(files_.work);
   [[nodiscard]] Status FinishClose(const std::shared_ptr<LogMember>& member) REQUIRES(files_.work);
   [[nodiscard]] Status RecordClosed() REQUIRES(files_.work);
 
@@ -49,7 +62,7 @@ class Lifecycle {
   [[nodiscard]] Status LogOpeningMark(const std::shared_ptr<LogMember>& member, OpeningMark mark);
   [[nodiscard]] QueuePoint EndOfLog() const;
 
-  const Opening& opening_;
+  const OpeningRules& opening_;
   Admission& admission_;
   RegionData& data_;
   WritePath& path_;

@@ -47,7 +47,7 @@ std::vector<Cell> LastOfEachColumn(const std::vector<Cell>& changes) {
   return last;
 }
 
-Status CheckCells(const Opening& opening, const Mutation& mutation) {
+Status CheckCells(const OpeningRules& opening, const Mutation& mutation) {
   if (mutation.cells.empty() && mutation.kind != MutationKind::kDelete)
     return DoNotRetry(Code::kInvalidArgument, "a mutation without cells");
   ColumnSelection families;
@@ -65,14 +65,14 @@ Status CheckCells(const Opening& opening, const Mutation& mutation) {
   return opening.CheckColumns(families);
 }
 
-Status CheckCondition(const Opening& opening, const Condition& condition) {
+Status CheckCondition(const OpeningRules& opening, const Condition& condition) {
   if (condition.filter != nullptr && condition.family.empty()) return Ok();
   return opening.CheckColumns({{condition.family, {}}});
 }
 
 // If the first row is outside, the client's view of the regions is stale. If a later row is outside, the rows are not
 // in one region, and a retry would not help.
-Status CheckSeveralRows(const Opening& opening, const AtomicMutation& unit) {
+Status CheckSeveralRows(const OpeningRules& opening, const AtomicMutation& unit) {
   if (unit.condition)
     return DoNotRetry(Code::kInvalidArgument, "the mutation refers to a condition that the request does not have");
   RATCHET_TRY(opening.CheckRow(unit.mutations.front().row));
@@ -90,7 +90,7 @@ Status CheckSeveralRows(const Opening& opening, const AtomicMutation& unit) {
 
 }  // namespace
 
-Status CheckMutation(const Opening& opening, const AtomicMutation& unit) {
+Status CheckMutation(const OpeningRules& opening, const AtomicMutation& unit) {
   if (unit.mutations.empty()) return DoNotRetry(Code::kInvalidArgument, "no mutation");
   for (const Mutation& mutation : unit.mutations) {
     if (mutation.row != unit.mutations.front().row && !unit.several_rows)
@@ -130,7 +130,7 @@ std::set<std::string> RowsOf(const AtomicMutation& unit) {
   return rows;
 }
 
-MutationPlanner::MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, RowLocks::Held& locks,
+MutationPlanner::MutationPlanner(const OpeningRules& opening, RegionData& data, WritePath& path, RowLocks::Held& locks,
                                  const AtomicMutation& unit)
     : opening_(opening), data_(data), path_(path), locks_(locks), unit_(unit), pending_(opening.order) {}
 
@@ -270,8 +270,7 @@ Result<bool> MutationPlanner::ConditionsHold() {
   if (unit_.condition) return ConditionHolds(*unit_.condition);
   for (const Condition& condition : unit_.conditions) {
     RATCHET_ASSIGN(const bool holds, ConditionHolds(condition));
-    if (!holds) return false;
-    if (RATCHET_MUTANT("region.first_condition")) break;
+    if (!holds || RATCHET_MUTANT("region.first_condition")) return holds;
   }
   return true;
 }

@@ -25,7 +25,7 @@ struct MutationPlan {
 };
 
 // Checks without reading data: rows are in the region, families exist, sizes are legal.
-[[nodiscard]] Status CheckMutation(const Opening& opening, const AtomicMutation& unit);
+[[nodiscard]] Status CheckMutation(const OpeningRules& opening, const AtomicMutation& unit);
 // True if the planner must read the row. Then the unit must not follow another change of that row in one log entry.
 [[nodiscard]] bool NeedsRead(const AtomicMutation& unit);
 
@@ -36,7 +36,7 @@ struct MutationPlan {
 class MutationPlanner {
  public:
   // `path` assigns timestamps (S27: rising timestamps). `locks` has the unit's rows.
-  MutationPlanner(const Opening& opening, RegionData& data, WritePath& path, RowLocks::Held& locks,
+  MutationPlanner(const OpeningRules& opening, RegionData& data, WritePath& path, RowLocks::Held& locks,
                   const AtomicMutation& unit);
   [[nodiscard]] Result<MutationPlan> Run();
   // Returns the oldest sequence in the log's queue from which the outcome of Run was computed, errors included; 0:
@@ -70,7 +70,7 @@ class MutationPlanner {
   std::int64_t Now();
   RowReader& Reader();
 
-  const Opening& opening_;
+  const OpeningRules& opening_;
   RegionData& data_;
   WritePath& path_;
   RowLocks::Held& locks_;

@@ -101,8 +101,8 @@ void RegionTime::Start(const NonceTable& nonces, Millis memory) {
 }
 
 std::int64_t RegionTime::Now() const {
-  if (RATCHET_MUTANT("region.nonces_by_clock")) return clock_.WallMillis();
-  return begin_ms_ + std::chrono::duration_cast<Millis>(clock_.Now() - begun_at_).count();
+  const std::int64_t passed = std::chrono::duration_cast<Millis>(clock_.Now() - begun_at_).count();
+  return RATCHET_MUTANT("region.nonces_by_clock") ? clock_.WallMillis() : begin_ms_ + passed;
 }
 
 }  // namespace ratchet::regionserver

@@ -24,11 +24,13 @@ namespace ratchet::regionserver {
 
 class ServerLog;
 
+// BindCompaction and Bind are two functions, because --help lists other parts' settings in between.
 struct RegionSettings {
-  Live<std::uint64_t> flush_bytes{64ULL << 20};      // memstore size at which `wants_flush` is called
-  Live<std::uint64_t> blocking_bytes{256ULL << 20};  // above it mutations are refused with RegionTooBusyException
-  Millis row_lock_wait{30000};                       // after this time: RegionTooBusyException
-  Millis nonce_memory{1800000};                      // how long nonces are kept
+  Live<std::uint64_t> flush_bytes{64ULL << 20};  // memstore size at which `wants_flush` is called
+  // above it mutations are refused with RegionTooBusyException; 0: four times flush_bytes
+  Live<std::uint64_t> blocking_bytes{0};
+  Millis row_lock_wait{30000};                    // after this time: RegionTooBusyException
+  Millis nonce_memory{1800000};                   // how long nonces are kept
   std::uint64_t manifest_slack_bytes = 64 << 10;  // a manifest is rewritten when its edits outweigh its state by this
   std::size_t compaction_min_files = 4;           // size-tiered: number of files of similar size that are merged
   std::uint64_t max_cell_bytes = 10ULL << 20;     // limit of an encoded cell; 0: none. A table may have its own
@@ -37,6 +39,40 @@ struct RegionSettings {
   std::uint64_t wave_bytes = 4ULL << 20;             // an entry of a batch takes no further mutation above it
   std::shared_ptr<MemstoreBudget> budget;            // shared by all regions of the server; null: no bound
   std::shared_ptr<DiskRoom> room;                    // disk space for compactions; shared, null: no bound
+
+  [[nodiscard]] std::uint64_t BlockingBytes() const {
+    const std::uint64_t own = blocking_bytes;
+    return own == 0 ? flush_bytes.Get() * 4 : own;
+  }
+
+  template <class Settings>
+  void BindCompaction(Settings& settings) {
+    settings.AddInt({"compaction-min-files",
+                     "Number of files of similar size that are merged; a table or a family may set its own.",
+                     {"hbase.hstore.compaction.min", "hbase.hstore.compactionThreshold"}},
+                    &compaction_min_files, {2, 1000});
+  }
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddBytes(
+        {"max-cell-bytes",
+         "Maximum size of a cell, including results of appends; larger ones are refused. 0: no limit. A table's own "
+         "hbase.server.keyvalue.maxsize has precedence.",
+         {"hbase.server.keyvalue.maxsize", "hbase.client.keyvalue.maxsize"}},
+        &max_cell_bytes, 0, 1u << 29);
+    settings.AddBytes(
+        {"max-mutation-bytes", "Maximum size of an atomic mutation, including the results of appends.", {}},
+        &max_unit_bytes, 1u << 20, 1u << 29);
+    settings.AddBytes({"max-row-bytes",
+                       "Maximum size of a row in a Get or a scan of whole rows; more is refused (RowTooBigException).",
+                       {"hbase.table.max.rowsize"}},
+                      &max_row_bytes, 1u << 20, 240u << 20);
+    settings.AddBytes({"memstore-flush-bytes",
+                       "Size of a region's memory store at which it is written to a file.",
+                       {"hbase.hregion.memstore.flush.size"}},
+                      &flush_bytes, 4096, 1ull << 36);
+  }
 };
 
 // Settings that all regions of a server share. Copies are cheap.

@@ -5,7 +5,7 @@
 // (S1: check after sync; S24: visible after sync).
 //
 // The parts, each with its own header:
-//   Opening      what the region was opened with; immutable
+//   OpeningRules what the region was opened with; immutable
 //   Admission    what may begin and continue: state, mutations in flight, row locks, loss
 //   RegionData   memstores, files, read point, nonces, open scans
 //   WritePath    from a mutation to the log, and from the log to the memstore
@@ -43,7 +43,7 @@
 #include "regionserver/region/file_set.h"
 #include "regionserver/region/lifecycle.h"
 #include "regionserver/region/open_params.h"
-#include "regionserver/region/opening.h"
+#include "regionserver/region/opening_rules.h"
 #include "regionserver/region/region_data.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/region/scanner.h"
@@ -58,11 +58,12 @@ class Region final : public std::enable_shared_from_this<Region> {
   // Use Open.
   Region(Private, OpenParams params);
 
-  // Creates this opening's manifest, adopts the state of the previous opening, replays and flushes recovered edits
-  // (S21; S25: recovered edits stay until flushed). kFenced: a higher opening exists, or the log is fenced;
+  // Creates this opening's manifest, adopts the state of the previous opening, and replays recovered edits into
+  // memory (S21; S25: recovered edits stay until flushed). kFenced: a higher opening exists, or the log is fenced;
   // kAlreadyExists: this opening was made before; kCorruption: a file fails its checks and the region must not be
   // opened.
   [[nodiscard]] static Result<std::shared_ptr<Region>> Open(OpenParams params);
+  friend class OpenSteps;  // Open in steps; open_steps.cc has both
   ~Region();
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
@@ -79,6 +80,8 @@ class Region final : public std::enable_shared_from_this<Region> {
   // S24: data that was read before this call may be sent when it returns OK. Then the log is not fenced, no higher
   // opening exists, and the region was not dropped.
   [[nodiscard]] Status CheckServing();
+  // True if CheckServing may wait for the storage.
+  [[nodiscard]] bool CheckMayWait() const { return opening_.params.log->CheckMakesRoundTrip(); }
 
   // Checks only this opening's mark. kFenced: a higher opening has renamed it, and the region is dropped. Any other
   // error: the owner is unknown, and the region serves nothing (S50: give up only on proof; S120: unserved region is
@@ -124,11 +127,11 @@ class Region final : public std::enable_shared_from_this<Region> {
   [[nodiscard]] std::uint64_t OwnBytes() const;
   // False when this opening has written no entry to the server's log.
   [[nodiscard]] bool MayHaveLogged() const { return opening_.records_marks() || path_.has_written(); }
-  // NoSuchColumnFamilyException: the region has no such family.
-  [[nodiscard]] Status CheckFamily(const std::string& family) const;
+  // NoSuchColumnFamilyException: the region has no such family. That answer has passed CHECK.
+  [[nodiscard]] Status CheckFamily(const std::string& family);
   // Returns the names, in the region's directory, of the files that may hold cells of one of these families (an empty
   // list: of any family). NoSuchColumnFamilyException: the region has no such family.
-  [[nodiscard]] Result<std::vector<std::string>> StoreFileNames(const std::vector<std::string>& families) const;
+  [[nodiscard]] Result<std::vector<std::string>> StoreFileNames(const std::vector<std::string>& families);
   // Returns a row that would split the region into two halves of about the same size, by the samples of the largest
   // store file that has any; an empty string if there is none.
   [[nodiscard]] std::string SplitRow() const;
@@ -137,7 +140,7 @@ class Region final : public std::enable_shared_from_this<Region> {
   // Returns the part that keeps this region alive where only a part of it is known.
   [[nodiscard]] std::shared_ptr<Admission> Kept() { return {shared_from_this(), &admission_}; }
 
-  const Opening opening_;
+  const OpeningRules opening_;
   Admission admission_;
   RegionData data_;
   WritePath path_;

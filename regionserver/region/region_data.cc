@@ -55,9 +55,9 @@ Status RegionData::CheckRoom() const {
   const RegionSettings& settings = *opening_.params.settings;
   MutexLock lock(mutex_);
   const std::uint64_t bytes = MemstoreBytes();
-  if (bytes <= settings.blocking_bytes) return Ok();
-  return TooBusy(fmt::format("region {}: {} bytes wait for a flush, more than {}", opening_.encoded_name, bytes,
-                             settings.blocking_bytes.Get()));
+  const std::uint64_t most = settings.BlockingBytes();
+  if (bytes <= most) return Ok();
+  return TooBusy(fmt::format("region {}: {} bytes wait for a flush, more than {}", opening_.encoded_name, bytes, most));
 }
 
 void RegionData::FillStatus(RegionStatus& status) const {
@@ -98,6 +98,14 @@ void RegionData::Replay(const LogEntry& entry, const FamilyIds& dead_families) {
   }
   read_point_ = std::max(read_point_, entry.sequence);
   if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Add(entry.nonces);
+}
+
+bool RegionData::HasRoomForReplayed() const {
+  const RegionSettings& settings = *opening_.params.settings;
+  const MemstoreBudget* budget = settings.budget.get();
+  if (budget != nullptr && budget->used.load(std::memory_order_relaxed) > budget->FlushAt()) return false;
+  MutexLock lock(mutex_);
+  return MemstoreBytes() <= settings.flush_bytes;
 }
 
 bool RegionData::Publish(const LogEntry& entry) {
@@ -142,7 +150,7 @@ void RegionData::Show(const ManifestEdit& edit, const ReadableFiles& added, bool
     MutexLock lock(mutex_);
     memstore = Exchange(edit, added, flushed);
   }
-  if (memstore) scans.Flushed(memstore, added);
+  if (memstore && !RATCHET_MUTANT("region.scans_keep_memstores")) scans.Flushed(memstore, added);
 }
 
 std::shared_ptr<Memstore> RegionData::Exchange(const ManifestEdit& edit, const ReadableFiles& added, bool flushed) {

@@ -19,7 +19,7 @@
 
 #include "common/base/mutex.h"
 #include "regionserver/region/nonce_table.h"
-#include "regionserver/region/opening.h"
+#include "regionserver/region/opening_rules.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/memstore.h"
 #include "regionserver/store/store_file.h"
@@ -74,7 +74,7 @@ struct SetAside {
 
 class RegionData {
  public:
-  explicit RegionData(const Opening& opening) : time(*opening.params.clock), opening_(opening) {}
+  explicit RegionData(const OpeningRules& opening) : time(*opening.params.clock), opening_(opening) {}
 
   [[nodiscard]] ReadPoint Acquire() const;
   // Returns the files; empty while the region opens.
@@ -87,6 +87,8 @@ class RegionData {
   void Load(ReadableFiles files, const ManifestState& state);
   // Adds an entry of recovered edits without the cells of `dead_families`.
   void Replay(const LogEntry& entry, const FamilyIds& dead_families);
+  // False when the replayed cells, or all memstores of the server, take so much memory that a flush is due.
+  [[nodiscard]] bool HasRoomForReplayed() const;
 
   // Makes a durable entry readable. Returns true when the memstore has become large enough for a flush, once for each
   // switch.
@@ -116,7 +118,7 @@ class RegionData {
       REQUIRES(mutex_);
   [[nodiscard]] std::uint64_t MemstoreBytes() const REQUIRES(mutex_);
 
-  const Opening& opening_;
+  const OpeningRules& opening_;
 
   Mutex publishing_;
   Memstore* active_ GUARDED_BY(publishing_) = nullptr;  // that of view_

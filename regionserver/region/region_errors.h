@@ -12,8 +12,6 @@
 
 namespace ratchet::regionserver {
 
-inline constexpr std::string_view kRowTooBigClass = "org.apache.hadoop.hbase.client.RowTooBigException";
-
 inline Error MakeError(Code code, std::string message, std::string_view remote_class) {
   return Error(code, std::move(message), std::string(remote_class));
 }
@@ -36,7 +34,7 @@ inline Error RowTooBig(std::uint64_t most) {
       fmt::format("Max row size allowed: {} bytes (hbase.table.max.rowsize), but the row is bigger than that; ask for "
                   "fewer columns, or scan with partial results or a batch",
                   most),
-      kRowTooBigClass);
+      exception::kRowTooBig);
 }
 inline Error DoNotRetry(Code code, std::string message) {
   return MakeError(code, std::move(message), rpc::exception::kDoNotRetryIo);

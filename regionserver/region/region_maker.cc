@@ -47,8 +47,9 @@ std::set<std::string, std::less<>> DeadIn(const ManifestState& state, const std:
 std::optional<StoreFileInfo> PartOf(const StoreFileInfo& file, const RegionInfo& parent, const RegionInfo& child) {
   const std::string first = RowOfKey(file.smallest_key);
   const std::string last = RowOfKey(file.largest_key);
-  RowRange range = Shared(Shared({file.low, file.high}, RangeOf(parent)), RangeOf(child));
-  if (RATCHET_MUTANT("build.widen_ranges")) range = RangeOf(child);
+  const RowRange had =
+      RATCHET_MUTANT("build.widen_ranges") ? RangeOf(child) : Shared({file.low, file.high}, RangeOf(parent));
+  const RowRange range = Shared(had, RangeOf(child));
   if (!range.Touches(first, last)) return std::nullopt;
   StoreFileInfo part = file;
   part.low.clear();
@@ -113,8 +114,8 @@ ManifestState Inherited(const std::vector<MadeOf>& parents, const std::vector<Fa
     state.nonces_since_ms = std::max(state.nonces_since_ms, from.nonces_since_ms);
     AddPoints(from.shipped_until, state.shipped_until);
   }
-  for (const auto& [nonce, used_ms] : nonces) state.nonces.push_back({nonce.first, nonce.second, used_ms});
-  if (RATCHET_MUTANT("build.forget_nonces")) state.nonces.clear();
+  for (const auto& [nonce, used_ms] : nonces)
+    if (!RATCHET_MUTANT("build.forget_nonces")) state.nonces.push_back({nonce.first, nonce.second, used_ms});
   state.families = IdsOf(families);
   return state;
 }

@@ -24,6 +24,9 @@ struct GetSpec : ReadSpec {
   std::string row;
   std::uint64_t most_cells = 0;     // 0: all; 1 is enough to test existence
   bool closest_row_before = false;  // meta only: the greatest row at or before `row` that has cells
+  // Never waits for the disk, and ends soon: kResourceExhausted if the row needs a block that is not in the block
+  // cache, or more than a few cells have to be read. For a read without a filter and without closest_row_before.
+  bool cached_only = false;
 };
 
 struct ScanSpec : ReadSpec {

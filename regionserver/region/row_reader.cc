@@ -9,6 +9,10 @@
 namespace ratchet::regionserver {
 namespace {
 
+// Limits of a short read: cells that are looked at, and bytes that are returned.
+constexpr int kFewLooks = 500;
+constexpr std::uint64_t kFewBytes = 64 << 10;
+
 class Collector final : public CellSink {
  public:
   void Add(const CellView& cell) override { cells.push_back(cell.Copy()); }
@@ -23,6 +27,7 @@ class Borrowed final : public CellCursor {
   void SeekBefore(std::string_view key) override { cursor_.SeekBefore(key); }
   void SeekToLast() override { cursor_.SeekToLast(); }
   void Next() override { cursor_.Next(); }
+  bool Step(std::string_view* key) override { return cursor_.Step(key); }
   void Prev() override { cursor_.Prev(); }
   [[nodiscard]] bool Valid() const override { return cursor_.Valid(); }
   [[nodiscard]] std::string_view key() const override { return cursor_.key(); }
@@ -35,13 +40,14 @@ class Borrowed final : public CellCursor {
 
 }  // namespace
 
-RowReader::RowReader(const Families& families, ReadPoint point, KeyOrder order, std::uint64_t max_row_bytes)
-    : families_(families), order_(order), point_(std::move(point)), max_row_bytes_(max_row_bytes) {}
+RowReader::RowReader(const Families& families, ReadPoint point, KeyOrder order, std::uint64_t max_row_bytes,
+                     ReadSource from)
+    : families_(families), order_(order), point_(std::move(point)), max_row_bytes_(max_row_bytes), from_(from) {}
 
 CellCursor& RowReader::CursorOf(const std::string& row) {
   if (all_rows_) return *all_rows_;
   if (!one_row_ || row_ != row) {
-    one_row_.emplace(*point_.view, order_, row);
+    one_row_.emplace(*point_.view, order_, row, from_);
     row_ = row;
     one_row_->Resume();
   }
@@ -58,11 +64,16 @@ Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const Rea
   if (!stream.has_row() || stream.row() != row) return Ok();
   stream.BeginRow(now_ms);
   std::uint64_t bytes = 0;
+  const bool soon = from_ == ReadSource::kCache;
+  int looks = soon ? kFewLooks : RowStream::kMostLooks;
   for (std::uint64_t taken = 0; most == 0 || taken < most;) {
-    RATCHET_ASSIGN(const RowStream::Found found, stream.Peek());
+    RATCHET_ASSIGN(const RowStream::Found found, stream.Peek(&looks));
     if (found == RowStream::Found::kRowEnd) break;
+    if (found == RowStream::Found::kCell) bytes += HeldSize(stream.cell());
+    if (soon && (found == RowStream::Found::kNotYet || bytes > kFewBytes))
+      return Error(Code::kResourceExhausted, "the row is too long for a short read");
+    if (!soon) looks = RowStream::kMostLooks;
     if (found == RowStream::Found::kNotYet) continue;
-    bytes += HeldSize(stream.cell());
     if (bytes > max_row_bytes_) return RowTooBig(max_row_bytes_);
     sink.Add(stream.cell());
     ++taken;

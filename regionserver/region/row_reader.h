@@ -30,7 +30,9 @@ class RowReader {
  public:
   using Families = std::map<std::string, FamilyRules, std::less<>>;
   // `max_row_bytes` is the limit of one row; larger rows are refused with HBase's RowTooBigException.
-  RowReader(const Families& families, ReadPoint point, KeyOrder order, std::uint64_t max_row_bytes);
+  // With kCache it ends as GetSpec::cached_only describes.
+  RowReader(const Families& families, ReadPoint point, KeyOrder order, std::uint64_t max_row_bytes,
+            ReadSource from = ReadSource::kDisk);
 
   // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all).
   Status Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most = 0,
@@ -54,6 +56,7 @@ class RowReader {
   const KeyOrder order_;
   const ReadPoint point_;
   const std::uint64_t max_row_bytes_;
+  const ReadSource from_;
   std::optional<ViewCursor> all_rows_;  // made by RowAtOrBefore
   std::optional<ViewCursor> one_row_;   // of row_
   std::string row_;

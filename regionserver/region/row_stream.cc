@@ -9,7 +9,6 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr int kStepsBeforeSeek = 8;  // a seek costs as much as several steps
-constexpr int kMostLooks = 10'000;   // cells before Peek lets its caller check the clock
 
 }  // namespace
 
@@ -18,13 +17,18 @@ Status RowStream::EnterRow() {
   next_row_.clear();
   has_row_ = cursor_.Valid();
   if (!has_row_) return cursor_.status();
-  row_prefix_ = EncodedRowOf(cursor_.key());
-  if (row_prefix_.size() < 2)
-    return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
-  if (row_prefix_.find('\0') == row_prefix_.size() - 2)
-    row_.assign(row_prefix_, 0, row_prefix_.size() - 2);
-  else
+  const std::string_view key = cursor_.key();
+  const std::size_t zero = key.find('\0');
+  if (zero < key.size() - 1 && key[zero + 1] == '\0') {  // most rows have no zeros inside
+    row_prefix_.assign(key.data(), zero + 2);
+    row_.assign(key.data(), zero);
+  } else {
+    row_prefix_ = EncodedRowOf(key);
+    if (row_prefix_.size() < 2)
+      return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
     row_ = DecodeRow(row_prefix_);
+  }
+  cursor_.EnterRow();
   return Ok();
 }
 
@@ -78,12 +82,13 @@ void RowStream::BeginRow(std::int64_t now_ms) {
   in_family_ = selected_ = false;
 }
 
-Result<RowStream::Found> RowStream::Peek() {
+Result<RowStream::Found> RowStream::Peek(int* looks) {
   if (selected_) return Found::kCell;
-  for (int looks = 0; looks < kMostLooks; ++looks) {
+  while (*looks > 0) {
+    --*looks;
     if (family_ == query_.size()) return Found::kRowEnd;
     if (!InRow()) {
-      RATCHET_TRY(cursor_.status());
+      if (!cursor_.Valid()) RATCHET_TRY(cursor_.status());
       return Found::kRowEnd;
     }
     RATCHET_TRY(LookHere());
@@ -106,6 +111,28 @@ Status RowStream::Resumed() {
   RATCHET_TRY(cursor_.status());
   return MakeError(Code::kAborted, "the scan's position is gone; scan again from its row",
                    rpc::exception::kUnknownScanner);
+}
+
+Status RowStream::Arrived() {
+  cursor_.Look();
+  return EnterRow();
+}
+
+Status RowStream::Continue(std::string_view last_key, std::int64_t now_ms) {
+  constexpr std::string_view kPlainValue{"\0", 1};
+  cursor_.Look();
+  next_row_.clear();
+  row_prefix_ = EncodedRowOf(last_key);
+  row_ = DecodeRow(row_prefix_);
+  has_row_ = true;
+  BeginRow(now_ms);
+  RATCHET_TRY(decoder_.DecodeKey(last_key));
+  RATCHET_TRY(decoder_.DecodeValue(kPlainValue));
+  RATCHET_ASSIGN(const bool wanted, FamilyIsWanted());
+  selector_.BeginColumn(decoder_.cell().qualifier);
+  const FamilySelector::Verdict verdict = selector_.Look(decoder_.cell(), std::nullopt);
+  if (wanted && verdict.take) return Ok();
+  return Error(Code::kInternal, "a cell was returned that the scan does not select");
 }
 
 void RowStream::Pop() {
@@ -141,11 +168,13 @@ Status RowStream::LookHere() {
 Result<bool> RowStream::FamilyIsWanted() {
   const std::string_view here = decoder_.cell().family;
   in_family_ = false;
-  while (family_ < query_.size() && query_[family_].family < here) ++family_;
-  if (family_ == query_.size()) return false;
   if (query_[family_].family != here) {
-    SkipTo(FamilyPrefix(row_, query_[family_].family));
-    return false;
+    while (family_ < query_.size() && query_[family_].family < here) ++family_;
+    if (family_ == query_.size()) return false;
+    if (query_[family_].family != here) {
+      SkipTo(FamilyPrefix(row_, query_[family_].family));
+      return false;
+    }
   }
   selector_.Begin(query_[family_], now_ms_, filter_);
   in_family_ = true;

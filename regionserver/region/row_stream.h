@@ -35,22 +35,35 @@ class LookedAt {
     Look();
   }
   void Next() {
-    cursor_.Next();
-    Look();
+    valid_ = cursor_.Step(&key_);
+    compared_ = false;
   }
   // Call after another party moved the cursor.
   void Look() {
     valid_ = cursor_.Valid();
     if (valid_) key_ = cursor_.key();
+    compared_ = false;
   }
   [[nodiscard]] bool Valid() const { return valid_; }
   [[nodiscard]] std::string_view key() const { return key_; }
+  // Returns whether the cursor is at a key of the row; compares once after each move, and after EnterRow.
+  [[nodiscard]] bool InRow(std::string_view row_prefix) {
+    if (!compared_) {
+      in_row_ = valid_ && key_.starts_with(row_prefix);
+      compared_ = true;
+    }
+    return in_row_;
+  }
+  // Call when the row of InRow changes to that of the current key.
+  void EnterRow() { compared_ = in_row_ = true; }
   [[nodiscard]] std::string_view value() const { return cursor_.value(); }
   [[nodiscard]] Status status() const { return cursor_.status(); }
 
  private:
   CellCursor& cursor_;
   bool valid_ = false;
+  bool compared_ = false;  // in_row_ is known
+  bool in_row_ = false;
   std::string_view key_;  // if valid_
 };
 
@@ -76,17 +89,28 @@ class RowStream {
   // Begins to select from the row; all of the row is judged at `now_ms`.
   void BeginRow(std::int64_t now_ms);
   enum class Found : std::uint8_t { kCell, kRowEnd, kNotYet };
+  // Call after another reader moved the cursor to the first cell of a row, or to the end.
+  Status Arrived();
+  // Call after another reader took cells of a row, all of them plain (plain_cells.h), the last one with this key, and
+  // moved the cursor behind it. The stream is in this row, in the state that it has after it returned these cells.
+  Status Continue(std::string_view last_key, std::int64_t now_ms);
   // Call when the cursor resumes after a rest. An error: the current cell, which was not popped, no longer exists.
   Status Resumed();
+  static constexpr int kMostLooks = 10'000;  // cells before Peek lets its caller check the clock
   // Moves to the next selected cell, or stays at it. kNotYet: many cells were passed without a selected one; call
   // again.
-  Result<Found> Peek();
+  Result<Found> Peek() {
+    int looks = kMostLooks;
+    return Peek(&looks);
+  }
+  // Looks at no more than `*looks` cells, and subtracts their number.
+  Result<Found> Peek(int* looks);
   // Returns the cell that Peek found; valid until Pop, and only while the cursor does not move.
   [[nodiscard]] const CellView& cell() const { return decoder_.cell(); }
   void Pop();
 
  private:
-  [[nodiscard]] bool InRow() const { return cursor_.Valid() && cursor_.key().starts_with(row_prefix_); }
+  [[nodiscard]] bool InRow() { return cursor_.InRow(row_prefix_); }
   Status EnterRow();
   Status LookHere();
   // Moves to the next wanted family of this row, unless the stream is in it.

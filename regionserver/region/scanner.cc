@@ -30,7 +30,7 @@ class ResultCollector final : public ScanSink {
 
 }  // namespace
 
-Scanner::Scanner(std::shared_ptr<Admission> admission, const Opening& opening, RegionData& data, ScanSpec spec)
+Scanner::Scanner(std::shared_ptr<Admission> admission, const OpeningRules& opening, RegionData& data, ScanSpec spec)
     : admission_(std::move(admission)),
       opening_(opening),
       data_(data),
@@ -47,14 +47,20 @@ void Scanner::Begin() {
   read_point_ = spec_.read_point == 0 ? point.sequence : std::min(point.sequence, spec_.read_point);
   view_ = std::make_unique<ViewCursor>(*point.view, opening_.order, OnlyRow());
   stream_ = std::make_unique<RowStream>(*view_, query_, opening_.order, read_point_, spec_.filter.get());
+  if (spec_.filter != nullptr || spec_.reversed || spec_.batch_cells > 0 || opening_.order.rows != RowOrder::kPlain ||
+      !PlainCells::Exist(query_))
+    return;
+  plain_.emplace(query_, read_point_);
+  if (spec_.stop_row.empty()) return;
+  plain_end_ = RowPrefix(spec_.stop_row);
+  if (spec_.include_stop_row) plain_end_ = AfterPrefix(std::move(plain_end_));
 }
 
 std::string_view Scanner::OnlyRow() const {
   const std::string& row = spec_.start_row;
   const std::string& stop = spec_.stop_row;
-  if (RATCHET_MUTANT("region.filter_any_scan")) return row;
   if (row.empty() || !spec_.include_start_row) return {};
-  if (stop == row && spec_.include_stop_row) return row;
+  if ((stop == row && spec_.include_stop_row) || RATCHET_MUTANT("region.filter_any_scan")) return row;
   // Clients write the row after `row` as a stop row, too.
   const bool next = stop.size() == row.size() + 1 && stop.back() == '\0' && stop.starts_with(row);
   return next && !spec_.include_stop_row && !spec_.reversed && opening_.order.rows == RowOrder::kPlain
@@ -64,7 +70,6 @@ std::string_view Scanner::OnlyRow() const {
 
 void Scanner::Flushed(const std::shared_ptr<Memstore>& memstore, const ReadableFiles& files,
                       std::vector<std::shared_ptr<const void>>* garbage) {
-  if (RATCHET_MUTANT("region.scans_keep_memstores")) return;
   MutexLock lock(resting_);
   if (in_call_) {
     waiting_.push_back({memstore, files});
@@ -143,9 +148,18 @@ bool Scanner::WantsClock() {
   return true;
 }
 
-Result<Scanner::Reading> Scanner::ReadResult(const ScanLimits& limits, ScanSink& sink) {
-  std::uint32_t cells = 0;
-  RowStream::Found found = RowStream::Found::kCell;  // the caller has checked the clock
+bool Scanner::TimeIsOver(const ScanLimits& limits) {
+  if (!WantsClock()) return false;
+  if (progress_.rows_scanned > 0 && OutOfTime(limits)) {
+    progress_.heartbeat = true;
+    return true;
+  }
+  now_ms_ = opening_.params.clock->WallMillis();
+  return false;
+}
+
+Result<Scanner::Reading> Scanner::ReadResult(const ScanLimits& limits, ScanSink& sink, RowStream::Found found,
+                                             std::uint32_t cells) {
   while (found == RowStream::Found::kCell) {
     if (spec_.batch_cells > 0 && cells == spec_.batch_cells) break;
     if (cells > 0 && CutsResult(limits)) break;
@@ -167,7 +181,85 @@ Result<Scanner::Reading> Scanner::ReadResult(const ScanLimits& limits, ScanSink&
   return Reading::kGoOn;
 }
 
+Result<Scanner::Reading> Scanner::EndPlainResult(const ScanLimits& limits, ScanSink& sink) {
+  const std::uint32_t cells = std::exchange(plain_cells_, 0);
+  RowStream::Found found = RowStream::Found::kNotYet;
+  do {
+    RATCHET_ASSIGN(found, stream_->Peek());
+  } while (found == RowStream::Found::kNotYet && !(limits.allow_partial && OutOfTime(limits)));
+  return ReadResult(limits, sink, found, cells);
+}
+
+bool Scanner::TakePlain(std::string_view key, const CellCursor& cursor, ScanSink& sink) {
+  const std::string_view value = cursor.value();
+  // The selection judges a row whose size may be too large. No cell is larger than its key and value.
+  const std::uint64_t most = row_bytes_ + key.size() + value.size() + HeldSize(CellView());
+  if (most > opening_.params.settings->max_row_bytes && !RATCHET_MUTANT("region.plain_any_row_size")) return false;
+  if (!plain_->Take(key, value, now_ms_)) return false;
+  const std::uint64_t size = HeldSize(plain_->cell());
+  bytes_ += size;
+  row_bytes_ += size;
+  sink.Add(plain_->cell());
+  ++plain_cells_;
+  return true;
+}
+
+bool Scanner::ReadPlainRow(CellCursor& cursor, std::string_view* key, const ScanLimits& limits, ScanSink& sink) {
+  constexpr int kMostOld = 8;  // the stream seeks behind more versions
+  int old = 0;
+  while (cursor.Step(key)) {
+    if (!plain_->SameRow(*key)) return true;
+    if (plain_->SameColumn(*key)) {
+      if (!plain_->HidesColumn() || ++old > kMostOld) return false;
+      continue;
+    }
+    if (CutsResult(limits) || !TakePlain(*key, cursor, sink)) return false;
+    old = 0;
+  }
+  return false;
+}
+
+Result<Scanner::Reading> Scanner::ReadPlainRows(const ScanLimits& limits, ScanSink& sink) {
+  constexpr int kMostRowsToPlain = 31;
+  CellCursor& cursor = view_->Inner();
+  std::string_view key = cursor.key();
+  bool moved = false;
+  Reading reading = Reading::kGoOn;
+  while ((plain_end_.empty() || key < plain_end_) && !exchange_waits_.load(std::memory_order_relaxed)) {
+    if ((moved && Full(limits, true)) || TimeIsOver(limits)) {
+      reading = Reading::kStop;
+      break;
+    }
+    row_bytes_ = 0;
+    const bool begins_plain = TakePlain(key, cursor, sink);
+    progress_.rows_scanned += begins_plain ? 1 : 0;
+    if (!begins_plain || !ReadPlainRow(cursor, &key, limits, sink)) {
+      rows_to_plain_ = plain_pause_ = std::min(2 * plain_pause_ + 1, kMostRowsToPlain);
+      if (!begins_plain) break;
+      last_row_ = plain_->cell().row;
+      in_row_ = true;
+      row_gave_ = false;
+      RATCHET_TRY(stream_->Continue(plain_->last_key(), now_ms_));
+      return reading;
+    }
+    sink.EndResult(false);
+    plain_cells_ = 0;
+    ++progress_.results;
+    ++progress_.finished_rows;
+    plain_pause_ = 0;
+    moved = true;
+  }
+  if (!moved) return reading;
+  last_row_ = plain_->cell().row;
+  RATCHET_TRY(stream_->Arrived());
+  return reading;
+}
+
 Result<Scanner::Reading> Scanner::ReadRow(const ScanLimits& limits, ScanSink& sink) {
+  if (plain_cells_ > 0) {
+    RATCHET_ASSIGN(const Reading reading, EndPlainResult(limits, sink));
+    if (reading == Reading::kStop) return reading;
+  }
   for (;;) {
     RATCHET_ASSIGN(const RowStream::Found found, stream_->Peek());
     if (found == RowStream::Found::kRowEnd) break;
@@ -177,7 +269,8 @@ Result<Scanner::Reading> Scanner::ReadRow(const ScanLimits& limits, ScanSink& si
       return Reading::kStop;
     }
     if (Full(limits, false)) return Reading::kStop;
-    RATCHET_ASSIGN(const Reading reading, ReadResult(limits, sink));
+    // the clock has been checked
+    RATCHET_ASSIGN(const Reading reading, ReadResult(limits, sink, RowStream::Found::kCell, 0));
     if (reading == Reading::kStop) return reading;
   }
   return EndRow(limits, row_gave_);
@@ -252,17 +345,17 @@ Status Scanner::ReadRows(const ScanLimits& limits, ScanSink& sink) {
       if (progress_.filter_done) progress_.more_in_region = false;
       if (reading == Reading::kStop) return Ok();
     }
+    if (plain_ && HasRow() && rows_to_plain_-- <= 0) {
+      rows_to_plain_ = 0;
+      RATCHET_ASSIGN(const Reading reading, ReadPlainRows(limits, sink));
+      if (reading == Reading::kStop) return Ok();
+      if (in_row_) continue;
+    }
     if (!HasRow()) {
       progress_.more_in_region = false;
       return Ok();
     }
-    if (WantsClock()) {
-      if (progress_.rows_scanned > 0 && OutOfTime(limits)) {
-        progress_.heartbeat = true;
-        return Ok();
-      }
-      now_ms_ = opening_.params.clock->WallMillis();
-    }
+    if (TimeIsOver(limits)) return Ok();
     if (exchange_waits_.load(std::memory_order_relaxed)) {  // a long call exchanges flushed memstores, too
       Rest();
       RATCHET_TRY(Wake());

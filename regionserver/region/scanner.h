@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "regionserver/region/admission.h"
+#include "regionserver/region/plain_cells.h"
 #include "regionserver/region/region_data.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/region/row_stream.h"
@@ -28,7 +30,7 @@ namespace ratchet::regionserver {
 class Scanner final : public FlushListener {
  public:
   // `admission` keeps the region alive, and with it `opening` and `data`.
-  Scanner(std::shared_ptr<Admission> admission, const Opening& opening, RegionData& data, ScanSpec spec);
+  Scanner(std::shared_ptr<Admission> admission, const OpeningRules& opening, RegionData& data, ScanSpec spec);
   ~Scanner() override;
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
@@ -59,10 +61,19 @@ class Scanner final : public FlushListener {
   Status Advance();
   [[nodiscard]] bool HasRow() const { return stream_->has_row() && Inside(stream_->row()); }
   [[nodiscard]] bool Inside(const std::string& row) const;
+  // Reads whole rows from the current one on, as long as all their cells are plain (plain_cells.h). Stops before
+  // another row, or in it: then in_row_ is true.
+  Result<Reading> ReadPlainRows(const ScanLimits& limits, ScanSink& sink);
+  // Reads the rest of a row that began with a plain cell. Returns true when it has ended, and another one follows.
+  bool ReadPlainRow(CellCursor& cursor, std::string_view* key, const ScanLimits& limits, ScanSink& sink);
+  [[nodiscard]] bool TakePlain(std::string_view key, const CellCursor& cursor, ScanSink& sink);
+  // Ends a result that has some plain cells of the current row already, with the following cells.
+  Result<Reading> EndPlainResult(const ScanLimits& limits, ScanSink& sink);
   // Returns results of the current row until it ends or the reply is full.
   Result<Reading> ReadRow(const ScanLimits& limits, ScanSink& sink);
-  // Returns the next result: the cells up to the next cut in the row.
-  Result<Reading> ReadResult(const ScanLimits& limits, ScanSink& sink);
+  // Returns the next result: the cells up to the next cut in the row. `cells` of them were returned already; `found`
+  // is the stream's state after them.
+  Result<Reading> ReadResult(const ScanLimits& limits, ScanSink& sink, RowStream::Found found, std::uint32_t cells);
   // For a filter that judges whole rows: reads all cells of the current row, then returns one result or none.
   Result<Reading> ReadJudgedRow(const ScanLimits& limits, ScanSink& sink);
   // Called after the last cell of the current row, or instead of its cells; `gave`: the row gave a result.
@@ -72,15 +83,23 @@ class Scanner final : public FlushListener {
   [[nodiscard]] bool CutsResult(const ScanLimits& limits) const;
   [[nodiscard]] bool OutOfTime(const ScanLimits& limits) const;
   [[nodiscard]] bool WantsClock();
+  // Call before each row. Returns true when the call must end before it.
+  [[nodiscard]] bool TimeIsOver(const ScanLimits& limits);
 
   const std::shared_ptr<Admission> admission_;
-  const Opening& opening_;
+  const OpeningRules& opening_;
   RegionData& data_;
   const ScanSpec spec_;
   const RowQuery query_;
   std::uint64_t read_point_ = 0;
   std::unique_ptr<ViewCursor> view_;
   std::unique_ptr<RowStream> stream_;
+  std::optional<PlainCells> plain_;  // not for scans whose rows need each rule
+  std::string plain_end_;            // key at or after which rows are outside; empty: none
+  std::uint32_t plain_cells_ = 0;    // cells of the result that ReadPlainRows has begun
+  // Rows until plain cells are tried again: the more often rows have others too, the more.
+  int rows_to_plain_ = 0;
+  int plain_pause_ = 0;
   bool begun_ = false;
   bool in_row_ = false;          // the current row has begun
   bool row_gave_ = false;        // whether the row gave a result

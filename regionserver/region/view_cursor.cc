@@ -16,7 +16,7 @@ std::unique_ptr<CellCursor> ViewCursor::Make() const {
     if (!only_row_.empty() && !file->MayHaveRow(only_row_))
       ++skipped;
     else
-      children.push_back(StoreFiles::NewCursor(file));
+      children.push_back(StoreFiles::NewCursor(file, from_));
   }
   if (!only_row_.empty()) {
     RegionCounts& counts = RegionCounts::OfProcess();

@@ -31,7 +31,7 @@ std::vector<std::string> ClusterIdsOf(const AtomicMutation& unit) {
 }
 
 // Adds the replication part to the entry, if any of its families is shipped.
-void SayWhatIsShipped(const Opening& opening, LogEntry& entry) {
+void SayWhatIsShipped(const OpeningRules& opening, LogEntry& entry) {
   if (opening.shipped_families().empty()) return;
   std::set<std::string_view> written;
   for (const LoggedCell& logged : entry.cells) {
@@ -95,6 +95,7 @@ class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
       const Status fine = admitted.ok() ? CheckMutation(path_.opening_, units_[i]) : admitted;
       if (!fine.ok()) results_[i] = fine.error();
     }
+    if (admitted.ok()) ProveRefusals();
     discharge_ = admitted.ok();
     for (std::size_t next = 0; admitted.ok() && next < units_.size();) {
       if (next > 0 && !HasRoom(next)) break;
@@ -105,6 +106,17 @@ class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
 
  private:
   [[nodiscard]] const OpenParams& params() const { return path_.opening_.params; }
+
+  // S24 (visible after sync): refusals because of this opening's schema or bounds pass CHECK, all of them one CHECK.
+  void ProveRefusals() {
+    const auto refused = [](const auto& result) { return result.has_value(); };
+    if (std::none_of(results_.begin(), results_.end(), refused) || RATCHET_MUTANT("region.refuse_without_check"))
+      return;
+    const Status serving = path_.admission_.CheckServing();
+    if (serving.ok()) return;
+    for (auto& result : results_)
+      if (result.has_value()) result = serving.error();
+  }
 
   // Each wave is admitted separately, so that a large batch cannot bypass the limits. Returns false when the rest is
   // refused.
@@ -133,8 +145,9 @@ class WritePath::Batch : public std::enable_shared_from_this<WritePath::Batch> {
     std::size_t end = begin;
     for (; end < units_.size(); ++end) {
       if (results_[end]) continue;
-      std::set<std::string> touched = RowsOf(units_[end]);
-      if (RATCHET_MUTANT("region.lock_first_row")) touched = {units_[end].mutations.front().row};
+      std::set<std::string> touched = RATCHET_MUTANT("region.lock_first_row")
+                                          ? std::set<std::string>{units_[end].mutations.front().row}
+                                          : RowsOf(units_[end]);
       const bool seen =
           std::any_of(touched.begin(), touched.end(), [&rows](const std::string& row) { return rows.contains(row); });
       if (seen && NeedsRead(units_[end])) break;

@@ -31,7 +31,7 @@ Status WritePath::CheckBudget() const {
   const MemstoreBudget* budget = opening_.params.settings->budget.get();
   if (budget == nullptr || opening_.params.info.IsMeta()) return Ok();
   const std::uint64_t used = budget->used.load(std::memory_order_relaxed);
-  if (used > budget->flush_at && budget->make_room) budget->make_room();
+  if (used > budget->FlushAt() && budget->make_room) budget->make_room();
   if (used <= budget->limit) return Ok();
   return TooBusy(fmt::format("this server's memstores hold {} bytes, more than {} (--memstore-total-bytes); flushing",
                              used, budget->limit.Get()));
@@ -72,13 +72,12 @@ std::int64_t WritePath::AssignTimestamp(const AtomicMutation& unit, std::int64_t
   const bool puts = !HasOnlyDeletes(unit);
   const std::int64_t now = opening_.params.clock->WallMillis();
   MutexLock lock(staging_);
-  if (RATCHET_MUTANT("region.clock_only")) return std::max(now, floor);
   // Changes of meta never share a millisecond. In other tables only a put must not share one with an earlier delete of
   // its row, also if its unit has deletes of its own.
   std::int64_t least = opening_.params.info.IsMeta() ? greatest_timestamp_ + 1 : greatest_timestamp_;
   if (puts)
     for (const std::string& row : rows) least = std::max(least, NewestDelete(row) + 1);
-  greatest_timestamp_ = std::max(now, least);
+  greatest_timestamp_ = RATCHET_MUTANT("region.clock_only") ? now : std::max(now, least);
   shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
   if (deletes)
     for (const std::string& row : rows) NoteDelete(row, greatest_timestamp_);
@@ -94,9 +93,8 @@ std::int64_t WritePath::TimestampAfter(std::int64_t old, std::int64_t& now) {
   const std::int64_t next = old + 1;
   const std::int64_t clock = opening_.params.clock->WallMillis();
   MutexLock lock(staging_);
-  if (old > greatest_timestamp_) return next;  // chosen by a client
+  if (old > greatest_timestamp_ || RATCHET_MUTANT("region.counters_run_ahead")) return next;  // chosen by a client
   if (next - clock > kMostAheadMs) return old;
-  if (RATCHET_MUTANT("region.counters_run_ahead")) return next;
   greatest_timestamp_ = std::max(greatest_timestamp_, next);
   shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
   now = next;
@@ -115,19 +113,18 @@ void WritePath::FillStatus(RegionStatus& status) const {
 
 void WritePath::Load(const ManifestState& state) {
   MutexLock lock(staging_);
-  next_sequence_ = state.flushed_sequence + 1;
+  if (!RATCHET_MUTANT("region.low_first_sequence")) next_sequence_ = state.flushed_sequence + 1;
   greatest_timestamp_ = state.greatest_timestamp;
 }
 
 void WritePath::PassOver(const LogEntry& entry) {
   MutexLock lock(staging_);
-  next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
+  if (!RATCHET_MUTANT("region.low_first_sequence")) next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
   greatest_timestamp_ = std::max(greatest_timestamp_, entry.greatest_timestamp);
 }
 
 std::uint64_t WritePath::FinishLoad() {
   MutexLock lock(staging_);
-  if (RATCHET_MUTANT("region.low_first_sequence")) next_sequence_ = 1;
   shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
   deletes_before_ = greatest_timestamp_;  // any row may have been deleted at that time
   return next_sequence_;

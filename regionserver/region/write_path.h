@@ -30,7 +30,7 @@ namespace ratchet::regionserver {
 
 class WritePath {
  public:
-  WritePath(const Opening& opening, Admission& admission, RegionData& data)
+  WritePath(const OpeningRules& opening, Admission& admission, RegionData& data)
       : opening_(opening), admission_(admission), data_(data) {}
 
   // See Region::MutateBatch. `member` keeps the region alive until the batch has ended.
@@ -72,7 +72,7 @@ class WritePath {
   [[nodiscard]] std::int64_t NewestDelete(std::string_view row) const REQUIRES(staging_);
   void NoteDelete(std::string_view row, std::int64_t timestamp) REQUIRES(staging_);
 
-  const Opening& opening_;
+  const OpeningRules& opening_;
   Admission& admission_;
   RegionData& data_;
   std::atomic<std::uint64_t> writes_{0};

@@ -179,9 +179,9 @@ void Replicator::Drop(const std::function<bool(const Key&)>& goes) {
 void Replicator::KeepWhatIsNeeded() {
   std::uint64_t from = UINT64_MAX;
   for (const auto& [key, source] : sources_) {
-    if (key.second == parts_.own.server) from = std::min(from, source->needed_from());
+    const bool own = key.second == parts_.own.server && !RATCHET_MUTANT("replication.keep_nothing");
+    if (own) from = std::min(from, source->needed_from());
   }
-  if (RATCHET_MUTANT("replication.keep_nothing")) from = UINT64_MAX;
   parts_.keep_from(from);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/core.h>
@@ -54,10 +55,12 @@ class AdminCalls {
     return response;
   }
 
-  Result<pb::GetOnlineRegionResponse> OnlineRegions() const {
+  Result<pb::GetOnlineRegionResponse> OnlineRegions(const rpc::CallContext& call) const {
     RATCHET_TRY(parts_.admit());
     pb::GetOnlineRegionResponse response;
-    for (const auto& region : parts_.all()) ToProto(region->info(), *response.add_region_info());
+    for (const auto& region : parts_.all()) {
+      if (Sees(call, *region)) ToProto(region->info(), *response.add_region_info());
+    }
     return response;
   }
 
@@ -109,7 +112,8 @@ class AdminCalls {
     return response;
   }
 
-  Result<pb::GetRegionLoadResponse> RegionLoads(const pb::GetRegionLoadRequest& request) const {
+  Result<pb::GetRegionLoadResponse> RegionLoads(const rpc::CallContext& call,
+                                                const pb::GetRegionLoadRequest& request) const {
     RATCHET_TRY(parts_.admit());
     TableName only;
     if (request.has_table_name()) {
@@ -117,10 +121,16 @@ class AdminCalls {
     }
     pb::GetRegionLoadResponse response;
     for (const auto& region : parts_.all()) {
-      if (!request.has_table_name() || region->info().table == only)
+      if ((!request.has_table_name() || region->info().table == only) && Sees(call, *region))
         FillRegionLoad(*region, *response.add_region_loads());
     }
     return response;
+  }
+
+  // The table of the request's region; an error if the region is not here.
+  [[nodiscard]] Result<rights::Target> TargetOf(const pb::RegionSpecifier& specifier) const {
+    RATCHET_ASSIGN(const auto region, FindRegion(specifier));
+    return rights::Target{rights::Scope::Table(region->info().table)};
   }
 
   // Answers later, from the thread that does the work.
@@ -180,6 +190,12 @@ class AdminCalls {
       return minor ? pb::GetRegionInfoResponse::MINOR : pb::GetRegionInfoResponse::NONE;
     return minor ? pb::GetRegionInfoResponse::MAJOR_AND_MINOR : pb::GetRegionInfoResponse::MAJOR;
   }
+  // True if the caller holds some right in the region's table.
+  [[nodiscard]] bool Sees(const rpc::CallContext& call, const Region& region) const {
+    if (parts_.judge == nullptr) return true;
+    return parts_.judge->Sees({call.user, call.member},
+                              rights::Demand::Some(rights::Scope::Table(region.info().table)));
+  }
   Result<std::shared_ptr<Region>> FindRegion(const pb::RegionSpecifier& specifier) const {
     RATCHET_TRY(parts_.admit());
     RATCHET_ASSIGN(const std::string encoded_name, EncodedNameOf(specifier));
@@ -190,15 +206,19 @@ class AdminCalls {
   const std::shared_ptr<std::atomic<int>> slow_ = std::make_shared<std::atomic<int>>(0);
 };
 
-// Registers a method that answers at once with a Result.
+// Registers a method that answers at once with a Result. `evaluate`: (request), or (context, request).
 template <class Request, class Response, class Evaluate>
 void Answer(rpc::Service& service, const rpc::Method<Request, Response>& method, Evaluate evaluate,
             rpc::MethodOptions options = {rpc::QueueClass::kAdmin}) {
   service.On(
       method,
-      [evaluate = std::move(evaluate)](const rpc::CallContext&, const Request& request, std::string_view,
+      [evaluate = std::move(evaluate)](const rpc::CallContext& call, const Request& request, std::string_view,
                                        const rpc::Responder<Response>& responder) {
-        responder.ReplyOrFail(evaluate(request));
+        if constexpr (std::is_invocable_v<Evaluate, const rpc::CallContext&, const Request&>) {
+          responder.ReplyOrFail(evaluate(call, request));
+        } else {
+          responder.ReplyOrFail(evaluate(request));
+        }
       },
       options);
 }
@@ -256,6 +276,7 @@ void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoa
 
 std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   const std::shared_ptr<SlowLog> slow_log = parts.slow_log;
+  const auto server = parts.rpc_server;
   auto calls = std::make_shared<const AdminCalls>(std::move(parts));
   auto service = std::make_shared<rpc::Service>(methods::kAdminService);
   // Orders come from masters only (S77: members only), and on threads that no client and no administrator can occupy
@@ -263,10 +284,11 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   const auto queue =
       RATCHET_MUTANT("regionserver.orders_beside_meta") ? rpc::QueueClass::kMeta : rpc::QueueClass::kTransition;
   Answer(*service, methods::kExecuteProcedures, [calls](const auto& request) { return calls->Execute(request); },
-         {queue, /*members_only=*/true});
+         {queue});
   Answer(*service, methods::kGetRegionInfo, [calls](const auto& request) { return calls->RegionInfo(request); });
   Answer(*service, methods::kGetStoreFile, [calls](const auto& request) { return calls->StoreFiles(request); });
-  Answer(*service, methods::kGetOnlineRegion, [calls](const auto&) { return calls->OnlineRegions(); });
+  Answer(*service, methods::kGetOnlineRegion,
+         [calls](const rpc::CallContext& call, const auto&) { return calls->OnlineRegions(call); });
   AnswerLater(*service, methods::kFlushRegion, calls, [calls](const auto& request) { return calls->Flush(request); });
   Answer(*service, methods::kCompactRegion, [calls](const auto& request) { return calls->Compact(request); });
   Answer(*service, methods::kCompactionSwitch,
@@ -274,20 +296,27 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   AnswerLater(*service, methods::kRollWALWriter, calls, [calls](const auto&) { return calls->RollLogs(); });
   Answer(*service, methods::kGetServerInfo, [calls](const auto&) { return calls->ServerInfo(); });
   Answer(*service, methods::kProbeServer, [calls](const auto& request) { return calls->Probe(request); },
-         {rpc::QueueClass::kTransition, /*members_only=*/true});
-  Answer(*service, methods::kGetRegionLoad, [calls](const auto& request) { return calls->RegionLoads(request); });
+         {rpc::QueueClass::kTransition});
+  Answer(*service, methods::kGetRegionLoad,
+         [calls](const rpc::CallContext& call, const auto& request) { return calls->RegionLoads(call, request); });
   Answer(*service, methods::kGetSpaceQuotaSnapshots,  // space quotas do not exist
          [](const auto&) { return Result<pb::GetSpaceQuotaSnapshotsResponse>(pb::GetSpaceQuotaSnapshotsResponse()); });
   Answer(*service, methods::kStopServer, [calls](const auto& request) { return calls->Stop(request); });
+  rpc::AddConnectionMethods(*service, [server] { return server ? server() : nullptr; });
   if (slow_log != nullptr) AddSlowLogMethods(*service, slow_log);
   if (calls->reloads())
     AnswerLater(*service, methods::kUpdateConfiguration, calls, [calls](const auto&) { return calls->Reload(); });
   Answer(*service, methods::kOpenRegion,
-         [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder(methods::kOpenRegion.name)); },
-         {queue, /*members_only=*/true});
+         [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder(methods::kOpenRegion.name)); }, {queue});
   Answer(*service, methods::kCloseRegion,
-         [](const auto&) { return Result<pb::CloseRegionResponse>(LegacyOrder(methods::kCloseRegion.name)); },
-         {queue, /*members_only=*/true});
+         [](const auto&) { return Result<pb::CloseRegionResponse>(LegacyOrder(methods::kCloseRegion.name)); }, {queue});
+  const auto target = [calls](const rpc::CallContext&, const auto& request) {
+    return calls->TargetOf(request.region());
+  };
+  service->TargetOf(methods::kGetRegionInfo, target);
+  service->TargetOf(methods::kGetStoreFile, target);
+  service->TargetOf(methods::kFlushRegion, target);
+  service->TargetOf(methods::kCompactRegion, target);
   return service;
 }
 

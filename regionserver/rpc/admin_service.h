@@ -10,7 +10,9 @@
 #include "common/base/result.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/server_name.h"
+#include "common/rights/judge.h"
 #include "common/rpc/address_probe.h"
+#include "common/rpc/connection_methods.h"
 #include "common/rpc/pulse.h"
 #include "common/rpc/service.h"
 
@@ -45,6 +47,8 @@ struct AdminServiceParts {
   std::function<rpc::ProbeFinding(const ServerName&)> probe{};
   // Sends one pulse to another server, and blocks for up to `patience`. Empty: no finding.
   std::function<rpc::PulseEnd(const ServerName&, Millis patience)> pulse{};
+  std::function<rpc::RpcServer*()> rpc_server{};  // of this process, for its connections; empty: none
+  const rights::Judge* judge = nullptr;           // for lists that are filtered; null: every caller sees everything
 };
 
 // Maximum number of requests that wait for AdminServiceParts::run_slowly or run there; one more is refused with

@@ -9,7 +9,7 @@
 
 #include "common/model/proto/common.pb.h"
 #include "common/rpc/exceptions.h"
-#include "regionserver/rpc/hundredths.h"
+#include "regionserver/filter/decimal.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -55,22 +55,24 @@ struct DoubleNumbers {
   }
 };
 
+// As HBase's interpreter: values and products are rounded to two places, half to even.
 struct BigNumbers {
-  using Number = Hundredths;
+  using Number = filters::Decimal;
   static std::optional<Number> ValueOf(const CellView& cell, Status& problem) {
-    if (!Hundredths::IsNumber(cell.value)) return std::nullopt;
-    auto value = Hundredths::Decode(cell.value);
-    if (value.ok()) return *std::move(value);
+    if (!Number::IsNumber(cell.value)) return std::nullopt;
+    auto value = Number::Decode(cell.value, "BigDecimalColumnInterpreter");
+    if (value.ok()) return value->Rounded(kPlaces);
     problem = value.error();
     return std::nullopt;
   }
   static Number Plus(const Number& a, const Number& b) { return a.Plus(b); }
-  static Number Times(const Number& a, const Number& b) { return a.Times(b); }
+  static Number Times(const Number& a, const Number& b) { return a.Times(b).Rounded(kPlaces); }
   // The value of HBase's interpreter: the least double above 0, 49 with 325 places.
   static std::string NoWeight() { return Message(std::string("\0\0\x01\x45\x31", 5)); }
-  static std::string Bytes(const Number& value) { return Message(value.Encode()); }
+  static std::string Bytes(const Number& value) { return Message(value.Rounded(kPlaces).Encode()); }
 
  private:
+  static constexpr std::int32_t kPlaces = 2;
   static std::string Message(std::string bytes) {
     hbase::pb::BigDecimalMsg message;
     message.set_bigdecimal_msg(std::move(bytes));

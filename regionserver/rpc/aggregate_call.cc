@@ -71,6 +71,7 @@ Result<std::string> DataCalls::AggregateRows(Region& region, const pb::Coprocess
                                                                        call.method_name(), scan.column_size()));
   }
   RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(scan));
+  RATCHET_TRY(rights_.Narrow(context, region, spec));
   RATCHET_ASSIGN(const auto scanner, region.Scan(std::move(spec)));
   Millis allowed = parts_.scanners.lease();
   if (context.timeout.count() > 0) allowed = std::min(allowed, context.timeout);

@@ -21,8 +21,8 @@ constexpr std::uint32_t kMetaPriority = 200;  // HBase's priority of requests on
 
 // Requests on meta wait in queues of their own, because clients and masters depend on meta (S78: members' own queues).
 rpc::QueueClass MetaQueueOf(const rpc::CallContext& call) {
-  if (RATCHET_MUTANT("regionserver.one_meta_queue")) return rpc::QueueClass::kMeta;
-  return call.member ? rpc::QueueClass::kMemberMeta : rpc::QueueClass::kMeta;
+  const bool own = call.member && !RATCHET_MUTANT("regionserver.one_meta_queue");
+  return own ? rpc::QueueClass::kMemberMeta : rpc::QueueClass::kMeta;
 }
 
 rpc::QueueClass QueueOf(const rpc::CallContext& call, const pb::RegionSpecifier& region) {
@@ -53,6 +53,9 @@ std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts) {
   });
   service->ClassifyBy(methods::kGet,
                       [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
+  service->AtOnce(methods::kGet, [calls](const Context&, const auto& request, const auto& responder) {
+    return calls->GetAtOnce(request, responder);
+  });
   service->ClassifyBy(methods::kMutate,
                       [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
   service->ClassifyBy(methods::kExecService,
@@ -82,10 +85,11 @@ Result<std::optional<Epoch>> EpochOf(const PbAttributes& attributes) {
 bool HasResult(MutationKind kind) { return kind == MutationKind::kAppend || kind == MutationKind::kIncrement; }
 
 // Makes a unit of one mutation from a Mutate request.
-Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_view cells, std::int64_t now_ms) {
+Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::uint64_t nonce_group, std::string_view cells,
+                                std::int64_t now_ms) {
   CellBlockReader block(cells);
   AtomicMutation unit;
-  RATCHET_ASSIGN(auto mutation, MakeMutation(request.mutation(), request.nonce_group(), now_ms, block));
+  RATCHET_ASSIGN(auto mutation, MakeMutation(request.mutation(), nonce_group, now_ms, block));
   if (request.has_condition()) {
     RATCHET_ASSIGN(unit.condition, MakeCondition(request.condition()));
     if (unit.condition->row != mutation.row) {
@@ -126,8 +130,7 @@ Result<Throttles::Use> DataCalls::Throttle(const rpc::CallContext& call, const R
 
 Status DataCalls::CheckRead(Region& region) const {
   RATCHET_TRY(HitFault("regionserver.before_read_reply", region.encoded_name()));
-  if (RATCHET_MUTANT("regionserver.skip_read_check")) return Ok();
-  return region.CheckServing();
+  return RATCHET_MUTANT("regionserver.skip_read_check") ? Ok() : region.CheckServing();
 }
 
 // Proves the epoch before it raises the highest epoch: a forged epoch would depose every master permanently.
@@ -165,6 +168,7 @@ Status DataCalls::RefuseReturned(const AtomicMutation& unit) const {
 
 Status DataCalls::GuardWrite(const rpc::CallContext& call, const Region& region, const PbAttributes& attributes,
                              AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const {
+  RATCHET_TRY(rights_.CheckWrite(call, region, mutation));
   RATCHET_TRY(RefuseReturned(mutation));
   if (!region.info().IsMeta()) return Ok();
   if (!call.member) {
@@ -186,10 +190,12 @@ Status DataCalls::GuardWrite(const rpc::CallContext& call, const Region& region,
   return Ok();
 }
 
-Result<std::vector<Cell>> DataCalls::ReadRow(Region& region, const pb::Get& get) const {
+Result<std::vector<Cell>> DataCalls::ReadRow(Region& region, const pb::Get& get,
+                                             const rpc::CallContext& context) const {
   const bool is_meta = region.info().IsMeta();
   RATCHET_TRY(EnterMetaRead(region, get.attribute()));
-  RATCHET_ASSIGN(const GetSpec spec, MakeGetSpec(get, is_meta));
+  RATCHET_ASSIGN(GetSpec spec, MakeGetSpec(get, is_meta));
+  RATCHET_TRY(rights_.Narrow(context, region, spec));
   RATCHET_ASSIGN(auto cells, region.Get(spec));
   if (spec.closest_row_before && !cells.empty() && TableOfMetaRow(cells.front().row) != TableOfMetaRow(spec.row)) {
     cells.clear();  // the previous row belongs to another table
@@ -201,7 +207,7 @@ Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, const rp
                                          CellTarget target) const {
   RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
   RATCHET_ASSIGN(const Throttles::Use limited, Throttle(context, *region, {0, 1, 0, kBytesOfGet}));
-  RATCHET_ASSIGN(const auto cells, ReadRow(*region, request.get()));
+  RATCHET_ASSIGN(const auto cells, ReadRow(*region, request.get(), context));
   if (limited.counts()) limited.HasRead(BytesOf(cells));
   RATCHET_TRY(CheckRead(*region));
   pb::GetResponse response;
@@ -223,6 +229,60 @@ void DataCalls::Get(const pb::GetRequest& request, const rpc::Responder<pb::GetR
   }
 }
 
+namespace {
+
+// Writes cells into the answer as FillResult does, without copies.
+class GetSink final : public CellSink {
+ public:
+  GetSink(CellTarget target, pb::Result& result) : target_(target), result_(result) {}
+  void Add(const CellView& cell) override {
+    ++cells_;
+    if (target_.block != nullptr)
+      AppendCell(cell, *target_.block, target_.tags);
+    else
+      ToProto(cell, *result_.add_cell());
+  }
+  // `exists`: the client asks only whether the row has cells.
+  void End(bool exists) {
+    if (exists) {
+      result_.Clear();
+      if (target_.block != nullptr) target_.block->clear();
+      result_.set_exists(cells_ > 0);
+    } else if (target_.block != nullptr) {
+      result_.set_associated_cell_count(cells_);
+    }
+  }
+
+ private:
+  const CellTarget target_;
+  pb::Result& result_;
+  std::int32_t cells_ = 0;
+};
+
+}  // namespace
+
+bool DataCalls::GetAtOnce(const pb::GetRequest& request, const rpc::Responder<pb::GetResponse>& responder) const {
+  const pb::Get& get = request.get();
+  // A filter may compute for long, and an armed fault point may wait.
+  if (get.has_filter() || get.closest_row_before() || FaultPoints::Instance().armed()) return false;
+  if (parts_.throttles != nullptr && parts_.throttles->limits_anything()) return false;
+  const auto region = FindRegion(request.region());
+  if (!region.ok() || (*region)->info().IsMeta()) return false;
+  if ((*region)->CheckMayWait() && !RATCHET_MUTANT("regionserver.prove_on_io_thread")) return false;
+  auto spec = MakeGetSpec(get, false);
+  if (!spec.ok()) return false;
+  // Refusals and partial rights are left to the handler, which logs and counts them.
+  if (!rights_.ReadsWhole(responder.context(), **region)) return false;
+  spec->cached_only = !RATCHET_MUTANT("regionserver.read_disk_on_io_thread");
+  pb::GetResponse response;
+  std::string block;
+  GetSink sink(TargetOf(responder.context(), block), *response.mutable_result());
+  if (!(*region)->Get(*spec, sink).ok() || !CheckRead(**region).ok()) return false;
+  sink.End(get.existence_only());
+  responder.Reply(response, std::move(block));
+  return true;
+}
+
 void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
                        const rpc::Responder<pb::MutateResponse>& responder) const {
   auto region = FindRegion(request.region());
@@ -230,7 +290,8 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
     responder.Fail(region.error());
     return;
   }
-  auto unit = MakeUnit(request, cells, parts_.clock.WallMillis());
+  const std::uint64_t nonce_group = rights_.NonceGroup(responder.context(), request.nonce_group());
+  auto unit = MakeUnit(request, nonce_group, cells, parts_.clock.WallMillis());
   std::shared_ptr<EpochGuard::Ticket> ticket;
   Status admitted = unit.ok() ? GuardWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
                               : Status(unit.error());

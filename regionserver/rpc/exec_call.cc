@@ -1,6 +1,7 @@
 // ClientService.ExecService: a call of another service of a region, in addition to reads and writes. There are two:
 // MultiRowMutationService, whose MutateRows changes several rows of the region as one (S41: atomic conditional commit),
-// and AggregateService (aggregate_call.cc).
+// and AggregateService (aggregate_call.cc). AuthenticationService and AccessControlService are about users
+// (user_services.cc).
 #include <string>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "common/model/proto/multi_row_mutation.pb.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/rpc/data_service.h"
+#include "regionserver/rpc/exec_reply.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -43,12 +45,12 @@ Status CheckMethod(const pb::CoprocessorServiceCall& call, const Region& region)
                                       call.service_name(), region.info().name()));
 }
 
-Result<AtomicMutation> MakeUnit(const pb::MutateRowsRequest& request, std::int64_t now_ms) {
+Result<AtomicMutation> MakeUnit(const pb::MutateRowsRequest& request, std::uint64_t nonce_group, std::int64_t now_ms) {
   AtomicMutation unit;
   unit.several_rows = true;
   CellBlockReader block{std::string_view()};  // such a request contains all cells itself
   for (const auto& proto : request.mutation_request()) {
-    RATCHET_ASSIGN(Mutation mutation, MakeMutation(proto, request.nonce_group(), now_ms, block));
+    RATCHET_ASSIGN(Mutation mutation, MakeMutation(proto, nonce_group, now_ms, block));
     mutation.nonce.value = 0;  // the request has one nonce for all mutations
     unit.mutations.push_back(std::move(mutation));
   }
@@ -60,20 +62,11 @@ Result<AtomicMutation> MakeUnit(const pb::MutateRowsRequest& request, std::int64
   return unit;
 }
 
-void Answer(const pb::CoprocessorServiceRequest& request, std::string_view type, std::string bytes,
-            const rpc::Responder<pb::CoprocessorServiceResponse>& responder) {
-  pb::CoprocessorServiceResponse response;
-  *response.mutable_region() = request.region();
-  response.mutable_value()->set_name(std::string(type));
-  response.mutable_value()->set_value(std::move(bytes));
-  responder.Reply(response);
-}
-
 void Answer(const pb::CoprocessorServiceRequest& request, bool processed,
             const rpc::Responder<pb::CoprocessorServiceResponse>& responder) {
   pb::MutateRowsResponse rows;
   rows.set_processed(processed);
-  Answer(request, kRowsResponse, rows.SerializeAsString(), responder);
+  ReplyOfService(request.region(), kRowsResponse, rows.SerializeAsString(), responder);
 }
 
 }  // namespace
@@ -84,13 +77,24 @@ void DataCalls::Exec(const pb::CoprocessorServiceRequest& request,
   if (!begun.ok()) responder.Fail(begun.error());
 }
 
+// As HBase with hbase.security.exec.permission.checks.
+Status DataCalls::CheckExec(const rpc::CallContext& call, const Region& region) const {
+  if (!parts_.options.exec_checks || !rights_.Judges(call)) return Ok();
+  return parts_.judge->Check({call.user, call.member},
+                             rights::Demand::Of(rights::Scope::Table(region.info().table), rights::Action::kExec),
+                             call.method);
+}
+
 Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
                               const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const {
   RATCHET_ASSIGN(const std::shared_ptr<Region> region, FindRegion(request.region()));
+  if (ServiceOf(request.call()) == "AuthenticationService") return Authenticate(*region, request, responder);
+  if (ServiceOf(request.call()) == "AccessControlService") return ControlAccess(*region, request, responder);
+  RATCHET_TRY(CheckExec(responder.context(), *region));
   if (ServiceOf(request.call()) == "AggregateService") {
     RATCHET_TRY(Throttle(responder.context(), *region, {0, 1, 0, kBytesOfScan}));
     RATCHET_ASSIGN(std::string bytes, AggregateRows(*region, request.call(), responder.context()));
-    Answer(request, kAggregateResponse, std::move(bytes), responder);
+    ReplyOfService(request.region(), kAggregateResponse, std::move(bytes), responder);
     return Ok();
   }
   RATCHET_TRY(CheckMethod(request.call(), *region));
@@ -102,7 +106,8 @@ Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
     Answer(request, true, responder);  // HBase returns this answer
     return Ok();
   }
-  RATCHET_ASSIGN(AtomicMutation unit, MakeUnit(rows, parts_.clock.WallMillis()));
+  RATCHET_ASSIGN(AtomicMutation unit, MakeUnit(rows, rights_.NonceGroup(responder.context(), rows.nonce_group()),
+                                               parts_.clock.WallMillis()));
   RATCHET_TRY(ThrottleBy(responder.context(), *region, [&unit] {
     ThrottleWork work;
     work.writes = unit.mutations.size();

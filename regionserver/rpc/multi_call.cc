@@ -48,7 +48,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       : calls_(calls),
         request_(request),
         responder_(std::move(responder)),
-        allowance_(std::make_shared<ResultAllowance>(calls.parts().max_multi_bytes)) {}
+        allowance_(std::make_shared<ResultAllowance>(calls.parts().options.max_multi_bytes)) {}
 
   void Run(std::string_view cells) {
     if (Status parsed = Parse(cells); !parsed.ok()) {
@@ -65,6 +65,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
   Status Parse(std::string_view cells) {
     CellBlockReader block(cells);
     const std::int64_t now_ms = calls_.parts().clock.WallMillis();
+    const std::uint64_t nonce_group = calls_.rights().NonceGroup(responder_.context(), request_.noncegroup());
     for (const auto& region_action : request_.regionaction()) {
       auto& actions = parsed_.emplace_back();
       for (const auto& action : region_action.action()) {
@@ -72,7 +73,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
         parsed.is_get = action.has_get();
         if (action.has_service_call()) parsed.error = Unsupported("coprocessor calls are not supported");
         if (!action.has_mutation()) continue;
-        auto mutation = MakeMutation(action.mutation(), request_.noncegroup(), now_ms, block);
+        auto mutation = MakeMutation(action.mutation(), nonce_group, now_ms, block);
         if (mutation.ok()) {
           parsed.mutation = std::move(*mutation);
         } else if (mutation.error().code() == Code::kCorruption) {
@@ -223,7 +224,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
           rpc::RemoteError(rpc::exception::kMultiActionResultTooLarge, "the reply is full; repeat this action");
       return;
     }
-    auto cells = calls_.ReadRow(region, get);
+    auto cells = calls_.ReadRow(region, get, responder_.context());
     if (!cells.ok()) {
       outcome.error = std::move(cells).error();
     } else if (get.existence_only()) {
@@ -259,7 +260,20 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     if (request_.has_condition() && !outcomes_.empty() && outcomes_.front().processed.has_value()) {
       response.set_processed(*outcomes_.front().processed);
     }
+    AuditRefusals();
     responder_.Reply(response, std::move(block));
+  }
+
+  // The call as a whole has an answer, so the refusals inside are audited here: one for each region of the request.
+  void AuditRefusals() const {
+    for (const RegionOutcome& outcome : outcomes_) {
+      if (outcome.error.has_value()) responder_.NoteDenied(*outcome.error);
+      for (const ActionOutcome& action : outcome.actions) {
+        if (!action.error.has_value() || !rpc::IsClass(*action.error, rpc::exception::kAccessDenied)) continue;
+        responder_.NoteDenied(*action.error);
+        break;
+      }
+    }
   }
 
   void FillRegion(std::size_t index, CellTarget target, pb::RegionActionResult& out) {

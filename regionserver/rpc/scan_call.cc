@@ -1,5 +1,7 @@
 // ClientService.Scan: opens, continues, renews and closes scanners (docs/wire-compatibility.md).
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -8,10 +10,55 @@
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "common/rpc/exceptions.h"
+#include "regionserver/region/region.h"
+#include "regionserver/rpc/data_rights.h"
 #include "regionserver/rpc/data_service.h"
-#include "regionserver/rpc/scan_session.h"
+#include "regionserver/rpc/read_ahead.h"
 
 namespace ratchet::regionserver {
+
+// One client's open scan of one region, between its calls. It belongs to one opening of the region (S30: scan belongs
+// to one opening). ScannerTable makes sure that one call at a time uses it.
+class ScanSession {
+ public:
+  ScanSession(std::shared_ptr<Region> region_in, std::unique_ptr<Scanner> scanner_in, const ::hbase::pb::Scan& scan,
+              std::shared_ptr<AheadBudget> budget)
+      : ahead(std::move(budget)),
+        region(std::move(region_in)),
+        scanner(std::move(scanner_in)),
+        wanted_bytes(scan.max_result_size()),
+        need_cursor(scan.need_cursor_result()) {}
+
+  // Clients that number their calls start at 0. kStale when this is not the next number.
+  [[nodiscard]] Status CheckSequence(std::uint64_t sequence) {
+    if (sequence != next_sequence_) {
+      return Error(Code::kStale, fmt::format("expected next_call_seq {}, got {}", next_sequence_, sequence));
+    }
+    ++next_sequence_;
+    return Ok();
+  }
+
+  // The rights under which the scanner was opened: a change of rights is judged before the next reply.
+  struct Judged {
+    DataRights::Basis basis;
+    bool narrowed = false;    // counts of rows would reveal hidden ones
+    ReadSpec asked;           // the columns of the request
+    ColumnSelection columns;  // the columns that are read
+  };
+  Judged judged;
+
+  ReadAhead ahead;
+  std::size_t block_bytes = 0;           // size of the previous reply: the next one is likely as large
+  std::uint32_t full_replies = 0;        // number of full replies so far
+  const std::shared_ptr<Region> region;  // outlives the scanner
+  const std::unique_ptr<Scanner> scanner;
+  const std::uint64_t wanted_bytes;  // 0: the server decides
+  bool need_cursor;
+
+ private:
+  std::uint64_t next_sequence_ = 0;
+};
+
 namespace {
 
 constexpr std::uint32_t kUnlimited = INT32_MAX;  // clients send it for "all that fit"
@@ -57,7 +104,7 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
   limits.max_results = request.has_number_of_rows() ? request.number_of_rows() : 1;
   if (limits.max_results >= kUnlimited) limits.max_results = 0;
   limits.max_rows = request.limit_of_rows();
-  const std::uint64_t most_bytes = parts.max_result_bytes;
+  const std::uint64_t most_bytes = parts.options.max_result_bytes;
   limits.max_bytes = wanted_bytes == 0 ? most_bytes : std::min(wanted_bytes, most_bytes);
   limits.allow_partial = request.client_handles_partials();
   limits.allow_heartbeat = request.client_handles_heartbeats();
@@ -149,13 +196,51 @@ Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request,
   RATCHET_ASSIGN(limited, Throttle(context, *region, {0, 1, 0, kBytesOfScan}));
   RATCHET_TRY(EnterMetaRead(*region, request.scan().attribute()));
   RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(request.scan()));
+  ScanSession::Judged judged;
+  // Read before the judgement, so that a change meanwhile is judged again; so is the change of the mode to enforce.
+  if (rights_.enforces()) judged.basis = rights_.basis();
+  judged.asked.columns = spec.columns;
+  judged.asked.raw = spec.raw;
+  RATCHET_ASSIGN(const DataRights::Read read, rights_.Narrow(context, *region, spec));
+  judged.columns = spec.columns;
+  judged.narrowed = read == DataRights::Read::kNarrowed;
   const std::uint64_t filter_bytes = spec.filter == nullptr ? 0 : spec.filter->held_bytes();
   RATCHET_ASSIGN(auto scanner, region->Scan(std::move(spec)));
   auto session = std::make_shared<ScanSession>(region, std::move(scanner), request.scan(), parts_.ahead);
+  if (read == DataRights::Read::kNarrowed) session->need_cursor = false;  // it may name a row that is hidden
+  session->judged = std::move(judged);
   constexpr std::uint64_t kSession = 4096;
   constexpr std::uint64_t kForms = 4;  // forms in which columns and rows are kept while it is open
   return parts_.scanners.Add(std::move(session), kSession + kForms * request.scan().ByteSizeLong() + filter_bytes,
                              OwnerOf(context, *region));
+}
+
+// A scan that was opened under earlier rights ends if the user may read less now, or something else.
+Status DataCalls::JudgeAgain(const rpc::CallContext& context, ScannerTable::Use& use) const {
+  ScanSession::Judged& judged = use.session().judged;
+  const DataRights::Basis basis = rights_.basis();
+  if (!rights_.enforces() || context.member || basis == judged.basis) return Ok();
+  ReadSpec now;
+  now.columns = judged.asked.columns;
+  now.raw = judged.asked.raw;
+  const auto read = rights_.Narrow(context, *use.session().region, now);
+  if (read.ok() && now.columns == judged.columns) {
+    judged.basis = basis;
+    return Ok();
+  }
+  use.Close();
+  if (!read.ok()) return read.error();
+  return rpc::RemoteError(rpc::exception::kUnknownScanner,
+                          "the rights of the user have changed: open the scanner again");
+}
+
+// The answer to a call whose scanner is finished or unknown, or could not be opened.
+Result<DataCalls::ScanAnswer> DataCalls::AnswerWithoutScanner(const pb::ScanRequest& request, const Error& why) const {
+  const bool opens = !request.has_scanner_id();
+  const bool closed_before = !opens && request.close_scanner() && why.code() == Code::kNotFound;
+  if (why.code() == Code::kAborted || closed_before)
+    return ScanAnswer{FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};
+  return opens ? why : ScannerError(why);
 }
 
 Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context) const {
@@ -165,18 +250,12 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "neither a scan to open nor a scanner to continue");
   }
   Throttles::Use limited;
-  auto use =
-      opens ? OpenScanner(request, context, limited) : parts_.scanners.Find(request.scanner_id(), context.connection);
-  if (!use.ok()) {
-    if (use.error().code() == Code::kAborted)
-      return ScanAnswer{FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};
-    if (!opens && request.close_scanner() && use.error().code() == Code::kNotFound) {
-      return ScanAnswer{
-          FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};  // close of a closed scanner
-    }
-    return opens ? std::move(use).error() : ScannerError(use.error());
-  }
+  const bool owned = rights_.enforces() && !context.member;
+  auto use = opens ? OpenScanner(request, context, limited)
+                   : parts_.scanners.Find(request.scanner_id(), context.connection, owned ? &context.user : nullptr);
+  if (!use.ok()) return AnswerWithoutScanner(request, use.error());
   ScanSession& session = use->session();
+  if (!opens) RATCHET_TRY(JudgeAgain(context, *use));
   const bool only_closes = !opens && request.close_scanner() && !request.has_number_of_rows();
   // checked before the call's number counts, because the client repeats the number
   if (!opens && !only_closes && !request.renew()) {
@@ -201,12 +280,21 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
     if (request.close_scanner()) use->Close();
     return answer;
   }
+  RATCHET_TRY(ReadNext(request, context, *use, limited, answer));
+  return answer;
+}
+
+// The next reply: what was read ahead, or what is read now. Afterwards the scanner rests, or is closed.
+Status DataCalls::ReadNext(const pb::ScanRequest& request, const rpc::CallContext& context, ScannerTable::Use& use,
+                           Throttles::Use& limited, ScanAnswer& answer) const {
+  ScanSession& session = use.session();
+  pb::ScanResponse& response = answer.response;
   const CellTarget target = TargetOf(context, answer.block);
   const ReadFor what{LimitsOf(request, context, parts_, session.wanted_bytes), target.tags};
   auto ready = session.ahead.Take();
   if (ready && !(target.block != nullptr && ready->first.Answers(what, ready->second)) &&
       !RATCHET_MUTANT("scan.any_ahead")) {
-    use->Close();  // the rows that were read ahead cannot be returned to the scanner
+    use.Close();  // the rows that were read ahead cannot be returned to the scanner
     return rpc::RemoteError(
         rpc::exception::kUnknownScanner,
         "the call asks for fewer rows than the previous one, for which the next reply was read ahead: "
@@ -221,7 +309,7 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
   if (!chunk.ok() || !serving.ok()) {
     // the read rows are lost; the client restarts at the row that it has not finished (S30: scan belongs to one
     // opening)
-    use->Close();
+    use.Close();
     return chunk.ok() ? serving.error() : chunk.error();
   }
   response.set_more_results_in_region(chunk->more_in_region);
@@ -231,16 +319,16 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
     response.set_heartbeat_message(true);
     if (session.need_cursor && !chunk->cursor_row.empty()) response.mutable_cursor()->set_row(chunk->cursor_row);
   }
-  if (request.track_scan_metrics()) FillMetrics(*chunk, response);
+  if (request.track_scan_metrics() && !session.judged.narrowed) FillMetrics(*chunk, response);
   if (!chunk->more_in_region || all_wanted) {
-    use->Finish();
+    use.Finish();
   } else if (request.close_scanner()) {
-    use->Close();
+    use.Close();
   } else if (const auto ahead = target.block != nullptr ? BeginAhead(session, request, what, *chunk) : std::nullopt) {
     answer.ahead = *ahead;
-    answer.session = use->shared_session();
+    answer.session = use.shared_session();
   }
-  return answer;
+  return Ok();
 }
 
 void DataCalls::Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const {

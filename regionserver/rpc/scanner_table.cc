@@ -134,8 +134,8 @@ struct ScannerTable::State : std::enable_shared_from_this<ScannerTable::State> {
   }
   // Limits on scanners and their bytes when a scanner of this kind is added; all kinds count together.
   [[nodiscard]] std::size_t RoomFor(ScannerOwner::Kind kind) const {
-    if (RATCHET_MUTANT("scan.no_room_for_meta")) return MaxOpen();
-    return MaxOpen() + IndexOf(kind) * std::max(MaxOpen() / 10, kLeastReserve);
+    const std::size_t reserves = RATCHET_MUTANT("scan.no_room_for_meta") ? 0 : IndexOf(kind);
+    return MaxOpen() + reserves * std::max(MaxOpen() / 10, kLeastReserve);
   }
   [[nodiscard]] std::uint64_t BytesFor(ScannerOwner::Kind kind) const {
     return options.max_bytes + IndexOf(kind) * (options.max_bytes / 4);
@@ -310,10 +310,12 @@ Result<ScannerTable::Use> ScannerTable::Add(std::shared_ptr<ScanSession> session
 
 void ScannerTable::ConnectionEnded(std::uint64_t connection) { state_->EndConnection(connection); }
 
-Result<ScannerTable::Use> ScannerTable::Find(std::uint64_t id, std::uint64_t connection) {
+Result<ScannerTable::Use> ScannerTable::Find(std::uint64_t id, std::uint64_t connection, const std::string* user) {
   MutexLock lock(state_->mutex);
   const auto found = state_->entries.find(id);
-  if (found == state_->entries.end()) {
+  const bool foreign = found != state_->entries.end() && user != nullptr && found->second.owner.user != *user &&
+                       !RATCHET_MUTANT("rights.scanner_of_any_user");
+  if (found == state_->entries.end() || foreign) {
     if (state_->finished_ids.contains(id)) return Error(Code::kAborted, fmt::format("scanner {} is finished", id));
     return Error(Code::kNotFound, fmt::format("scanner {} is unknown: closed, or its lease of {} ms has ended", id,
                                               state_->options.lease.Get().count()));

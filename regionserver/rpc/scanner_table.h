@@ -30,6 +30,7 @@ namespace ratchet::regionserver {
 
 class ScanSession;
 
+// BindLease and BindLimits are two functions, because --help lists other parts' settings in between.
 struct ScannerTableOptions {
   Live<Millis> lease{Millis{60'000}};
   Live<std::int64_t> max_open{10'000};
@@ -41,6 +42,27 @@ struct ScannerTableOptions {
   Millis keep_orphans{5'000};  // for scanners whose connection has ended
   // Called, without a lock, with the reason when a scanner was refused.
   std::function<void(const std::string& why)> refused{};
+
+  template <class Settings>
+  void BindLease(Settings& settings) {
+    settings.AddMillis({"scanner-lease-ms",
+                        "A scanner without a request for this long is closed.",
+                        {"hbase.client.scanner.timeout.period"}},
+                       &lease, Millis(100), Millis(3'600'000));
+  }
+
+  template <class Settings>
+  void BindLimits(Settings& settings) {
+    settings.AddInt({"max-scanners", "Maximum number of open scanners; more are refused as too busy.", {}}, &max_open,
+                    {1, 1'000'000});
+    settings.AddInt({"max-scanners-per-connection",
+                     "Maximum number of open scanners of one connection; at most half of max-scanners.",
+                     {}},
+                    &max_of_connection, {1, 1'000'000});
+    settings.AddInt(
+        {"max-scanners-per-user", "Maximum number of open scanners of one user; at most half of max-scanners.", {}},
+        &max_of_user, {1, 1'000'000});
+  }
 };
 
 // The party whose limit a scanner counts for.
@@ -96,7 +118,8 @@ class ScannerTable {
 
   // kNotFound: unknown or its lease has ended. kFailedPrecondition: another request is using it. kAborted: finished.
   // `connection` is that of the call and becomes the scanner's; 0 leaves the scanner's connection unchanged.
-  [[nodiscard]] Result<Use> Find(std::uint64_t id, std::uint64_t connection = 0);
+  // `user`: if not null, a scanner of another user is unknown, S132 (scanners belong to their user).
+  [[nodiscard]] Result<Use> Find(std::uint64_t id, std::uint64_t connection = 0, const std::string* user = nullptr);
   void ConnectionEnded(std::uint64_t connection);
 
   // Closes all scanners, at the end of the server.

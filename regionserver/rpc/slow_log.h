@@ -4,15 +4,38 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/model/proto/slow_log.pb.h"
 #include "common/rpc/call_watch.h"
 #include "common/rpc/service.h"
 
 namespace ratchet::regionserver {
+
+struct SlowLogOptions {
+  rpc::CallWatch watch{.slow = Millis(10'000), .large = 100U << 20};  // which calls are kept
+  std::size_t most_calls = 256;                                       // the newest; 0: none
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddMillis({"slow-call-ms",
+                        "Client calls that take at least this long are kept in the slow log.",
+                        {"hbase.ipc.warn.response.time"}},
+                       &watch.slow, Millis(0), Millis(86'400'000));
+    settings.AddBytes({"large-answer-bytes",
+                       "Client calls with an answer of at least this size are kept in the slow log.",
+                       {"hbase.ipc.warn.response.size"}},
+                      &watch.large, 0, 1ull << 40);
+    settings.AddInt({"slow-log-calls",
+                     "Number of slow and large calls that are kept (the newest); 0: none.",
+                     {"hbase.regionserver.slowlog.ringbuffer.size"}},
+                    &most_calls, {0, 100'000});
+  }
+};
 
 class SlowLog {
  public:

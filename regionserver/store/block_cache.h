@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "common/base/live.h"
+
 namespace rocksdb {
 class Cache;
 class Statistics;
@@ -37,6 +39,18 @@ class BlockCache {
   BlockCache();
   const std::shared_ptr<rocksdb::Cache> blocks_;
   const std::shared_ptr<rocksdb::Statistics> counts_;
+};
+
+// The limit of the process's cache: SetLimit at the start, and by Bind after each reload.
+struct BlockCacheOptions {
+  Live<std::uint64_t> bytes{BlockCache::kDefaultBytes};
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddBytes({"block-cache-bytes", "Size of the cache of store files' blocks.", {}}, &bytes, 1u << 20,
+                      1ull << 40);
+    settings.OnReload("block-cache-bytes", [limit = bytes] { BlockCache::OfProcess().SetLimit(limit); });
+  }
 };
 
 }  // namespace ratchet::regionserver

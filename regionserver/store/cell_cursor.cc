@@ -37,9 +37,15 @@ class MergeCursor final : public CellCursor {
   }
   void Next() override {
     if (!forward_) Turn(true);
-    current_->cursor->Next();
-    Look(*current_);
+    current_->valid = current_->cursor->Step(&current_->key);
+    if (!current_->valid && failure_.ok()) failure_ = current_->cursor->status();
     if (!StaysFirst()) Pick();
+  }
+  bool Step(std::string_view* key) override {
+    Next();
+    if (current_ == nullptr) return false;
+    *key = current_->key;
+    return true;
   }
   void Prev() override {
     if (forward_) Turn(false);

@@ -1,5 +1,7 @@
 #include "regionserver/store/cell_decoder.h"
 
+#include <cstring>
+
 #include "common/model/cell_tags.h"
 
 namespace ratchet::regionserver {
@@ -25,7 +27,7 @@ Result<CellDecoder::Change> CellDecoder::DecodeKey(std::string_view key) {
   if (column != column_) {
     RATCHET_ASSIGN(change, DecodeColumn(column));
   }
-  const std::string_view tail = key.substr(column.size());
+  const char* const tail = key.data() + column.size();
   const auto type = static_cast<std::uint8_t>(~static_cast<std::uint8_t>(tail[8]));
   if (!IsCellType(type)) return MalformedCell();
   cell_.timestamp = TimestampOf(key);
@@ -67,11 +69,17 @@ bool CellDecoder::OnlyRowDiffers(std::string_view column) const {
   if (row_end_ == 0 || column.size() != column_.size() || cell_.row.size() != row_end_ - 2 ||
       cell_.row.data() != column_.data())
     return false;
-  if (column.substr(row_end_) != std::string_view(column_).substr(row_end_)) return false;
+  if (std::memcmp(column.data() + row_end_, column_.data() + row_end_, column.size() - row_end_) != 0) return false;
   return column.find('\0') == row_end_ - 2 && column[row_end_ - 1] == '\0';
 }
 
 Status CellDecoder::DecodeValue(std::string_view value) {
+  if (!value.empty() && value.front() == '\0') {  // without tags and a time to live
+    ttl_ms_.reset();
+    cell_.value = {value.data() + 1, value.size() - 1};
+    cell_.tags = {};
+    return Ok();
+  }
   RATCHET_ASSIGN(const StoredValue stored, SplitStoredValue(value));
   ttl_ms_ = stored.ttl_ms;
   cell_.value = stored.value;

@@ -151,14 +151,19 @@ Result<StoredValue> SplitStoredValue(std::string_view stored) {
   return parts;
 }
 
-std::string EncodeStoredValue(std::string_view value, std::optional<std::int64_t> ttl_ms, std::string_view tags) {
-  std::string out;
-  out.reserve(value.size() + tags.size() + 1);
+void AppendStoredValue(std::string_view value, std::optional<std::int64_t> ttl_ms, std::string_view tags,
+                       std::string& out) {
   const int flags = (ttl_ms ? kHasTtl : 0) | (tags.empty() ? 0 : kHasTags);
   out.push_back(static_cast<char>(flags));
   if (ttl_ms) PutVarint(out, static_cast<std::uint64_t>(*ttl_ms));
   if (!tags.empty()) PutBytes(out, tags);
   out.append(value);
+}
+
+std::string EncodeStoredValue(std::string_view value, std::optional<std::int64_t> ttl_ms, std::string_view tags) {
+  std::string out;
+  out.reserve(value.size() + tags.size() + 1);
+  AppendStoredValue(value, ttl_ms, tags, out);
   return out;
 }
 

@@ -45,6 +45,8 @@ struct StoredCell {
 };
 // kCorruption when key or value are malformed.
 [[nodiscard]] Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value);
+void AppendStoredValue(std::string_view value, std::optional<std::int64_t> ttl_ms, std::string_view tags,
+                       std::string& out);
 [[nodiscard]] std::string EncodeStoredValue(std::string_view value, std::optional<std::int64_t> ttl_ms,
                                             std::string_view tags = {});
 struct StoredValue {

@@ -18,6 +18,19 @@
 
 namespace ratchet::regionserver {
 
+struct DiskRoomOptions {
+  Live<std::uint64_t> keep_free{128U << 20};  // bytes
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddBytes(
+        {"keep-free-bytes",
+         "Disk space that compactions leave free for flushes and logs; a compaction that may need it waits.",
+         {}},
+        &keep_free, 0, 1ull << 50);
+  }
+};
+
 class DiskRoom {
  public:
   // `keep_free` is the number of bytes that compactions leave free.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/check.h"
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
@@ -305,22 +306,57 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<st
 
 }  // namespace
 
-Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
-                                                   std::uint64_t open_number, const RegionPast& past,
-                                                   const Examine& examine) {
+Result<std::unique_ptr<Manifest>> Manifest::Claim(io::Directory& directory, const std::string& region,
+                                                  std::uint64_t open_number, const RegionPast& past) {
   if (open_number == 0)
     return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
   RATCHET_TRY(CheckIssued(directory, past, open_number));
-  RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_number)));
-  RATCHET_ASSIGN(const std::vector<std::string> names, ClaimRegion(directory, open_number));
-  RATCHET_TRY(HitFault("manifest.created", region));
-  // Read the state only now: a lower opening acknowledged writes only before its mark was taken.
-  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_number, past));
-  if (examine) RATCHET_TRY(examine(state, names));
   std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_number));
-  manifest->state_ = std::move(state);
-  manifest->opened_before_ = HighestOpened(names);
-  RATCHET_ASSIGN(manifest->file_, manifest->Begin(std::move(file)));
+  RATCHET_ASSIGN(manifest->claimed_, directory.Create(ManifestName(open_number)));
+  RATCHET_ASSIGN(manifest->names_, TakeMarks(directory, open_number));
+  return manifest;
+}
+
+Status Manifest::SyncNames() {
+  if (!RATCHET_MUTANT("manifest.no_dir_sync")) {
+    const Status synced = directory_.Sync();
+    if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();
+  }
+  NoteNamesDurable();
+  return Ok();
+}
+
+Status Manifest::TakeOver(const RegionPast& past, const Examine& examine) {
+  RATCHET_CHECK(names_durable_ && claimed_ != nullptr, "region {}: opening {} reads before its claim is durable",
+                region_, open_number_);
+  RATCHET_TRY(HitFault("manifest.created", region_));
+  // Read the state only now: a lower opening acknowledged writes only before its mark was taken.
+  const std::vector<std::string> names = std::move(names_);
+  RATCHET_ASSIGN(state_, StateBefore(directory_, names, region_, open_number_, past));
+  if (examine) RATCHET_TRY(examine(state_, names));
+  opened_before_ = HighestOpened(names);
+  RATCHET_ASSIGN(file_, Begin(std::move(claimed_)));
+  return Ok();
+}
+
+Status Manifest::SyncRecord() {
+  RATCHET_TRY(SyncFile(file_));
+  record_durable_ = true;
+  return Ok();
+}
+
+void Manifest::NoteRecordDurable() {
+  file_.writer->NoteDurable();
+  record_durable_ = true;
+}
+
+Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
+                                                   std::uint64_t open_number, const RegionPast& past,
+                                                   const Examine& examine) {
+  RATCHET_ASSIGN(std::unique_ptr<Manifest> manifest, Claim(directory, region, open_number, past));
+  RATCHET_TRY(manifest->SyncNames());
+  RATCHET_TRY(manifest->TakeOver(past, examine));
+  RATCHET_TRY(manifest->SyncRecord());
   return manifest;
 }
 
@@ -334,13 +370,19 @@ Result<Manifest::File> Manifest::Begin(std::unique_ptr<io::WritableFile> file) c
   return begun;
 }
 
+Result<Manifest::File> Manifest::BeginDurably(std::unique_ptr<io::WritableFile> file) const {
+  RATCHET_ASSIGN(File begun, Begin(std::move(file)));
+  RATCHET_TRY(SyncFile(begun));
+  return begun;
+}
+
 Status Manifest::Publish(io::Directory& directory, const std::string& region, std::uint64_t number,
                          const ManifestState& state) {
   Manifest manifest(directory, region, number);
   manifest.state_ = state;
   const std::string unfinished = std::string(kUnfinishedManifestPrefix) + ManifestName(number);
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(unfinished));
-  RATCHET_ASSIGN(manifest.file_, manifest.Begin(std::move(file)));
+  RATCHET_ASSIGN(manifest.file_, manifest.BeginDurably(std::move(file)));
   RATCHET_TRY(HitFault("manifest.before_rename", directory.path()));
   return manifest.RenameOver(unfinished);
 }
@@ -362,7 +404,10 @@ Status Manifest::Append(const ManifestEdit& edit) {
     if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();
     opened_durable_ = true;
   }
+  RATCHET_CHECK(record_durable_, "region {}: opening {} adds to a first record that is not durable", region_,
+                open_number_);
   RATCHET_TRY(Write(file_, kEdit, edit));
+  RATCHET_TRY(SyncFile(file_));
   ApplyEdit(edit, state_);
   return Ok();
 }
@@ -378,7 +423,7 @@ Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
   const Status removed = directory_.Unlink(unfinished);  // left by an earlier attempt of this opening
   if (!removed.ok() && removed.error().code() != Code::kNotFound) return removed.error();
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory_.Create(unfinished));
-  Result<File> rewritten = Begin(std::move(file));
+  Result<File> rewritten = BeginDurably(std::move(file));
   if (!rewritten.ok()) {
     IgnoreResult(directory_.Unlink(unfinished), "the next attempt, or the next opening, removes it");
     return std::move(rewritten).error();
@@ -426,7 +471,13 @@ Status Manifest::Write(File& file, std::uint8_t type, const ManifestEdit& edit) 
   RATCHET_TRY(Reserve(file, payload.size()));
   RATCHET_TRY(file.writer->Add(type, version, file.next_record++, payload));
   RATCHET_TRY(HitFault("manifest.before_write", directory_.path()));
-  const Status synced = RATCHET_MUTANT("manifest.no_sync") ? file.writer->Flush() : file.writer->Sync();
+  const Status written = file.writer->Flush();
+  if (!io::DieOnFailedSync(written, "region manifest")) return written.error();
+  return Ok();
+}
+
+Status Manifest::SyncFile(File& file) {
+  const Status synced = RATCHET_MUTANT("manifest.no_sync") ? Ok() : file.writer->Sync();
   if (!io::DieOnFailedSync(synced, "region manifest")) return synced.error();
   return Ok();
 }

@@ -106,6 +106,19 @@ class Manifest {
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
                                                                 std::uint64_t open_number, const RegionPast& past = {},
                                                                 const Examine& examine = {});
+  // Create in steps, for a server that makes the results of many openings durable together (S133: shared syncs). Each
+  // step requires that the results of the previous one are durable: by SyncNames after Claim and SyncRecord after
+  // TakeOver, or by another sync that began after the step and that the caller notes.
+  [[nodiscard]] static Result<std::unique_ptr<Manifest>> Claim(io::Directory& directory, const std::string& region,
+                                                               std::uint64_t open_number, const RegionPast& past);
+  [[nodiscard]] Status SyncNames();
+  [[nodiscard]] Status TakeOver(const RegionPast& past, const Examine& examine);
+  [[nodiscard]] Status SyncRecord();
+  void NoteNamesDurable() { names_durable_ = true; }
+  void NoteRecordDurable();
+  // Returns the file of the first record, which TakeOver has written.
+  [[nodiscard]] io::WritableFile& file() { return file_.writer->file(); }
+
   // Writes the first manifest of a region before its first opening, from `state` with number `number` (S37: numbered
   // build output). It is written under another name and synced, then renamed, and the directory synced: it exists with
   // its state, or not at all.
@@ -139,18 +152,26 @@ class Manifest {
   };
   Manifest(io::Directory& directory, std::string region, std::uint64_t open_number)
       : directory_(directory), region_(std::move(region)), open_number_(open_number) {}
+  // Writes the first record; not durable.
   Result<File> Begin(std::unique_ptr<io::WritableFile> file) const;
+  Result<File> BeginDurably(std::unique_ptr<io::WritableFile> file) const;
   [[nodiscard]] static Status FillAhead(File& file, std::uint64_t payload);
   [[nodiscard]] Status Reserve(File& file, std::uint64_t payload) const;
+  // Not durable before SyncFile.
   Status Write(File& file, std::uint8_t type, const ManifestEdit& edit) const;
+  static Status SyncFile(File& file);
   Status RenameOver(const std::string& written) const;
 
   io::Directory& directory_;
   const std::string region_;
   const std::uint64_t open_number_;
-  std::uint64_t opened_before_ = 0;  // the highest opened.<n> that the claim has seen
-  bool opened_ = false;              // SayOpened has made the mark of this opening
-  bool opened_durable_ = false;      // the directory was synced since
+  std::uint64_t opened_before_ = 0;            // the highest opened.<n> that the claim has seen
+  bool opened_ = false;                        // SayOpened has made the mark of this opening
+  bool opened_durable_ = false;                // the directory was synced since
+  std::vector<std::string> names_;             // from Claim to TakeOver: the names that the claim has seen
+  std::unique_ptr<io::WritableFile> claimed_;  // from Claim to TakeOver: the empty file
+  bool names_durable_ = false;
+  bool record_durable_ = false;
   File file_;
   ManifestState state_;
 };

@@ -6,39 +6,79 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/base/live.h"
 #include "common/base/mutex.h"
 #include "regionserver/store/cell_cursor.h"
+#include "regionserver/store/cell_tree.h"
 
 namespace ratchet::regionserver {
 
 // The memory limit of all memstores of a server together.
 //
-// Memstores add and subtract their sizes; regions check before they admit a write. Above `flush_at` the largest region
-// is flushed; above `limit` writes are refused as too busy until flushes have freed memory. hbase:meta is never
-// refused.
+// Above FlushAt the largest region is flushed; above `limit` writes are refused as too busy until flushes have freed
+// memory. hbase:meta is never refused.
+struct MemstoreLimits {
+  Live<std::uint64_t> limit{512U << 20};  // bytes
+  Live<std::uint64_t> flush_at{0};        // below `limit`; 0: nine tenths of it
+
+  [[nodiscard]] std::uint64_t FlushAt() const {
+    const std::uint64_t own = flush_at;
+    return own == 0 ? limit.Get() / 10 * 9 : own;
+  }
+
+  template <class Settings>
+  void Bind(Settings& settings) {
+    settings.AddBytes(
+        {"memstore-total-bytes",
+         "Total size of all memory stores above which writes are refused as too busy. Flushes begin at nine "
+         "tenths of it.",
+         {}},
+        &limit, 65536, 1ull << 40);
+  }
+};
+
+// The use of that limit: memstores add and subtract their sizes, and regions check before they admit a write.
 //
 // Owner: shared by the server's regions. Thread-safe.
-struct MemstoreBudget {
-  Live<std::uint64_t> limit{UINT64_MAX};     // bytes
-  Live<std::uint64_t> flush_at{UINT64_MAX};  // below `limit`
-  std::function<void()>
-      make_room;  // called on each admission above `flush_at`; must be quick. Set before the first region
+struct MemstoreBudget : MemstoreLimits {
+  explicit MemstoreBudget(MemstoreLimits limits = {.limit = UINT64_MAX}) : MemstoreLimits(std::move(limits)) {}
+
+  // Called on each admission above FlushAt; must be quick. Set before the first region.
+  std::function<void()> make_room;
   std::atomic<std::uint64_t> used{0};
+};
+
+// Memory for many small objects that are freed together. A chunk is at most 256 KiB, so little is allocated in advance;
+// a larger object has a chunk of its own.
+class CellArena final : public std::pmr::memory_resource {
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void* /*memory*/, std::size_t /*bytes*/, std::size_t /*alignment*/) override {}
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  std::size_t next_chunk_ = 512;
+  char* at_ = nullptr;  // the free rest of the newest chunk of small objects
+  std::size_t left_ = 0;
 };
 
 class Memstore : public std::enable_shared_from_this<Memstore> {
  public:
   // `budget` is the server's, which counts this memstore as long as it exists; null: no budget.
   explicit Memstore(KeyOrder order, std::shared_ptr<MemstoreBudget> budget = nullptr)
-      : cells_(order), budget_(std::move(budget)) {}
+      : cells_(order, arena_), budget_(std::move(budget)) {}
   ~Memstore();
   Memstore(const Memstore&) = delete;
   Memstore& operator=(const Memstore&) = delete;
@@ -52,9 +92,12 @@ class Memstore : public std::enable_shared_from_this<Memstore> {
 
  private:
   friend class MemstoreCursor;
-  using Cells = std::map<std::string, std::string, KeyOrder>;
+
   mutable SharedMutex mutex_;
-  Cells cells_ GUARDED_BY(mutex_);
+  // Nodes and bytes of all cells. The cells of one time are next to each other, and all are freed together.
+  CellArena arena_ GUARDED_BY(mutex_);
+  CellTree cells_ GUARDED_BY(mutex_);
+  std::string cell_ GUARDED_BY(mutex_);  // for Add
   std::atomic<std::uint64_t> bytes_{0};
   const std::shared_ptr<MemstoreBudget> budget_;
 };

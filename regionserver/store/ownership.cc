@@ -61,7 +61,7 @@ std::uint64_t OpeningOfStoreFile(std::string_view name) {
   return NumberAfter({}, name.substr(0, dash));
 }
 
-Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint64_t open_number) {
+Result<std::vector<std::string>> TakeMarks(io::Directory& directory, std::uint64_t open_number) {
   if (!RATCHET_MUTANT("region.mark_before_look")) {
     RATCHET_ASSIGN(const std::vector<std::string> first, LookForHigher(directory, open_number));
   }
@@ -75,6 +75,11 @@ Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint
     if (lower > 0 && lower < open_number && !RATCHET_MUTANT("region.keep_lower_marks"))
       RATCHET_TRY(RetireMark(directory, name));
   }
+  return names;
+}
+
+Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint64_t open_number) {
+  RATCHET_ASSIGN(std::vector<std::string> names, TakeMarks(directory, open_number));
   if (!RATCHET_MUTANT("manifest.no_dir_sync")) {
     const Status synced = directory.Sync();
     if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();

@@ -32,8 +32,11 @@ namespace ratchet::regionserver {
 [[nodiscard]] std::uint64_t OpenedNumber(std::string_view name);
 [[nodiscard]] std::uint64_t OpeningOfStoreFile(std::string_view name);
 
-// After manifest.<open_number> was created exclusively: makes this opening the owner; durable when it returns. kFenced:
-// a higher opening exists. Returns the names in the directory without the marks of lower openings.
+// After manifest.<open_number> was created exclusively: makes this opening the owner once the directory is synced.
+// kFenced: a higher opening exists. Returns the names in the directory without the marks of lower openings. The caller
+// must not read the region's state before the directory is synced.
+[[nodiscard]] Result<std::vector<std::string>> TakeMarks(io::Directory& directory, std::uint64_t open_number);
+// TakeMarks and the sync of the directory.
 [[nodiscard]] Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint64_t open_number);
 
 // The CHECK of opening `open_number`: a look-up of one name, which needs no descriptor. kFenced, and only this, means

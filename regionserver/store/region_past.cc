@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "common/base/accepted_mark.h"
+#include "common/base/exception_names.h"
 #include "common/base/mutant.h"
-#include "common/base/went_back.h"
 #include "regionserver/store/ownership.h"
 
 namespace ratchet::regionserver {
@@ -41,7 +41,7 @@ Status CheckCopy(const io::Directory& directory, const std::vector<std::string>&
                   "sequence {}, but opening {} has served, and a close has flushed up to {}. The region stays "
                   "closed: put the newer directory back; to continue with this copy, make the empty file {} in it",
                   directory.path(), ManifestName(number), flushed, past.served, past.flushed, AcceptedCopyName(number)),
-      std::string(kOlderCopyClass));
+      std::string(exception::kOlderCopy));
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ Status CheckIssued(io::Directory& directory, const RegionPast& past, std::uint64
                  fmt::format("{}/{} was made by an opening that the master does not know of: the newest number on its "
                              "record is {}. The procedure store or hbase:meta is an older copy: put the newer one back",
                              directory.path(), name, past.issued),
-                 std::string(kStoreWentBackClass));
+                 std::string(exception::kStoreWentBack));
   }
   return Ok();
 }

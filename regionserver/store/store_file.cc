@@ -17,6 +17,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "regionserver/store/block_cache.h"
+#include "regionserver/store/block_entries.h"
 #include "regionserver/store/cell_key.h"
 #include "regionserver/store/directory_file_system.h"
 #include "regionserver/store/row_filter.h"
@@ -182,9 +183,10 @@ class FileReader final : public StoreFiles::Reader {
   }
   [[nodiscard]] const StoreFileInfo& info() const override { return info_; }
   // `keep`: blocks that it reads stay in the block cache.
-  [[nodiscard]] rocksdb::Iterator* NewIterator(bool keep) const {
+  [[nodiscard]] rocksdb::Iterator* NewIterator(bool keep, ReadSource from) const {
     rocksdb::ReadOptions options;
     options.fill_cache = keep;
+    if (from == ReadSource::kCache) options.read_tier = rocksdb::kBlockCacheTier;
     return table_.NewIterator(options);
   }
   [[nodiscard]] std::uint64_t entries() const { return properties_->num_entries; }
@@ -209,29 +211,94 @@ class FileReader final : public StoreFiles::Reader {
   RowFilter filter_;                                            // its bytes are in properties_
 };
 
+// RocksDB's iterator moves from block to block. Inside a block, the cursor moves forward by itself; then the iterator
+// stays at an earlier entry of the same block and so keeps the block in memory.
 class FileCursor final : public CellCursor {
  public:
-  explicit FileCursor(std::shared_ptr<const FileReader> reader, bool keep = true)
-      : reader_(std::move(reader)), at_(reader_->NewIterator(keep)) {}
-  void Seek(std::string_view key) override { at_->Seek(ToSlice(key)); }
+  explicit FileCursor(std::shared_ptr<const FileReader> reader, bool keep = true, ReadSource from = ReadSource::kDisk)
+      : reader_(std::move(reader)), at_(reader_->NewIterator(keep, from)) {}
+  void Seek(std::string_view key) override {
+    at_->Seek(ToSlice(key));
+    Arrive();
+  }
   void SeekBefore(std::string_view key) override {
     at_->SeekForPrev(ToSlice(key));
     if (at_->Valid() && View(at_->key()) == key) at_->Prev();
+    Arrive();
   }
-  void SeekToLast() override { at_->SeekToLast(); }
-  void Next() override { at_->Next(); }
-  void Prev() override { at_->Prev(); }
-  [[nodiscard]] bool Valid() const override { return at_->Valid(); }
-  [[nodiscard]] std::string_view key() const override { return View(at_->key()); }
-  [[nodiscard]] std::string_view value() const override { return View(at_->value()); }
+  void SeekToLast() override {
+    at_->SeekToLast();
+    Arrive();
+  }
+  void Next() override {
+    if (!alone_)
+      Leave();
+    else if (entries_.Next())
+      key_ = entries_.key();
+    else
+      ToNextBlock();
+  }
+  bool Step(std::string_view* key) override {
+    Next();
+    if (valid_) *key = key_;
+    return valid_;
+  }
+  void Prev() override {
+    if (alone_) at_->Seek(ToSlice(key_));
+    at_->Prev();
+    Arrive();
+  }
+  [[nodiscard]] bool Valid() const override { return valid_; }
+  [[nodiscard]] std::string_view key() const override { return key_; }
+  [[nodiscard]] std::string_view value() const override { return alone_ ? entries_.value() : View(at_->value()); }
   [[nodiscard]] Status status() const override {
     const rocksdb::Status status = at_->status();
-    return status.ok() ? Ok() : Status(reader_->Damaged(status));
+    if (status.ok()) return Ok();
+    if (status.IsIncomplete()) return Error(Code::kResourceExhausted, "a block is not in the block cache");
+    return reader_->Damaged(status);
   }
 
  private:
+  // The iterator has moved, and the cursor is where the iterator is.
+  void Arrive() {
+    alone_ = stepped_ = false;
+    valid_ = at_->Valid();
+    if (valid_) key_ = View(at_->key());
+  }
+  // Both make one step. The cursor continues alone if it has found the same entry, at the same place, as RocksDB.
+  void Leave() {
+    bool found = false;
+    if (walks_ && stepped_) {  // a read of one cell makes one step
+      entries_.Begin(key_, View(at_->value()));
+      found = entries_.Next();
+    }
+    at_->Next();
+    Arrive();
+    stepped_ = true;
+    if (!found || !valid_) return;
+    const std::string_view value = View(at_->value());
+    alone_ =
+        entries_.key() == key_ && entries_.value().data() == value.data() && entries_.value().size() == value.size();
+    walks_ = alone_;
+    if (alone_) key_ = entries_.key();
+  }
+  void ToNextBlock() {
+    after_.assign(key_);
+    after_.push_back('\0');
+    at_->Seek(ToSlice(after_));
+    Arrive();
+    stepped_ = true;
+  }
+
   const std::shared_ptr<const FileReader> reader_;
   const std::unique_ptr<rocksdb::Iterator> at_;
+  BlockEntries entries_;
+  bool walks_ = true;     // false: the file's blocks have another form
+  bool alone_ = false;    // the cursor is at an entry of entries_, at or after the iterator's one in the same block
+  bool stepped_ = false;  // the last move was a step of the iterator
+  bool valid_ = false;
+  std::string_view key_;  // if valid_
+  std::string after_;
 };
 
 // S80 (remove only unnamed files). A file with its owner's mark is left to the cleaner.
@@ -346,9 +413,10 @@ Status HoldOpen(const StoreFiles::Reader& reader) {
   return file == nullptr || RATCHET_MUTANT("region.hold_nothing") ? Ok() : file->HoldFile();
 }
 
-std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> reader) {
+std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> reader, ReadSource from) {
   const StoreFileInfo& info = reader->info();
-  std::unique_ptr<CellCursor> cursor = std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(reader));
+  std::unique_ptr<CellCursor> cursor =
+      std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(reader), true, from);
   if (info.cut() && !RATCHET_MUTANT("store.any_range")) cursor = OnlyRows(std::move(cursor), info.low, info.high);
   if (info.dead.empty()) return cursor;
   return std::make_unique<LivingCursor>(std::move(cursor), info.dead);

@@ -45,6 +45,10 @@ struct StoreFileInfo {
 // The name that the reader of a file returns.
 [[nodiscard]] std::string_view CompressionName(FileCompression compression);
 
+// kCache: a cursor reads nothing from the disk. At a block that is not in the block cache it ends with
+// kResourceExhausted.
+enum class ReadSource : std::uint8_t { kDisk, kCache };
+
 // Called when a read of an open file has failed, by the thread that reads. Must not block.
 using OnDamagedFile = std::function<void(const std::string& file, const Error& error)>;
 
@@ -71,7 +75,8 @@ class StoreFiles {
   // Returns the sequence of the first cell of a finished file that no manifest names. kCorruption: the file is not a
   // finished store file.
   [[nodiscard]] Result<std::uint64_t> FirstSequenceOf(const std::string& name) const;
-  [[nodiscard]] static std::unique_ptr<CellCursor> NewCursor(std::shared_ptr<const Reader> reader);
+  [[nodiscard]] static std::unique_ptr<CellCursor> NewCursor(std::shared_ptr<const Reader> reader,
+                                                             ReadSource from = ReadSource::kDisk);
 
   class Writer {
    public:

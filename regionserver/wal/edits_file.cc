@@ -48,17 +48,28 @@ Status EditsFile::Add(std::uint8_t type, std::string_view payload) {
   return Ok();
 }
 
+Status EditsFile::Finish() {
+  RATCHET_TRY(Add(kEditsEndRecordType, {}));
+  RATCHET_TRY(writer_.Flush());
+  return writer_.file().Close();
+}
+
+Status EditsFile::Show(bool keep_what_is_there) {
+  RATCHET_TRY(HitFault("split.before_publish", name_.region));
+  if (keep_what_is_there) {
+    RATCHET_ASSIGN(const bool there, directory_->Exists(name_.final_name));
+    if (there) return Ok();
+  }
+  RATCHET_TRY(directory_->Rename(name_.temporary, name_.final_name));
+  published_ = true;
+  return Ok();
+}
+
 Status EditsFile::Publish(bool keep_what_is_there) {
   RATCHET_TRY(Add(kEditsEndRecordType, {}));
   RATCHET_TRY(RATCHET_MUTANT("split.no_publish_sync") ? writer_.Flush() : writer_.Sync());
   RATCHET_TRY(writer_.file().Close());
-  RATCHET_TRY(HitFault("split.before_publish", name_.region));
-  if (keep_what_is_there) {
-    RATCHET_ASSIGN(const bool there, directory_->Exists(name_.final_name));
-    if (there) return directory_->Sync();
-  }
-  RATCHET_TRY(directory_->Rename(name_.temporary, name_.final_name));
-  published_ = true;
+  RATCHET_TRY(Show(keep_what_is_there));
   return directory_->Sync();
 }
 

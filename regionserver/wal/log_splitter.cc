@@ -84,6 +84,18 @@ class Splitter {
   }
 
  private:
+  struct Target {
+    std::unique_ptr<EditsFile> file;  // null: the entries are dropped
+    Went went = Went::kDropped;
+  };
+  // The file of one region of a group.
+  struct Output {
+    const std::string* region = nullptr;
+    Gathered* entries = nullptr;
+    Target target{};
+    Status status = Ok();
+  };
+
   // S57 (damaged log is split as far as readable): a log that is shorter than its seal or differs from it has lost
   // acknowledged bytes, so its split is not done. All readable entries are published anyway: if an operator continues
   // without the rest, only the unreadable part is missing.
@@ -174,22 +186,68 @@ class Splitter {
       group.regions.find(key.region)->second.Add(type, payload);
       return Ok();
     }));
-    std::vector<std::pair<const std::string*, Gathered*>> files;
-    for (auto& [region, gathered] : group.regions) files.emplace_back(&region, &gathered);
-    std::vector<Result<Went>> done(files.size(), Result<Went>(Went::kDropped));
-    const auto publish = [&](std::size_t i) {
-      done[i] = Publish(*files[i].first, std::exchange(*files[i].second, Gathered()));
-    };
-    if (request_.side_by_side) {
-      request_.side_by_side(files.size(), publish);
+    std::vector<Output> outputs;
+    for (auto& [region, gathered] : group.regions) outputs.push_back({&region, &gathered});
+    // Few files are synced faster one by one.
+    constexpr std::size_t kMostSingle = 3;
+    if (request_.shared_sync != nullptr && outputs.size() > kMostSingle) {
+      RATCHET_TRY(ForEach(outputs, [this](Output& output) { return Prepare(output); }));
+      RATCHET_TRY(PublishTogether(outputs));
     } else {
-      for (std::size_t i = 0; i < files.size(); ++i) publish(i);
+      RATCHET_TRY(ForEach(outputs, [this](Output& output) { return PublishAlone(output); }));
     }
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      if (!done[i].ok()) return done[i].error();
-      Count(*files[i].first, *done[i]);
-    }
+    for (const Output& output : outputs) Count(*output.region, output.target.went);
     return Ok();
+  }
+
+  Status ForEach(std::vector<Output>& outputs, const std::function<Status(Output&)>& act) const {
+    const auto job = [&](std::size_t i) { outputs[i].status = act(outputs[i]); };
+    if (request_.side_by_side) {
+      request_.side_by_side(outputs.size(), job);
+    } else {
+      for (std::size_t i = 0; i < outputs.size(); ++i) job(i);
+    }
+    for (const Output& output : outputs) RATCHET_TRY(output.status);
+    return Ok();
+  }
+
+  // Creates the file and writes the entries, which are no longer needed then.
+  Status Begin(Output& output) const {
+    const Gathered entries = std::exchange(*output.entries, Gathered());
+    RATCHET_ASSIGN(output.target, CreateFile(*output.region));
+    return output.target.file == nullptr ? Ok() : entries.WriteTo(*output.target.file);
+  }
+
+  Status PublishAlone(Output& output) const {
+    RATCHET_TRY(Begin(output));
+    const std::unique_ptr<EditsFile> file = std::move(output.target.file);
+    return file == nullptr ? Ok() : file->Publish(damaged_);
+  }
+
+  // S142 (shared syncs of a split): the file keeps no descriptor while it waits for the sync, nor does the light
+  // directory of a region.
+  Status Prepare(Output& output) const {
+    RATCHET_TRY(Begin(output));
+    if (output.target.file == nullptr) return Ok();
+    const bool shares = output.target.went == Went::kIntoTheRegion;  // other places may hold a descriptor
+    if (shares && request_.shared_sync->Covers(output.target.file->directory())) return output.target.file->Finish();
+    const std::unique_ptr<EditsFile> file = std::move(output.target.file);
+    return file->Publish(damaged_);
+  }
+
+  Status PublishTogether(const std::vector<Output>& outputs) const {
+    std::vector<SharedSync::Change> files;
+    std::vector<SharedSync::Change> names;
+    for (const Output& output : outputs) {
+      if (output.target.file == nullptr) continue;
+      files.push_back({&output.target.file->directory(), output.target.file->temporary()});
+      names.push_back({&output.target.file->directory(), {}});
+    }
+    if (files.empty()) return Ok();
+    if (!RATCHET_MUTANT("split.show_before_shared_sync")) RATCHET_TRY(request_.shared_sync->Sync(files));
+    for (const Output& output : outputs)
+      if (output.target.file != nullptr) RATCHET_TRY(output.target.file->Show(damaged_));
+    return RATCHET_MUTANT("split.no_second_shared_sync") ? Ok() : request_.shared_sync->Sync(names);
   }
 
   Status WriteLarge(const std::string& region) {
@@ -262,18 +320,6 @@ class Splitter {
     return again;
   }
 
-  Result<Went> Publish(const std::string& region, const Gathered& entries) {
-    RATCHET_ASSIGN(const Target target, CreateFile(region));
-    if (target.file == nullptr) return target.went;
-    RATCHET_TRY(entries.WriteTo(*target.file));
-    RATCHET_TRY(target.file->Publish(damaged_));
-    return target.went;
-  }
-
-  struct Target {
-    std::unique_ptr<EditsFile> file;  // null: the entries are dropped
-    Went went = Went::kDropped;
-  };
   Result<Target> CreateFile(const std::string& region) const {
     Target target;
     target.went = Went::kIntoTheRegion;

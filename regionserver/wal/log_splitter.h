@@ -3,7 +3,8 @@
 // Output: <region directory>/edits.<server>.<log file>, one final name per (log, region), published by rename from a
 // name that is unique per attempt; no directory is ever made. Repeated and concurrent runs give the same result.
 // Descriptors and memory (except the threads' stacks) are bounded for any number of regions: if the regions do not fit
-// into memory together, the log is read in several passes. A failed attempt removes its files.
+// into memory together, the log is read in several passes. The files of one pass share their syncs (S142: shared syncs
+// of a split). A failed attempt removes its files.
 //
 // All readable entries are published, even when a region's sequences fall (S56: falling sequences are replayed) or the
 // log is damaged (S57: damaged log is split as far as readable); see log_survey.h.
@@ -27,6 +28,19 @@ namespace ratchet::regionserver {
 
 inline constexpr std::string_view kEditsPrefix = "edits.";
 
+// Makes many changes durable at once (S142: shared syncs of a split).
+class SharedSync {
+ public:
+  struct Change {
+    io::Directory* directory = nullptr;
+    std::string file;  // its bytes; empty: the names in the directory
+  };
+  virtual ~SharedSync() = default;
+  [[nodiscard]] virtual bool Covers(io::Directory& directory) const = 0;
+  // Makes durable the changes that were made before the call. The object covers their directories.
+  [[nodiscard]] virtual Status Sync(const std::vector<Change>& changes) const = 0;
+};
+
 struct SplitRequest {
   std::string server;               // "host,port,startcode" of the dead server, without "-splitting"
   std::string file;                 // "log.0000000003"
@@ -49,6 +63,9 @@ struct SplitRequest {
   // Each region's file waits for its own syncs, and a disk does many concurrent syncs in the time of one. Empty: jobs
   // run one after the other.
   std::function<void(std::size_t count, const std::function<void(std::size_t)>& job)> side_by_side;
+  // Made before the first write of the split. Null: each file and directory is synced by itself. With it, the
+  // directories of the regions of one pass are open at the same time, so they should be light ones (light_directory.h).
+  const SharedSync* shared_sync = nullptr;
   // Memory limit for buffered entries. A single region with more goes to its file as it is read.
   std::uint64_t memory_bytes = 64ULL << 20;
 };

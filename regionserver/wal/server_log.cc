@@ -359,6 +359,8 @@ Status ServerLog::Check() const {
   return impl_->ended ? Status(Ended()) : Ok();
 }
 
+bool ServerLog::CheckMakesRoundTrip() const { return impl_->directory.CheckMakesRoundTrip(); }
+
 Status ServerLog::Roll() {
   MutexLock lock(impl_->mutex);
   if (impl_->stopping || impl_->ended) return Ended();

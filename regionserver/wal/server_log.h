@@ -86,6 +86,8 @@ class ServerLog {
   // S2 (check is positive): checks the fence now. kAborted when the log has ended for another reason; its entries can
   // then only be recovered by a split.
   [[nodiscard]] Status Check() const;
+  // True if Check makes a round trip to the storage, S101 (cached names need a proof).
+  [[nodiscard]] bool CheckMakesRoundTrip() const;
   // Closes the current file after what is queued and begins the next one. Waits for it.
   [[nodiscard]] Status Roll();
 

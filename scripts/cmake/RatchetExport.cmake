@@ -12,7 +12,7 @@ set(ratchet_api_headers
 add_library(Ratchet::procedure ALIAS ratchet_procedure)
 set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
 if(ratchet_with_host)
-  set(ratchet_endpoint ratchet_protos ratchet_model ratchet_metrics ratchet_trace ratchet_http ratchet_tls ratchet_sql ratchet_rpc ratchet_zk ratchet_page
+  set(ratchet_endpoint ratchet_protos ratchet_model ratchet_rights ratchet_identity ratchet_audit ratchet_metrics ratchet_trace ratchet_http ratchet_tls ratchet_sql ratchet_rpc ratchet_zk ratchet_page
       ratchet_client ratchet_cli ratchet_api ratchet_procedure_why ratchet_procedure_ops ratchet_host)
   add_library(Ratchet::host ALIAS ratchet_host)
   set_target_properties(ratchet_host PROPERTIES EXPORT_NAME host)

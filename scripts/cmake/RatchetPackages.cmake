@@ -17,3 +17,4 @@ endif()
 find_package(GTest REQUIRED)
 find_package(RocksDB REQUIRED)
 ratchet_imported_library(re2 re2 re2/re2.h)          # regular expressions of filters, in linear time
+ratchet_imported_library(gssapi_krb5 gssapi_krb5 gssapi/gssapi_krb5.h)   # logins with Kerberos

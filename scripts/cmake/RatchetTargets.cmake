@@ -25,7 +25,8 @@ function(ratchet_split_debug name)
     COMMAND "${RATCHET_OBJCOPY}" --strip-debug --add-gnu-debuglink=$<TARGET_FILE:${name}>.debug $<TARGET_FILE:${name}>)
 endfunction()
 
-# ratchet_executable(name SOURCES ... LIBS ...): a program; lands in <build>/bin.
+# ratchet_executable(name SOURCES ... LIBS ...): a program; lands in <build>/bin. The target `ratchet_programs` builds all of them.
+add_custom_target(ratchet_programs)
 function(ratchet_executable name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
@@ -33,10 +34,12 @@ function(ratchet_executable name)
   ratchet_optimize(${name})
   ratchet_split_debug(${name})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${ratchet_BINARY_DIR}/bin")
+  add_dependencies(ratchet_programs ${name})
 endfunction()
 
-# ratchet_test(name SOURCES ... LIBS ... [LABELS unit|crash|sim|cluster|...] [TIMEOUT seconds] [ARGS ...]): a gtest
-# program run by ctest. Labels choose what a sanitizer run takes. gtest_main is linked.
+# ratchet_test(name SOURCES ... LIBS ... [LABELS unit|crash|sim|cluster|check|...] [TIMEOUT seconds] [ARGS ...]): a gtest
+# program run by ctest. Labels choose what a level of scripts/test takes: CI runs `unit` under sanitizers only, so a program
+# of which a test does nothing there has the label `check` too. gtest_main is linked.
 function(ratchet_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -49,7 +52,7 @@ function(ratchet_test name)
   target_link_libraries(${name} PRIVATE ratchet_flags ${ARG_LIBS} ratchet_test_doubles GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${ratchet_BINARY_DIR}/tests")
   # Without this, half of a build's time goes into optimizing gtest's macros. Tested libraries keep their own optimization.
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:Debug>:-O0>)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY "${ratchet_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
   foreach(label IN LISTS ARG_LABELS)

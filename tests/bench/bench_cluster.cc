@@ -66,6 +66,7 @@ BenchCluster::BenchCluster(const Options& options) : dir_(std::filesystem::absol
   spec.masters = options.masters;
   spec.servers = options.servers;
   spec.master_flags = options.master_flags;
+  spec.server_flags = options.server_flags;
   spec.session_timeout = Millis{10'000};  // no server may be expired on a busy machine
   cluster_ = Take(chaos::ProcessCluster::Create(spec));
   Require(cluster_->StartAll(kPatience));

@@ -63,6 +63,7 @@ class BenchCluster {
     int masters = 1;
     int servers = 2;
     std::vector<std::string> master_flags;
+    std::vector<std::string> server_flags{};
   };
   explicit BenchCluster(const Options& options);
   ~BenchCluster();

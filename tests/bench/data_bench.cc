@@ -5,8 +5,12 @@
 // With -old, a second cluster runs other programs (an earlier build). Both are measured in turn, and each line ends
 // with the ratio of this build's rate to theirs; the median of the rounds.
 //
-// Options: -op get,multiget,put,batch,incr,hotincr,scan -clients 1,8,64 -files 0,1,4 -seconds 3 -rounds 3 -rows 20000
-// -dir PATH -bin PATH -old PATH. Keys are drawn from the seed 7.
+// With -secure tls or -secure tls,rights, this build's cluster speaks TLS, or also judges each call by the right of a
+// user who is not a superuser; the other cluster is a plain one, of the same build unless -old names another. Log syncs
+// are not counted then.
+//
+// Options: -secure tls,rights -op get,multiget,put,batch,incr,hotincr,scan -clients 1,8,64 -files 0,1,4 -seconds 3
+// -rounds 3 -rows 20000 -dir PATH -bin PATH -old PATH. Keys are drawn from the seed 7.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -28,8 +32,12 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/model/codec.h"
+#include "common/model/proto/access_control.pb.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/client_service.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/tls/cluster_certificates.h"
+#include "common/tls/process_tls.h"
 #include "tests/bench/bench_cluster.h"
 #include "tests/support/http_client.h"
 #include "tests/support/metrics_parser.h"
@@ -49,6 +57,7 @@ struct Options {
   std::string dir = "data_bench.data";
   std::string bin;
   std::string old;
+  std::vector<std::string> secure;
 };
 
 const SystemClock kSteady;
@@ -73,10 +82,41 @@ struct Measured {
   double syncs = 0;
 };
 
+// The settings of a cluster. Connections that this program opens from now on fit to it.
+std::vector<std::string> Secured(const std::vector<std::string>& kinds, const std::string& dir) {
+  tls::ProcessTls::SetOfProcess(nullptr);
+  std::vector<std::string> flags;
+  for (const std::string& kind : kinds) {
+    if (kind == "tls") {
+      const std::filesystem::path made = std::filesystem::absolute(dir + ".certificates");
+      std::filesystem::remove_all(made);
+      Require(tls::WriteClusterCertificates(made, {"127.0.0.1+localhost"}));
+      tls::TlsOptions own;
+      own.connect = true;
+      own.files.certificate = made / tls::kAdminFile;
+      own.files.trust = made / tls::kAuthorityFile;
+      tls::ProcessTls::SetOfProcess(Take(tls::ProcessTls::Open(own, tls::TlsMaterial::Use::kClient)));
+      for (const char* flag : {"--tls=require", "--tls-connect=true"}) flags.emplace_back(flag);
+      flags.push_back(fmt::format("--tls-certificate={}", (made / "127.0.0.1.pem").string()));
+      flags.push_back(fmt::format("--tls-trust={}", own.files.trust));
+    } else if (kind == "rights") {
+      for (const char* flag : {"--rights=enforce", "--superusers=cluster,admin"}) flags.emplace_back(flag);
+    } else {
+      EndWith(Error(Code::kInvalidArgument, "unknown kind of security " + kind));
+    }
+  }
+  return flags;
+}
+
 class World {
  public:
-  World(const Options& options, std::string dir, std::string bin)
-      : options_(options), cluster_({std::move(dir), std::move(bin), /*masters=*/1, /*servers=*/1, {}}) {}
+  World(const Options& options, const std::string& dir, std::string bin, const std::vector<std::string>& secure)
+      : options_(options),
+        secure_(secure),
+        flags_(Secured(secure, dir)),
+        cluster_({dir, std::move(bin), /*masters=*/1, /*servers=*/1, flags_, flags_}) {
+    if (std::find(secure.begin(), secure.end(), "rights") != secure.end()) GiveRights();
+  }
 
   [[nodiscard]] double BareSync() {
     BareAppend bare(cluster_.dir() / "bare");
@@ -204,6 +244,21 @@ class World {
                                                   {"127.0.0.1", cluster_.cluster().Info(kServer).port}, {}));
   }
 
+  // The user of the measurements is not a superuser, so that each call is judged by its right.
+  void GiveRights() {
+    client::ConnectionOptions options = cluster_.connection().options();
+    options.user = "admin";
+    const auto connection = Take(client::Connection::Open(options));
+    hbase::pb::GrantRequest request;
+    auto& user = *request.mutable_user_permission();
+    user.set_user(cluster_.connection().options().user);
+    user.mutable_permission()->set_type(hbase::pb::Permission::Global);
+    for (const auto action : {hbase::pb::Permission::READ, hbase::pb::Permission::WRITE, hbase::pb::Permission::CREATE,
+                              hbase::pb::Permission::ADMIN})
+      user.mutable_permission()->mutable_global_permission()->add_action(action);
+    Require(client::Admin(*connection).Call(methods::kGrant, request));
+  }
+
   [[nodiscard]] Spent Look() {
     Spent spent;
     const std::string process = fmt::format("/proc/{}", cluster_.cluster().Info(kServer).id.pid);
@@ -223,7 +278,7 @@ class World {
         spent.switches += std::strtoull(line.c_str() + line.find(':') + 1, nullptr, 10);
       }
     }
-    spent.syncs = SyncsOfLogs();
+    if (secure_.empty()) spent.syncs = SyncsOfLogs();
     return spent;
   }
 
@@ -239,6 +294,8 @@ class World {
   }
 
   const Options& options_;
+  const std::vector<std::string> secure_;
+  const std::vector<std::string> flags_;
   BenchCluster cluster_;
   TableName name_;
   std::uint16_t page_ = 0;
@@ -252,8 +309,10 @@ double Median(std::vector<double> values) {
 class Bench {
  public:
   explicit Bench(const Options& options) : options_(options) {
-    worlds_.push_back(std::make_unique<World>(options_, options.dir, options.bin));
-    if (!options.old.empty()) worlds_.push_back(std::make_unique<World>(options_, options.dir + ".old", options.old));
+    worlds_.push_back(std::make_unique<World>(options_, options.dir, options.bin, options.secure));
+    if (options.old.empty() && options.secure.empty()) return;
+    const std::string& old = options.old.empty() ? options.bin : options.old;
+    worlds_.push_back(std::make_unique<World>(options_, options.dir + ".old", old, std::vector<std::string>()));
   }
 
   void Run() {
@@ -320,6 +379,7 @@ Options Parse(int argc, char** argv) {
       {"-rows", [&](const std::string& value) { options.rows = std::stoull(value); }},
       {"-dir", [&](const std::string& value) { options.dir = value; }},
       {"-bin", [&](const std::string& value) { options.bin = value; }},
+      {"-secure", [&](const std::string& value) { options.secure = Words(value); }},
       {"-old", [&](const std::string& value) { options.old = value; }},
   };
   for (int i = 1; i + 1 < argc; i += 2) {

@@ -1,12 +1,14 @@
 // Measures a region server's processor time for one row or cell that is read into a cell block, without network and
 // disk: rows from memory stores and from store files with cached blocks.
 //
-// read_bench [rows] [rounds]. Prints one line a case: the best round, and the median. Keys and values are fixed.
+// read_bench [rows] [rounds] [case]. Prints one line a case: the best round, and the median. `case`: only cases whose
+// names contain it are measured. Keys and values are fixed.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
@@ -59,7 +61,10 @@ std::uint64_t ScanIntoBlocks(Region& region, ScanSpec spec) {
   return cells;
 }
 
+std::string only;  // part of the names of the measured cases
+
 void Report(const char* what, std::uint64_t count, int rounds, const std::function<std::uint64_t()>& run) {
+  if (std::string_view(what).find(only) == std::string_view::npos) return;
   std::vector<double> nanoseconds;
   for (int round = 0; round < rounds; ++round) {
     std::timespec before{};
@@ -186,6 +191,7 @@ int main(int argc, char** argv) {
   ConfigureLog({LogLevel::kError, {}});
   const std::size_t rows = argc > 1 ? std::stoul(argv[1]) : 200'000;
   const int rounds = argc > 2 ? std::stoi(argv[2]) : 5;
+  if (argc > 3) regionserver::only = argv[3];
   regionserver::MeasureTall(rows, rounds);
   regionserver::MeasureGetsOfFourFiles(rows, rounds);
   regionserver::MeasureWide(rows, rounds);

@@ -72,16 +72,16 @@ class Cluster {
 
 double PlacementBeside(std::size_t regions) {
   const std::vector<ServerName> servers = TenServers();
-  std::map<ServerName, std::size_t> load;
+  const auto none = [](const std::vector<ServerName>& asked) { return std::vector<std::size_t>(asked.size(), 0); };
   master::Placement placement;
   for (std::size_t i = 0; i < regions; ++i) {
     master::PlacementRequest asked{fmt::format("{:032}", i), servers[i % servers.size()], {}, false, {}, {}};
-    static_cast<void>(placement.Choose(asked, servers, load));
+    static_cast<void>(placement.Choose(asked, servers, none));
   }
   std::size_t next = regions;
   return BestOf(kMasterRounds, [&] {
     const master::PlacementRequest request{fmt::format("{:032}", next++), {}, {}, false, {}, {}};
-    static_cast<void>(placement.Choose(request, servers, load));
+    static_cast<void>(placement.Choose(request, servers, none));
   });
 }
 

@@ -130,9 +130,10 @@ class Hosts:
         root = os.path.join(self.ceph, "mnt", name, "root")
         os.makedirs(root, exist_ok=True)
         command = [*self.network.inside(host), os.path.join(self.binaries, f"ratchet-{role}"), "--root", root, "--zookeeper", self.quorum, "--host",
-                   self.network.hosts[host], "--storage-client", name, "--info-port", "-1"]
+                   self.network.hosts[host], "--storage-client", name, "--info-port", "-1",
+                   "--insecure"]  # the network of this test has no others
         if role == "master":
-            command += ["--fence-command", f"{self.scripts}/evict --dir {self.ceph}"]
+            command += ["--fence-command", f"{os.path.abspath(self.scripts)}/evict --dir {os.path.abspath(self.ceph)}"]
         with self.log(name) as log:
             self.running[name] = (host, role, subprocess.Popen(command, stdout=log, stderr=log))
 

@@ -1,6 +1,7 @@
 // Each fault of processes and links on a real cluster: it records evidence, and the cluster serves again afterwards.
 #include <set>
 
+#include "chaos/cluster/credentials.h"
 #include "chaos/report/phases.h"
 #include "tests/cluster/faults_fixture.h"
 
@@ -56,6 +57,26 @@ TEST_F(EnsembleFaultsTest, NobodyLosesItsSessionWithOneMember) {
 TEST_F(EnsembleFaultsTest, WithoutAMajorityNothingIsLost) {
   BreakAndHealEach({"kill-zookeeper-majority", "zookeeper-outage-brief", "zookeeper-outage",
                     "partition-server-from-zookeeper", "isolate-server", "expire-session"});
+}
+
+class SecureFaultsTest : public FaultsTest {
+ protected:
+  void Configure(ClusterSpec& spec, LocalTargetOptions& options) override {
+    options.shims = false;
+    ASSERT_TRUE(Secure(spec).ok());
+    auto own = ClientTls(CredentialsDir(spec), {"admin.pem"});
+    ASSERT_TRUE(own.ok()) << own.error().ToString();
+    tls::ProcessTls::SetOfProcess(*own);
+  }
+  void TearDown() override {
+    FaultsTest::TearDown();
+    tls::ProcessTls::SetOfProcess(nullptr);
+  }
+};
+
+TEST_F(SecureFaultsTest, OfIdentityTakeEffectAndTheClusterServesAgain) {
+  BreakAndHealEach({"rotate-certificate", "rotate-authority", "expired-certificate", "half-written-file",
+                    "rotate-authority", "image-lost", "rotate-certificate"});
 }
 
 class PhaseFaultsTest : public FaultsTest {

@@ -56,6 +56,16 @@ inline bool SweptInProcessOnly(const Step& step) {
       "MergeTableRegions:REMOVE_MERGED_REGION",
       "TruncateRegion:GIVE_UP",
       "TruncateRegion:REMOVE_NEW_REGION",
+      // These need a right of what is dropped.
+      "DeleteTable:TAKE_RIGHTS",
+      "ModifyTable:TAKE_RIGHTS",
+      "DeleteNamespace:TAKE_RIGHTS",
+      "RestoreSnapshot:TAKE_RIGHTS",
+      // These steps need a user with a certificate: tests/cluster/audit_test.cc.
+      "ChangeTokens:PRE_CHANGE_TOKENS",
+      "ChangeTokens:WRITE_TOKENS",
+      "ChangeTokens:TELL_REGION_SERVERS",
+      "ChangeTokens:POST_TOKENS",
       // These steps need another cluster: tests/cluster/replication_test.cc.
       "ClaimReplicationQueues:CLAIM",
       "ClaimReplicationQueues:SHOW",
@@ -77,7 +87,8 @@ inline const std::map<std::string, std::set<std::string>>& Groups() {
       {"Drains", {"DrainServer", "RecommissionServer"}},
       {"Settings",
        {"CreateNamespace", "ModifyNamespace", "DeleteNamespace", "SetSwitches", "AddPeer", "UpdatePeerConfig",
-        "DisablePeer", "EnablePeer", "RemovePeer", "RefreshPeer"}},
+        "DisablePeer", "EnablePeer", "RemovePeer", "RefreshPeer", "SetRights", "RefreshRights", "ReplaceTokenKey",
+        "ChangeTokens"}},
       {"Snapshots",
        {"Snapshot", "SnapshotRegion", "CloneSnapshot", "CloneRegion", "RestoreSnapshot", "ExportSnapshot",
         "ImportSnapshot"}},

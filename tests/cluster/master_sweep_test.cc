@@ -15,7 +15,9 @@
 #include "common/client/peers.h"
 #include "common/client/snapshots.h"
 #include "common/model/proto/master.pb.h"
+#include "common/model/proto/token.pb.h"
 #include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 #include "tests/cluster/master_steps.h"
 
@@ -195,6 +197,23 @@ class MasterSweepTest : public ClusterTest {
 
   Trigger SettingOf(const std::string& name, const std::string& type) {
     if (type.find("Peer") != std::string::npos) return PeerOf(name, type);
+    if (type.ends_with("Rights")) {
+      return [=, this]() -> Waiter {
+        hbase::pb::GrantRequest request;
+        request.mutable_user_permission()->set_user(name);
+        auto& permission = *request.mutable_user_permission()->mutable_permission();
+        permission.set_type(hbase::pb::Permission::Global);
+        permission.mutable_global_permission()->add_action(hbase::pb::Permission::READ);
+        const auto granted = admin().Call(methods::kGrant, request);
+        return [granted] { return granted.ok() ? Ok() : Status(granted.error()); };
+      };
+    }
+    if (type == "ReplaceTokenKey") {
+      return [this]() -> Waiter {
+        const auto replaced = admin().Call(methods::kReplaceTokenKey, {});
+        return [replaced] { return replaced.ok() ? Ok() : Status(replaced.error()); };
+      };
+    }
     if (type == "SetSwitches") {
       return [this]() -> Waiter {
         hbase::pb::SetNormalizerRunningRequest request;

@@ -35,6 +35,8 @@ TEST_F(PageTest, MetricsOfAllProcessesFollowTheFormatAndTellWhatHappened) {
   EXPECT_EQ(master.Value("ratchet_procedure_duration_seconds_count", {{"type", "CreateTable"}}), 1);
   EXPECT_GE(master.Value("ratchet_store_sync_duration_seconds_count"), 1);
   EXPECT_EQ(master.Value("ratchet_zookeeper_connected"), 1);
+  EXPECT_EQ(master.Value("ratchet_rights_refused_total"), 0);
+  EXPECT_EQ(master.Value("ratchet_rights_would_refuse_total"), 0);
   EXPECT_GE(master.Value("ratchet_rpc_calls_total", {{"service", "MasterService"}, {"method", "CreateTable"}}), 1);
   EXPECT_EQ(Scrape(active == "master-1" ? "master-2" : "master-1").Value("ratchet_master_role", {{"role", "standby"}}),
             1);

@@ -10,14 +10,16 @@
 #include "common/base/exit_codes.h"
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "tests/cluster/cluster_fixture.h"
+#include "common/rpc/methods/ratchet_service.h"
+#include "common/tls/certificate_authority.h"
+#include "tests/cluster/page_fixture.h"
 
 namespace ratchet::chaos {
 namespace {
 
 namespace fs = std::filesystem;
 
-class StartUpTest : public ClusterTest {
+class StartUpTest : public PageTest {
  protected:
   // Starts `name` with further flags; it must end with `code` and log `text`.
   void ExpectRefused(const std::string& name, const std::vector<std::string>& flags, int code,
@@ -28,6 +30,17 @@ class StartUpTest : public ClusterTest {
     ASSERT_OK(ended);
     EXPECT_EQ(*ended, code);
     EXPECT_FALSE(cluster().LogLines(name, text).empty()) << "its log does not say: " << text;
+  }
+  // Flags for TLS with a certificate of a new authority.
+  std::vector<std::string> CertificateFlags() {
+    const auto authority = tls::CertificateAuthority::Make("test authority", 10);
+    EXPECT_TRUE(authority.ok()) << authority.error().ToString();
+    const fs::path directory = cluster().spec().dir / "tls";
+    fs::create_directories(directory);
+    std::ofstream(directory / "ca.pem") << (*authority)->CertificatePem();
+    std::ofstream(directory / "node.pem") << (*authority)->Issue({"node", {"127.0.0.1"}}).value();
+    fs::permissions(directory / "node.pem", fs::perms{0600});
+    return {"--tls-certificate", directory / "node.pem", "--tls-trust", directory / "ca.pem"};
   }
   // Makes the root of another cluster, for a wrong --root.
   fs::path AnotherRoot() {
@@ -104,7 +117,10 @@ TEST_F(StartUpTest, RootThatMayNotBeWritten) {
   fs::create_directories(root / "wals");
   for (const char* file : {"cluster.id", "cluster.key"}) {
     fs::copy_file(cluster().root() / file, root / file);
-    fs::permissions(root / file, fs::perms{0644});
+    fs::permissions(root / file, fs::perms{0600});
+    if (::geteuid() == 0) {
+      ASSERT_EQ(::chown((root / file).c_str(), 65534, 65534), 0);
+    }
   }
   for (const fs::path& path : {root / "wals", root}) fs::permissions(path, fs::perms{0555});
   LaunchSpec launch;
@@ -127,6 +143,103 @@ TEST_F(StartUpTest, RootThatMayNotBeWritten) {
   EXPECT_EQ(ended->code.value_or(-1), exit_code::kRootUnusable) << said;
   EXPECT_NE(said.find(root.string()), std::string::npos) << said;
   EXPECT_NE(said.find("Permission denied"), std::string::npos) << said;
+}
+
+// S160 (the root is its user's)
+TEST_F(StartUpTest, RootThatOthersMayChange) {
+  Boot(2, 1);
+  if (HasFatalFailure()) return;
+  const auto mode = [&](const fs::path& path) { return fs::status(path).permissions(); };
+  EXPECT_EQ(mode(cluster().root()), fs::perms::owner_all) << "the new root";
+  EXPECT_EQ(mode(cluster().root() / "wals"), fs::perms::owner_all) << "what a process makes below it";
+  EXPECT_EQ(mode(cluster().root() / "cluster.id") & fs::perms{0077}, fs::perms::none);
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  const std::string standby = *active == "master-1" ? "master-2" : "master-1";
+  ASSERT_OK(cluster().Stop(standby, kPatience));
+  const std::string server = SpareServer();
+  if (HasFailure()) return;
+
+  fs::permissions(cluster().root(), fs::perms{0770});
+  for (const std::string& name : {standby, server})
+    ExpectRefused(name, {}, exit_code::kRootUnusable, "chmod go-w " + cluster().root().string());
+
+  // A cluster of an earlier version keeps running with its root, and shows the problem until it is repaired.
+  fs::permissions(cluster().root(), fs::perms{0755});
+  ASSERT_OK(cluster().Start(standby));
+  ASSERT_OK(cluster().WaitLog(standby, "chmod 700 " + cluster().root().string(), kPatience));
+  ASSERT_OK(cluster().WaitLog(*active, "chmod 700 " + cluster().root().string(), kPatience));
+  const auto problem_shown = [&] {
+    const auto status = admin().Call(methods::kGetStatus, ratchet::pb::GetStatusRequest());
+    return status.ok() && status->DebugString().find("chmod 700") != std::string::npos;
+  };
+  ASSERT_OK(WaitUntil("the problem", kPatience, problem_shown));
+  fs::permissions(cluster().root(), fs::perms::owner_all);
+  ASSERT_OK(WaitUntil("its end", kPatience, [&] { return !problem_shown(); }));
+
+  fs::permissions(cluster().root() / "cluster.key", fs::perms{0644});
+  ExpectRefused(server, {}, exit_code::kRootUnusable, "chmod 600");
+  ASSERT_OK(WaitUntil("the problem of the key", kPatience, [&] {
+    const auto status = admin().Call(methods::kGetStatus, ratchet::pb::GetStatusRequest());
+    return status.ok() && status->DebugString().find("cluster.key") != std::string::npos;
+  }));
+  fs::permissions(cluster().root() / "cluster.key", fs::perms{0600});
+  MakeTable("t", 2);  // the cluster works
+}
+
+// S154 (no silent exposure): a process that others reach refuses strangers, or shows that it does not.
+TEST_F(StartUpTest, AddressesThatOthersReach) {
+  Boot(2, 1);
+  if (HasFatalFailure()) return;
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  const std::string master = *active == "master-1" ? "master-2" : "master-1";
+  ASSERT_OK(cluster().Stop(master, kPatience));
+  const std::string server = SpareServer();
+  if (HasFailure()) return;
+
+  const std::vector<std::string> reached{"--bind", "0.0.0.0"};
+  const auto with = [&reached](std::vector<std::string> more) {
+    more.insert(more.begin(), reached.begin(), reached.end());
+    return more;
+  };
+  for (const std::string& name : {server, master})
+    ExpectRefused(name, reached, exit_code::kUsage,
+                  "--host is reached by others, and it accepts plain text, in which clients name their own user: give");
+  std::vector<std::string> tls = with(CertificateFlags());
+  tls.insert(tls.end(), {"--tls", "require", "--tls-client-certificates", "want"});
+  for (const std::string& name : {server, master})
+    ExpectRefused(name, tls, exit_code::kUsage, "clients without a certificate name their own user: give");
+
+  // A port that refuses every client without a proven user needs no --insecure.
+  tls.insert(tls.end(), {"--tls-user-from", "cn"});
+  for (const std::string& name : {server, master}) {
+    ASSERT_OK(cluster().Start(name, {}, tls));
+    ASSERT_OK(cluster().WaitLog(name, name == master ? "listens, root" : "Start: registering in ZooKeeper", kPatience));
+    EXPECT_EQ(Scrape(name).Value("ratchet_insecure"), 0);
+    EXPECT_TRUE(cluster().LogLines(name, "others reach this process").empty());
+    ASSERT_OK(cluster().Kill9(name));
+  }
+
+  const std::string problem =
+      "others reach this process, and it accepts plain text, in which clients name their own user (--insecure)";
+  ASSERT_OK(cluster().Start(server, {}, with({"--insecure"})));
+  ASSERT_OK(cluster().WaitLog(server, problem, kPatience));
+  ASSERT_OK(cluster().Start(master, {}, with({"--insecure"})));
+  ASSERT_OK(cluster().WaitLog(master, problem, kPatience));
+  EXPECT_EQ(Scrape("rs-1").Value("ratchet_insecure"), 0);
+  for (const std::string& name : {server, master}) EXPECT_EQ(Scrape(name).Value("ratchet_insecure"), 1) << name;
+  const std::string port = fmt::format(",{},", cluster().Info(server).port);
+  std::string shown;
+  const Status waited = WaitUntil("the problem in the status", kPatience, [&] {
+    const auto status = cluster().StatusOf(*active);
+    shown = status.ok() ? status->DebugString() : status.error().ToString();
+    return status.ok() && std::any_of(status->problem().begin(), status->problem().end(), [&](const std::string& each) {
+             return each.find(port) != std::string::npos && each.find(problem) != std::string::npos;
+           });
+  });
+  ASSERT_TRUE(waited.ok()) << shown;
+  MakeTable("t", 2);  // the cluster works
 }
 
 TEST_F(StartUpTest, ZooKeeperThatComesBeforeTheDeadlineIsFound) {

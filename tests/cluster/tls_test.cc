@@ -3,7 +3,11 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <iterator>
+#include <map>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <fmt/format.h>
@@ -11,9 +15,11 @@
 #include "common/base/exit_codes.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "common/rpc/tls_handshakes.h"
 #include "common/tls/certificate_authority.h"
 #include "common/tls/process_tls.h"
 #include "tests/cluster/cluster_fixture.h"
+#include "tests/cluster/half_open.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -88,6 +94,20 @@ class TlsClusterTest : public ClusterTest {
     }
   }
 
+  std::size_t Descriptors(const std::string& process) {
+    std::error_code gone;  // a descriptor that is closed meanwhile
+    const fs::directory_iterator all(fmt::format("/proc/{}/fd", cluster().Info(process).id.pid), gone);
+    return gone ? 0 : static_cast<std::size_t>(std::distance(fs::begin(all), fs::end(all)));
+  }
+  // For the connections of a flood.
+  static void RaiseLimitOfDescriptors() {
+    rlimit limit{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 16'384);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+    ASSERT_GE(limit.rlim_cur, 6'000U) << "the flood needs more descriptors (ulimit -Hn)";
+  }
+
   fs::path certificates_;
   std::unique_ptr<tls::CertificateAuthority> authority_;
   std::string zookeeper_;
@@ -145,6 +165,62 @@ TEST_F(TlsClusterTest, CertificatesAreReplacedWhileClientsWork) {
   ASSERT_OK(cluster().Start("rs-1"));
   ASSERT_OK(cluster().WaitServing(kPatience));
   WaitForWrites(100);
+}
+
+// Tests 20, 31 and 32 of identity.
+TEST_F(TlsClusterTest, HalfOpenHandshakesStopNeitherClientsNorMembersNorAFailover) {
+  RaiseLimitOfDescriptors();
+  Boot(2, 2, Secured());
+  if (HasFatalFailure()) return;
+  MakeTable("t", 4);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(50);
+  // A handshake of one byte a second gets no more time than another one.
+  constexpr int kMostBytes = 60;
+  auto trickle = std::async(std::launch::async, TrickleUntilClosed, cluster().Info("rs-1").port, 1'000, kMostBytes);
+
+  std::vector<std::uint16_t> ports;
+  std::map<std::string, std::size_t> before;
+  for (const std::string& name : AllProcesses()) {
+    ports.push_back(cluster().Info(name).port);
+    before[name] = Descriptors(name);
+  }
+  constexpr std::size_t kForStrangers = rpc::TlsHandshakes::kMost - rpc::TlsHandshakes::kKeptForMembers;
+  constexpr int kAddresses = 16;
+  constexpr int kEach = 40;
+  static_assert(kAddresses * kEach > kForStrangers && kEach < rpc::TlsHandshakes::kMostOfAddress);
+  HalfOpenFlood flood(ports, kAddresses, kEach);
+  const auto await_flood = [&](std::uint64_t more) {
+    const std::uint64_t enough = flood.begun() + more;
+    return ProcessCluster::WaitUntil("half-open handshakes", kPatience, [&] { return flood.begun() >= enough; });
+  };
+  const auto expect_bounded = [&] {
+    for (const auto& [name, count] : before) {
+      if (!cluster().Running(name)) continue;
+      EXPECT_LT(Descriptors(name), count + rpc::TlsHandshakes::kMost + 200) << name;
+    }
+  };
+  ASSERT_OK(await_flood(ports.size() * kAddresses * kEach));
+  ASSERT_OK(ProcessCluster::WaitUntil("as many handshakes as are let in", kPatience, [&] {
+    return Descriptors("rs-1") > before["rs-1"] + kForStrangers * 3 / 4 && flood.closed() > 500;
+  }));
+  expect_bounded();
+  WaitForWrites(100);
+  const auto added = cluster().AddServer();
+  ASSERT_OK(added);
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  ASSERT_OK(cluster().Kill9(*active));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  WaitForWrites(100);
+  ASSERT_OK(await_flood(500));
+  expect_bounded();
+  const int bytes = trickle.get();
+  EXPECT_GT(bytes, 1) << "closed at once, or not at all";
+  flood.Stop();
+  ASSERT_OK(cluster().Start(*active));
 }
 
 TEST_F(TlsClusterTest, AWrongCertificateEndsTheStart) {

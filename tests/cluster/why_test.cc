@@ -51,13 +51,14 @@ TEST_F(WhyTest, ProceduresThatOperatorsHold) {
   Verb({"pause", "type", "OpenRegion", "--who", "bob", "--why", "to look"});
   const auto enabling = admin().EnableTable(kTable);
   ASSERT_OK(enabling);
-  ExpectWhy(17, {"table", "t"}, "PAUSED", {"EnableTable", "OpenRegion", "bob: to look", "resume type OpenRegion"});
+  ExpectWhy(17, {"table", "t"}, "PAUSED",
+            {"EnableTable", "OpenRegion", "says to be bob: to look", "resume type OpenRegion"});
   Verb({"resume", "type", "OpenRegion"});
   ASSERT_OK(admin().WaitOk(enabling));
   Verb({"pause", "table", "t", "--who", "bob", "--why", "night shift"});
   const auto paused = admin().DisableTable(kTable);
   ASSERT_OK(paused);
-  ExpectWhy(9, Pid(paused), "PAUSED", {"table t paused by bob: night shift", "ratchet resume table t"});
+  ExpectWhy(9, Pid(paused), "PAUSED", {"table t paused by ", "says to be bob: night shift", "ratchet resume table t"});
   // 18: the client of that request waits under its nonce.
   ExpectWhy(18, Pid(paused), "PAUSED", {"under nonce"});
 
@@ -68,7 +69,7 @@ TEST_F(WhyTest, ProceduresThatOperatorsHold) {
   Verb({"resume", "table", "t"});
   ASSERT_OK(admin().WaitOk(paused));
   Verb({"pause", "everything", "--who", "bob", "--why", "upgrade"});
-  ExpectWhy(9, {}, "PAUSED", {"everything paused by bob: upgrade"});
+  ExpectWhy(9, {}, "PAUSED", {"everything paused by ", "says to be bob: upgrade"});
   Verb({"resume", "everything"});
   ExpectNothingWaits();
   EXPECT_EQ(RunHere({"why", "nothing-of-this-name"}).code, cli::kExitNotFound);

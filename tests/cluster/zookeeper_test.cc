@@ -114,7 +114,7 @@ TEST_F(ZooKeeperTest, StrangersChangeNoNode) {
   tries();
   ASSERT_OK(cluster().Restart("zookeeper"));
   ASSERT_OK((*session)->WaitConnected(kPatience));
-  const auto active = cluster().ActiveMaster();
+  const auto active = cluster().WaitActiveMaster(kPatience);  // ZooKeeper has just started
   ASSERT_OK(active);
   ASSERT_OK(cluster().Kill9(*active));
   ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));

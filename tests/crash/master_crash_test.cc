@@ -15,7 +15,7 @@
 namespace ratchet::crash {
 namespace {
 
-constexpr std::size_t kScenarios = 52;
+constexpr std::size_t kScenarios = 62;
 
 TEST(MasterCrash, FirstStart) {
   Sweep({"first start", nullptr, nullptr,

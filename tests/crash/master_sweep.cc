@@ -1,6 +1,7 @@
 #include "tests/crash/master_sweep.h"
 
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -30,14 +31,18 @@ std::optional<procedure::ProcedureInfo> Rig::At(const std::string& type, const s
 
 namespace {
 
-// Records the step of the last submitted commit.
+// Records the steps of the last submitted commit: all those whose outcomes it has (S147: run on without acting).
 class StepWatch {
  public:
-  StepWatch() {
+  explicit StepWatch(Rig& rig) {
     FaultSpec spec;
     spec.action = FaultAction::kCall;
     spec.times = UINT64_MAX;
-    spec.call = [this](std::string_view detail) { last_ = std::string(detail); };
+    spec.call = [this, &rig](std::string_view detail) {
+      const std::uint64_t commits = rig.cluster.disk().CommitCount();
+      if (std::exchange(commits_, commits) != commits) last_.clear();
+      last_.emplace_back(detail);
+    };
     FaultPoints::Instance().Arm("executor.before_commit", std::move(spec));
   }
   ~StepWatch() { FaultPoints::Instance().DisarmAll(); }
@@ -45,11 +50,12 @@ class StepWatch {
   StepWatch& operator=(const StepWatch&) = delete;
   void Died(const CrashPlan& plan) {
     ++AllSwept().deaths;
-    (plan.before != 0 ? AllSwept().before : AllSwept().after).insert(last_);
+    (plan.before != 0 ? AllSwept().before : AllSwept().after).insert(last_.begin(), last_.end());
   }
 
  private:
-  std::string last_;
+  std::vector<std::string> last_;
+  std::uint64_t commits_ = 0;
 };
 
 struct RunEnd {
@@ -89,8 +95,8 @@ bool Live(Rig& rig, const Scenario& scenario) {
 
 RunEnd RunOnce(const Scenario& scenario, const PlanOf& plan) {
   ++AllSwept().runs;
-  StepWatch watch;
   Rig rig;
+  StepWatch watch(rig);
   if (scenario.prepare) scenario.prepare(rig);
   RunEnd end;
   const std::uint64_t before = rig.cluster.disk().CommitCount();

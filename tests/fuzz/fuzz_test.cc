@@ -41,12 +41,12 @@ TEST_P(FuzzTest, AnyBytesAreSurvived) {
   const std::vector<std::string> seeds = target.seeds();
   target.feed({});
   for (const std::string& whole : seeds) target.feed(whole);
-  for (int round = 0; round < 20'000; ++round) target.feed(Changed(seeds, prng));
+  for (int round = 0; round < target.rounds; ++round) target.feed(Changed(seeds, prng));
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest,
-                         testing::Values(&kFrames, &kMembers, &kRecords, &kPayloads, &kSplits, &kManifests, &kOrders,
-                                         &kMetaRows),
+                         testing::Values(&kFrames, &kMembers, &kDigests, &kLogins, &kRecords, &kPayloads, &kSplits,
+                                         &kManifests, &kOrders, &kMetaRows, &kTls),
                          [](const auto& target) { return std::string(target.param->name); });
 
 }  // namespace

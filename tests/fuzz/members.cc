@@ -1,8 +1,9 @@
 #include "common/base/check.h"
+#include "common/rpc/digest_sasl.h"
 #include "common/rpc/digests.h"
-#include "common/rpc/frame.h"
 #include "common/rpc/member_proof.h"
 #include "tests/fuzz/targets.h"
+#include "tests/fuzz/units.h"
 
 namespace ratchet::fuzz {
 namespace {
@@ -34,11 +35,9 @@ void FeedMembers(std::string_view bytes) {
                 "a server without the key is believed");
   // As a server cuts them.
   rpc::MemberServerProof server(kFuzzServer, rpc::RandomBytes(rpc::kNonceBytes), Keys());
-  while (bytes.size() >= 4 && rpc::ReadBig32(bytes) <= bytes.size() - 4) {
-    const std::size_t size = rpc::ReadBig32(bytes);
-    static_cast<void>(server.OnUnit(bytes.substr(4, size)));
+  while (const auto unit = CutUnit(bytes)) {
+    static_cast<void>(server.OnUnit(*unit));
     RATCHET_CHECK(!server.peer().has_value(), "a client without the key is believed");
-    bytes.remove_prefix(4 + size);
   }
 }
 
@@ -51,8 +50,29 @@ std::vector<std::string> MemberSeeds() {
           rpc::ServerRefusal("a.Class", "a text")};
 }
 
+// As a server cuts a client's messages. Only the response of the one token can be accepted, for its nonce.
+void FeedDigests(std::string_view bytes) {
+  static_cast<void>(rpc::ReadDigestDirectives(bytes));
+  const auto decoded = rpc::FromBase64(bytes);
+  RATCHET_CHECK(!decoded.has_value() || rpc::ToBase64(*decoded) == bytes, "a base64 text is not what was sent");
+  rpc::DigestServer server("bm9uY2U=", [](const std::string&) -> Result<std::string> { return std::string("secret"); });
+  while (const auto unit = CutUnit(bytes)) {
+    const auto reply = server.OnMessage(*unit);
+    RATCHET_CHECK(!reply.ok() || reply->size() < 2'048, "an answer of {} bytes", reply->size());
+    RATCHET_CHECK(!server.identifier().has_value(), "a client without the password is believed");
+  }
+}
+
+std::vector<std::string> DigestSeeds() {
+  const std::string response =
+      R"(charset=utf-8,username="aWQ=",realm="default",nonce="bm9uY2U=",nc=00000001,cnonce="Yw==",)"
+      R"(digest-uri="null/default",maxbuf=65536,response=82c45caed62be7a0953234ab432883f0,qop=auth)";
+  return {response, rpc::ClientUnit({}) + rpc::ClientUnit(response), "a=\"\\\"\",b=c"};
+}
+
 }  // namespace
 
+const Target kDigests{"digests", FeedDigests, DigestSeeds};
 const Target kMembers{"members", FeedMembers, MemberSeeds};
 
 }  // namespace ratchet::fuzz

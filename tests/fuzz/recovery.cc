@@ -161,6 +161,7 @@ class NoExecutor final : public regionserver::OrderExecutor {
     return regionserver::OrderAnswer{};
   }
   regionserver::OrderAnswer SplitLog(const regionserver::SplitLogOrder&) override { return {}; }
+  regionserver::OrderAnswer TakeRights(const regionserver::TakeRightsOrder&) override { return {}; }
   regionserver::OrderAnswer RefreshPeers(const regionserver::RefreshPeersOrder&) override { return {}; }
   regionserver::OrderAnswer Flush(const regionserver::FlushOrder&) override { return {}; }
   regionserver::OrderAnswer Compact(const regionserver::CompactOrder&) override { return {}; }

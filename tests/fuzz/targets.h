@@ -12,12 +12,17 @@ struct Target {
   std::string_view name;
   void (*feed)(std::string_view bytes);  // ends the process if a check fails
   std::vector<std::string> (*seeds)();   // well-formed inputs to start from
+  int rounds = 20'000;                   // of the ordinary tests; fewer if an input costs much
 };
 
 // A client's bytes in segments of any size, split into frames with headers.
 extern const Target kFrames;
 // The units by which members prove that they are ones, in both directions.
 extern const Target kMembers;
+// A client's messages of DIGEST-MD5.
+extern const Target kDigests;
+// A client's messages of a login by Kerberos, and the protected units after it.
+extern const Target kLogins;
 // A log file of any kind: records, damage, seals; and the record contents of procedure store, server log and recovered
 // edits.
 extern const Target kRecords;
@@ -30,5 +35,7 @@ extern const Target kManifests;
 extern const Target kOrders;
 // A row of hbase:meta, and system records of the procedure store.
 extern const Target kMetaRows;
+// Records of a TLS peer: the first ones of either side, and those after the handshake.
+extern const Target kTls;
 
 }  // namespace ratchet::fuzz

@@ -25,24 +25,24 @@ const StepRow kUndoRow{1, "UNDO", UndoKind::kCall, {}};
 const StepRow kPlainRow{2, "PLAIN", UndoKind::kNothing, {}};
 const StepRow kFinalRow{3, "FINAL", UndoKind::kPointOfNoReturn, {}};
 
-std::string DecisionText(const Transition& t) {
+// `next`: the state after.
+std::string DecisionText(const Durable& next, const TransitionEffects& t) {
   static constexpr std::array kKinds = {"run",   "run again", "children", "event",   "async",
                                         "retry", "operator",  "undo",     "finished"};
   static constexpr std::array kLocks = {"keep", "release", "hand over"};
   std::string text = "no commit";
   if (t.commit) {
-    text =
-        fmt::format("commit {}:{} v{} data={}", ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data);
-    for (const UndoEntry& entry : t.next.undo) text += fmt::format(" undo={}@{}", entry.step, entry.order);
-    if (t.next.children != 0U) text += fmt::format(" children={}", t.next.children.value_or(99));
-    if (t.next.past_no_return) text += " past";
+    text = fmt::format("commit {}:{} v{} data={}", ProcStateName(next.state), next.step, next.version, next.data);
+    for (const UndoEntry& entry : next.undo) text += fmt::format(" undo={}@{}", entry.step, entry.order);
+    if (next.children != 0U) text += fmt::format(" children={}", next.children.value_or(99));
+    if (next.past_no_return) text += " past";
   }
   text += fmt::format(", locks {}, {}", kLocks.at(static_cast<std::size_t>(t.locks)),
                       kKinds.at(static_cast<std::size_t>(t.next_kind)));
   if (t.passes_no_return) text += ", passes the point of no return";
   if (t.drops_children) text += ", drops children";
   if (t.failed) text += ", fails the tree";
-  if (!t.next.parked.empty()) text += ", parked: " + t.next.parked;
+  if (!next.parked.empty()) text += ", parked: " + next.parked;
   return text;
 }
 
@@ -109,10 +109,13 @@ TEST(GoldenCoreTest, EveryOutcomeInEverySituation) {
       // A child cannot pass a point of no return before its tree has; this is refused earlier.
       if (name.ends_with("FINAL") && !facts.is_root && !facts.tree_past_no_return) continue;
       facts.next_row = name.ends_with("FINAL") ? &kFinalRow : name.ends_with("PLAIN") ? &kPlainRow : nullptr;
-      text += fmt::format("  {}: {}\n", name, DecisionText(ApplyOutcome(now, facts, outcome, "new", {})));
+      Durable next = now;
+      const TransitionEffects effects = ApplyOutcome(next, facts, outcome, "new", {});
+      text += fmt::format("  {}: {}\n", name, DecisionText(next, effects));
     }
-    text += fmt::format("  exception: {}\n",
-                        DecisionText(ApplyException(now, facts, Error(Code::kInternal, "thrown"), {})));
+    Durable next = now;
+    const TransitionEffects effects = ApplyException(next, facts, Error(Code::kInternal, "thrown"), {});
+    text += fmt::format("  exception: {}\n", DecisionText(next, effects));
   }
   ExpectTranscript("outcomes", text);
 }

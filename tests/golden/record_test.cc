@@ -111,6 +111,8 @@ std::string FullRecord(const procedure::ProcedureRegistry::Type& type, const std
   id.nonce = 6;
   id.submitted_ms = 1'700'000'000'000;
   id.child_round = 1;
+  id.peer = "10.0.0.7:40112";
+  id.method = "MasterService.CreateTable";
   return EncodeRecord(id, FullDurable(type.rows.front().number, data));
 }
 

@@ -108,7 +108,7 @@ class EndpointTest(unittest.TestCase):
         self.assertIn("night shift", host.ratchet("pauses")[0]["reason"])
         status = host.ratchet("status")
         self.assertEqual(status["procedures_unfinished"], 1)
-        self.assertIn("paused by ann", status["why"])
+        self.assertRegex(status["why"], r"paused by [^,]+, says to be ann")
         self.assertNotIn("regions", status)
         self.assertFalse(any("region server" in str(value) for value in status.values()))
         host.ratchet("resume", "type", "PublishSite")

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "master/env/cluster_files.h"
-#include "master/env/drop_marks.h"
+#include "master/storage/drop_marks.h"
 
 namespace ratchet::simulation {
 namespace {

@@ -194,7 +194,7 @@ void Upkeep::Set(master::Switch which, bool on, bool and_wait) {
   const std::uint64_t turn = ++setting.asked;
   cluster_.Trace(fmt::format("switch {} {}", master::SwitchName(which), on ? "on" : "off"));
   cluster_.master().logic().switch_admin.Set(
-      {{which}, on, and_wait, "sim"},
+      {{which}, on, and_wait, {"sim", {}}},
       [&setting, on, turn, life = life_, this](const Result<std::vector<bool>>& before) {
         if (life != life_) return;  // the outcome is unknown
         --setting.open;

@@ -1,5 +1,6 @@
 """The command line as a user types it: every verb, with --json, with wrong arguments, and with nobody there."""
 
+import hashlib
 import json
 import os
 import pty
@@ -53,6 +54,19 @@ class CommandLineTest(unittest.TestCase):
 
 
 class VerbTest(CommandLineTest):
+    def test_logins_of_the_page_need_no_cluster(self):
+        with tempfile.TemporaryDirectory() as folder:
+            secret = folder + "/token"
+            line = self.ok("page-login", "token", "prometheus", "--secret-file", secret)
+            self.assertRegex(line, r"^token prometheus sha256:[0-9a-f]{64}\n$")
+            self.assertEqual(os.stat(secret).st_mode & 0o777, 0o600)
+            self.assertNotIn(open(secret).read().strip(), line)
+            self.fails(USAGE, "page-login", "token", "prometheus", "--secret-file", secret, says="cannot write a new file")
+            with open(folder + "/password", "w") as file:
+                file.write("short\n")
+            self.fails(USAGE, "page-login", "password", "alice", "--secret-file", folder + "/password", says="8 to 1024")
+            self.fails(USAGE, "page-login", "token", "@ops", "--secret-file", folder + "/new", says="@ops")
+
     def test_certificates_need_no_cluster(self):
         with tempfile.TemporaryDirectory() as directory:
             here = os.path.join(directory, "certs")
@@ -65,6 +79,29 @@ class VerbTest(CommandLineTest):
             self.assertEqual(len(files), 4)
             self.fails(USAGE, "certificates", "init", here + "3", "--hosts", "a/b", says="a/b")
             self.fails(USAGE, "--master", "127.0.0.1:1", "--tls-connect", "--tls-trust", "/nowhere.pem", "status", says="/nowhere.pem")
+
+    def test_audit_verify_needs_no_cluster(self):
+        with tempfile.TemporaryDirectory() as directory:
+            lines, previous = [], "0" * 64
+            for number in range(1, 4):
+                lines.append(f'{{"n":{number},"prev":"{previous}","t_ms":{number},"event":"change","user":"alice"}}\n')
+                previous = hashlib.sha256(lines[-1].encode()).hexdigest()
+            path = os.path.join(directory, "audit.0000000000000001.jsonl")
+
+            def write(text):
+                with open(path, "w", encoding="ascii") as file:
+                    file.write(text)
+            write("".join(lines))
+            self.assertIn(f"3 lines in 1 files, from 1 to 3; 0 lines are lost by 0 gaps; last hash {previous}",
+                          self.ok("audit", "verify", directory))
+            self.assertEqual(self.json("audit", "verify", path)["problems"], [])
+            write("".join(lines).replace("alice", "mally", 1))
+            code, out, _ = run("audit", "verify", directory)
+            self.assertEqual(code, FAILED)
+            self.assertIn("was changed", out)
+            write(lines[0] + lines[2])
+            self.assertIn("number 3 follows number 1", run("audit", "verify", directory)[1])
+            self.fails(NOT_FOUND, "audit", "verify", directory + "/nowhere", says="nowhere")
 
     def test_cluster(self):
         status = self.json("status")
@@ -189,6 +226,26 @@ class VerbTest(CommandLineTest):
         self.assertEqual(self.json("balancer"), {"balancer": "on"})
         self.fails(USAGE, "balancer", "perhaps")
 
+    def test_tokens(self):
+        self.assertEqual(self.json("token", "list"), [])
+        self.assertEqual(self.json("token", "revoke", "--user", "nobody-here"), {"revoked": 0})
+        self.fails(FAILED, "token", "revoke", "--user", "nobody-here", "--number", "1", says="has no token with the number 1")
+        self.fails(USAGE, "token", "revoke", "--number", "0")
+
+    def test_connections(self):
+        listed = self.json("connections")
+        self.assertEqual((listed["left_out"], listed["silent"]), (0, []))
+        own = [each for each in listed["connections"] if each["service"] in ("AdminService", "RatchetService") and each["by"] == "simple"]
+        self.assertTrue(own, listed)
+        self.assertEqual({each["tls"] for each in own}, {None})
+        self.assertEqual(len({each["process"] for each in listed["connections"]}), 5, "two masters and three region servers")
+        self.assertIn("member", {each["by"] for each in listed["connections"]})
+        self.assertEqual(self.json("connections", "--user", "nobody-here")["connections"], [])
+        self.assertEqual({each["closed"] for each in self.json("connections", "--close", "--user", "nobody-here", "--yes")["closed"]}, {0})
+        self.fails(USAGE, "connections", "--close", says="--user or --address")
+        self.fails(USAGE, "connections", "--process", "nowhere", says="HOST:PORT")
+        self.fails(USAGE, "connections", "--close", "--plaintext")
+
     def test_switches(self):
         everything = {each["switch"]: each["state"] for each in self.json("switch")}
         self.assertEqual(everything, {"balancer": "on", "split": "on", "merge": "on", "normalizer": "off",
@@ -204,6 +261,19 @@ class VerbTest(CommandLineTest):
         self.json("switch", "split", "on")
         self.fails(USAGE, "switch", "perhaps")
         self.fails(USAGE, "switch", "split", "perhaps")
+
+    def test_rights(self):
+        self.table("orders")
+        self.assertEqual(self.json("grant", "alice", "WR", "orders")["scope"], "orders")
+        self.addCleanup(run, "revoke", "alice", "all", "orders")
+        self.ok("grant", "@ops", "C", "@default")
+        self.addCleanup(run, "revoke", "@ops", "all", "@default")
+        listed = [(each["user"], each["scope"], each["actions"]) for each in self.json("rights")]
+        self.assertEqual(listed, [("@ops", "@default", "C"), ("alice", "orders", "RW")])
+        self.ok("revoke", "alice", "W", "orders")
+        self.assertEqual([each["actions"] for each in self.json("rights", "alice")], ["R"])
+        self.fails(USAGE, "grant", "alice", "RZ", says="expected some of the letters")
+        self.fails(NOT_FOUND, "grant", "alice", "R", "no_such_table")
 
     def test_peers(self):
         key = "127.0.0.1:1:/nowhere"  # nobody answers there, and nobody minds
@@ -394,16 +464,19 @@ class VerbTest(CommandLineTest):
         try:
             pid = str(self.json("create", "cli_verbs", "f", "--no-wait")["pid"])
             self.addCleanup(lambda: (run("disable", "cli_verbs"), run("drop", "cli_verbs")))
-            self.assertIn("paused by ann: to look", self.json("procedure", pid)["paused"])
+            self.assertRegex(self.json("procedure", pid)["paused"], r"paused by [^,]+, says to be ann: to look")
             self.json("park", pid, "--who", "bob", "--why", "later")
-            self.assertIn("parked by bob: later", self.json("procedure", pid)["waits_for"])
+            self.assertRegex(self.json("procedure", pid)["waits_for"], r"parked by [^,]+, says to be bob: later")
         finally:
             self.json("resume", "type", "CreateTable")
         self.json("unpark", pid, "--who", "cid", "--why", "now")
         self.json("wait", pid)
         shown = self.json("procedure", pid)
+        user = shown["owner"]
+        self.assertEqual(shown["method"], "MasterService.CreateTable")
+        self.assertRegex(shown["peer"], r"^127\.0\.0\.1:\d+$")
         self.assertEqual([(v["verb"], v["operator"], v["reason"]) for v in shown["verbs"]],
-                         [("park", "bob", "later"), ("unpark", "cid", "now")])
+                         [("park", f"{user}, says to be bob", "later"), ("unpark", f"{user}, says to be cid", "now")])
         self.assertIn("Operators:", self.ok("procedure", pid))
 
     def test_locks_name_holder_waiter_and_chain(self):
@@ -590,7 +663,7 @@ class WaitTest(CommandLineTest):
         try:
             code, _, err = run("--timeout-ms", "6000", "disable", "cli_waits")
             self.assertEqual(code, UNKNOWN, err)
-            self.assertRegex(err, r"(?m)^pid \d+ waits: table cli_waits paused by ann: night shift$")
+            self.assertRegex(err, r"(?m)^pid \d+ waits: table cli_waits paused by [^,]+, says to be ann: night shift$")
             self.assertRegex(err, r"pid \d+ continues in the cluster; to wait for its end: ratchet wait \d+")
         finally:
             self.json("resume", "table", "cli_waits")
@@ -817,6 +890,21 @@ class VersionTest(CommandLineTest):
             self.assertEqual(done.returncode, OK, done.stderr)
             version = r"\d+\.\d+(~(git\d{8}\.[0-9a-f]{8}\+?|unknown))?"
             self.assertRegex(done.stdout, rf"^{program} {version} \(commit ([0-9a-f]{{12}}\+?|unknown), [A-Z]\w+( \w+)*\)\n$")
+
+
+class StepListTest(unittest.TestCase):
+    def test_every_step_shows_what_holds_when_it_begins(self):
+        for flags in ([], ["--json"]):
+            done = subprocess.run([RATCHET + "-master", "--list-steps", *flags], capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            if flags:
+                steps = [step for kind in json.loads(done.stdout) for step in kind["steps"]]
+                given = [step["given"] for step in steps]
+            else:
+                given = [line.partition("; given: ")[2] for line in done.stdout.splitlines() if line.startswith(" ")]
+            self.assertGreater(len(given), 150)
+            for text in given:
+                self.assertRegex(text, r"^[a-z][^\n]{9,79}$")
 
 
 class ReplayTest(unittest.TestCase):

@@ -72,7 +72,7 @@ class SetUpTest(WireTest):
         self.assertEqual(garbage.simple_name, "FatalConnectionException")
         self.assertTrue(garbage.trace.startswith("Expected HEADER="), garbage.trace)
         for sent, name in ((hello("ClientService", preamble=b"HBas\x01\x50"), "WrongVersionException"),
-                           (hello("ClientService", preamble=b"HBas\x00\x51"), "BadAuthException"),
+                           (hello("ClientService", preamble=b"HBas\x00\x4f"), "BadAuthException"),
                            (hello("NoSuchService"), "UnknownServiceException"),
                            (hello("", header=b""), "EmptyServiceNameException"),
                            (hello("", header=message([(2, "ClientService"), (3, "com.example.Codec")])),

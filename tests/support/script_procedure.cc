@@ -100,14 +100,19 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
  private:
   std::string Effect(StepNo step) const { return fmt::format("{}{}", this->data_.name(), step); }
 
+  bool Decides(StepNo step) const {
+    return this->data_.flavor() == "ScriptRunsOn" && static_cast<int>(step) <= this->data_.ops_size() &&
+           this->data_.ops(static_cast<int>(step) - 1).text() == "decide";
+  }
+
   StepOutcome GoOn(StepNo step, Journal& journal) {
-    journal.Do(Effect(step), *this);
+    if (!Decides(step)) journal.Do(Effect(step), *this);
     if (static_cast<int>(step) >= this->data_.ops_size() || step >= kMaxSteps) return Done{this->data_.name()};
     return Next{step + 1};
   }
 
   StepOutcome PerformSpawn(StepNo step, const pb::ScriptOp& op, Journal& journal) {
-    journal.Do(Effect(step), *this);
+    if (!Decides(step)) journal.Do(Effect(step), *this);
     Spawn spawn;
     spawn.resume_at = step + 1;
     char letter = 'a';
@@ -120,6 +125,9 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
 
   StepOutcome Perform(StepNo step, StepContext& ctx) {
     Journal& journal = ctx.env<Journal>();
+    if (this->data_.flavor() == "ScriptRunsOn" && !Decides(step)) {
+      if (const Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+    }
     // 'c': it was in progress all the time
     journal.Observe(journal.ConsumeStay(this->pid()) ? 'c' : 's', Effect(step), *this);
     if (static_cast<int>(step) > this->data_.ops_size()) return Done{this->data_.name()};
@@ -232,6 +240,21 @@ class ScriptMixed final : public ScriptBase<ScriptMixed> {
   }
 };
 
+class ScriptRunsOn final : public ScriptBase<ScriptRunsOn> {
+ public:
+  using Self = ScriptRunsOn;
+  using ScriptBase::ScriptBase;
+  static constexpr std::string_view kTypeName = "ScriptRunsOn";
+  static constexpr auto Steps() {
+    return std::array{On<&Self::Run<1>>(1, "ONE", kNothingToUndo, kRunsOn),
+                      On<&Self::Run<2>>(2, "TWO", UndoBy<&Self::Take<2>>(), kRunsOn),
+                      On<&Self::Run<3>>(3, "THREE", kNothingToUndo, kRunsOn),
+                      On<&Self::Run<4>>(4, "FOUR", kNothingToUndo, kRunsOn),
+                      On<&Self::Run<5>>(5, "FIVE", kNothingToUndo, kRunsOn),
+                      On<&Self::Run<6>>(6, "SIX", kNothingToUndo, kRunsOn)};
+  }
+};
+
 pb::ScriptOp Op(pb::ScriptOp::Kind kind, std::string text, std::int64_t number) {
   pb::ScriptOp op;
   op.set_kind(kind);
@@ -270,6 +293,7 @@ ProcedurePtr MakeScript(const pb::Script& script) {
   if (script.flavor() == ScriptPlain::kTypeName) return std::make_unique<ScriptPlain>(script);
   if (script.flavor() == ScriptNoReturn::kTypeName) return std::make_unique<ScriptNoReturn>(script);
   if (script.flavor() == ScriptMixed::kTypeName) return std::make_unique<ScriptMixed>(script);
+  if (script.flavor() == ScriptRunsOn::kTypeName) return std::make_unique<ScriptRunsOn>(script);
   return std::make_unique<ScriptUndo>(script);
 }
 
@@ -278,6 +302,7 @@ void RegisterScripts(procedure::ProcedureRegistry& registry) {
   registry.Register<ScriptPlain>();
   registry.Register<ScriptNoReturn>();
   registry.Register<ScriptMixed>();
+  registry.Register<ScriptRunsOn>();
 }
 
 }  // namespace ratchet::testing

@@ -1,6 +1,8 @@
 // Procedures that run a script, against a journal of effects: the subjects of the framework's own tests and of the
 // simulation. Step i runs op i. Types differ in their undo: ScriptUndo (every step), ScriptPlain (nothing to undo),
-// ScriptNoReturn (all after the point of no return), ScriptMixed (three steps with undo, then no return).
+// ScriptNoReturn (all after the point of no return), ScriptMixed (three steps with undo, then no return), ScriptRunsOn
+// (the second step has an undo). The rows of ScriptRunsOn run on, S147 (run on without acting): an op whose text is
+// "decide" acts on nothing, and all others first ask for the owner.
 #pragma once
 
 #include <string>

@@ -21,7 +21,9 @@ struct Example {
 std::vector<Example> Examples() {
   return {{"an RPC method", R"re(\bk?GetReplicationProgress\b)re", 3},
           {"a setting", R"re("catalog-janitor-interval-ms"|\bjanitor_interval\b)re", 2},
-          {"a verb of the command line", R"re("clone-schema"|\bCloneSchema\w*\b)re", 1}};
+          {"a setting of a region server", R"re("max-scanners-per-user"|\bmax_of_user\b)re", 2},
+          {"a verb of the command line", R"re("clone-schema"|\bCloneSchema\w*\b)re", 1},
+          {"a field of a procedure that is shown", R"re(\b(set_)?was_leaving\b)re", 2}};
 }
 
 TEST(Adding, TouchesFewFiles) {

@@ -268,7 +268,7 @@ TEST(Docs, EveryExceptionIsDocumented) {
   const std::string document = ReadDocument("docs/exceptions.md");
   std::size_t classes = 0;
   for (const auto& file : ReadSourceTree()) {
-    if (!file.path.starts_with("common/rpc/") || file.path.find("exceptions.") == std::string::npos) continue;
+    if (file.path != "common/base/exception_names.h") continue;
     for (std::sregex_iterator it(file.text.begin(), file.text.end(), name), end; it != end; ++it) {
       ++classes;
       EXPECT_NE(document.find((*it)[1].str()), std::string::npos)

@@ -1,13 +1,14 @@
 #include "common/ops/api/api_views.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "common/base/json_writer.h"
 #include "common/base/mutex.h"
 #include "common/ops/api/event_follower.h"
-#include "common/ops/api/json_text.h"
 #include "common/ops/api/view_list.h"
 #include "common/tools/cli/exit_status.h"
 #include "common/tools/cli/printer.h"
@@ -34,15 +35,17 @@ int StatusOf(int exit) {
 }
 
 http::HttpResponse Refusal(int status, std::string_view word, std::string_view message) {
-  return http::HttpResponse::Json(
-      status, fmt::format("{{\"error\":{},\"message\":{}}}\n", JsonString(word), JsonString(message)));
+  JsonWriter json;
+  json.BeginObject().Add("error", word).Add("message", message).EndObject();
+  return http::HttpResponse::Json(status, json.text() + "\n");
 }
 
 std::string MarksText(const ApiDeps& deps, const std::string& more) {
-  std::string json = "[";
-  for (const std::string& mark : deps.marks()) json += (json.size() > 1 ? "," : "") + JsonString(mark);
-  if (!more.empty()) json += (json.size() > 1 ? "," : "") + JsonString(more);
-  return json + "]";
+  JsonWriter json;
+  json.BeginArray();
+  for (const std::string& mark : deps.marks()) json.Text(mark);
+  if (!more.empty()) json.Text(more);
+  return json.EndArray().text();
 }
 
 // `more`: a mark that the process does not know itself; empty: none.
@@ -66,23 +69,23 @@ std::string WithMarks(std::string refusal, const std::string& marks) {
 }
 
 std::string SettingsJson(const std::vector<SettingRow>& rows) {
-  std::string json = "[";
+  JsonWriter json;
+  json.BeginArray();
   for (const SettingRow& row : rows) {
-    json += fmt::format("{}{{\"name\":{},\"value\":{},\"source\":{}}}", json.size() > 1 ? "," : "",
-                        JsonString(row.name), JsonString(row.value), JsonString(row.SourceText()));
+    json.BeginObject().Add("name", row.name).Add("value", row.value).Add("source", row.SourceText()).EndObject();
   }
-  return json + "]";
+  return json.EndArray().text();
 }
 
 std::string ViewsJson(bool with_regions) {
-  std::string json = "[";
+  JsonWriter json;
+  json.BeginArray();
   for (const View& view : Views()) {
     if (view.of_regions && !with_regions) continue;
-    json += fmt::format("{}{{\"path\":{},\"parameters\":{},\"command\":{},\"what\":{}}}", json.size() > 1 ? "," : "",
-                        JsonString(std::string(kPrefix) + std::string(view.name)), JsonString(view.parameters),
-                        JsonString(view.command), JsonString(view.what));
+    json.BeginObject().Add("path", std::string(kPrefix) + std::string(view.name)).Add("parameters", view.parameters);
+    json.Add("command", view.command).Add("what", view.what).EndObject();
   }
-  return json + "]";
+  return json.EndArray().text();
 }
 
 }  // namespace
@@ -140,21 +143,23 @@ Result<client::Connection*> ApiViews::ToActive() {
 
 http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpRequest& request) {
   const TimePoint began = deps_.clock.Now();
-  const auto envelope = [&](std::string_view view, std::string_view command, const std::string& rows,
+  const auto envelope = [&](std::string_view view, std::string_view command, const std::optional<ShownRows>& rows,
                             std::string_view data, const std::string& mark = {}) {
     const auto took = std::chrono::duration_cast<Millis>(deps_.clock.Now() - began);
-    return http::HttpResponse::Json(
-        200, fmt::format("{{\"view\":{},\"command\":{},\"answered_by\":{},\"role\":{},\"at_ms\":{},\"took_ms\":{},"
-                         "\"marks\":{}{},\"data\":{}}}\n",
-                         JsonString(view), JsonString(command), JsonString(deps_.self()), JsonString(deps_.role()),
-                         deps_.clock.WallMillis(), took.count(), MarksJson(deps_, mark), rows, data));
+    JsonWriter json;
+    json.BeginObject().Add("view", view).Add("command", command).Add("answered_by", deps_.self());
+    json.Add("role", deps_.role()).Add("at_ms", deps_.clock.WallMillis()).Add("took_ms", took.count());
+    json.AddRaw("marks", MarksJson(deps_, mark));
+    if (rows) json.Add("offset", rows->offset).Add("limit", rows->limit).Add("total", rows->total);
+    json.AddRaw("data", data).EndObject();
+    return http::HttpResponse::Json(200, json.text() + "\n");
   };
-  if (path.empty()) return envelope("", "", "", ViewsJson(deps_.regions));
+  if (path.empty()) return envelope("", "", {}, ViewsJson(deps_.regions));
   if (path == "settings")
-    return envelope(path, "--print-config of this process", "",
+    return envelope(path, "--print-config of this process", {},
                     SettingsJson(deps_.settings ? deps_.settings() : std::vector<SettingRow>()));
   if (path == "steps" && deps_.steps_json)
-    return envelope(path, deps_.regions ? "ratchet-master --list-steps --json" : "", "", deps_.steps_json());
+    return envelope(path, deps_.regions ? "ratchet-master --list-steps --json" : "", {}, deps_.steps_json());
 
   std::string part;
   const View* view = FindView(path, &part);
@@ -187,9 +192,8 @@ http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpReq
                                 cli::DurationText(age)));
   }
   if (status != 200) return http::HttpResponse::Json(status, WithMarks(printed.text, MarksOfRefusal(deps_)) + "\n");
-  const std::string rows = printed.total.has_value() ? fmt::format(",\"offset\":{},\"limit\":{},\"total\":{}", *offset,
-                                                                   *limit, *printed.total)
-                                                     : "";
+  std::optional<ShownRows> rows;
+  if (printed.total) rows = ShownRows{*offset, *limit, *printed.total};
   if (!key.empty()) cached_.Put(key, {rows, printed.text, deps_.clock.WallMillis()});
   return envelope(view->name, view->command, rows, printed.text);
 }

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json_writer.h"
 #include "common/client/admin.h"
 #include "common/model/proto/operator.pb.h"
-#include "common/ops/api/json_text.h"
 #include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::api {
@@ -17,13 +17,19 @@ namespace {
 constexpr Millis kPatienceOfFollower{1'500};
 constexpr int kMostRounds = 20;  // maximum for one call, 1000 events each
 
+std::string OneNumber(std::string_view event, std::string_view key, std::uint64_t number) {
+  JsonWriter data;
+  data.BeginObject().Add(key, number).EndObject();
+  return fmt::format("event: {}\ndata: {}\n\n", event, data.text());
+}
+
 std::string EventText(std::uint64_t epoch, const pb::ProcedureEvent& event) {
-  return fmt::format(
-      "id: {}:{}\nevent: activity\ndata: {{\"no\":{},\"at_ms\":{},\"event\":{},\"pid\":{},\"root\":{},\"type\":{},"
-      "\"step\":{},\"detail\":{}}}\n\n",
-      epoch, event.sequence(), event.sequence(), event.at_wall_ms(), JsonString(event.kind()),
-      event.has_pid() ? std::to_string(event.pid()) : "null", event.has_root() ? std::to_string(event.root()) : "null",
-      JsonString(event.type()), JsonString(event.step()), JsonString(event.detail()));
+  JsonWriter data;
+  data.BeginObject().Add("no", event.sequence()).Add("at_ms", event.at_wall_ms()).Add("event", event.kind());
+  event.has_pid() ? data.Add("pid", event.pid()) : data.Key("pid").Null();
+  event.has_root() ? data.Add("root", event.root()) : data.Key("root").Null();
+  data.Add("type", event.type()).Add("step", event.step()).Add("detail", event.detail()).EndObject();
+  return fmt::format("id: {}:{}\nevent: activity\ndata: {}\n\n", epoch, event.sequence(), data.text());
 }
 
 }  // namespace
@@ -57,9 +63,9 @@ std::optional<std::string> EventFollower::More() {
       return text + ": no master answers\n\n";
     }
     if (epoch_.has_value() && *epoch_ != answer->epoch()) {
-      text += fmt::format("event: master\ndata: {{\"epoch\":{}}}\n\n", answer->epoch());
+      text += OneNumber("master", "epoch", answer->epoch());
     } else if (!fresh_ && answer->lost() > 0) {
-      text += fmt::format("event: lost\ndata: {{\"events\":{}}}\n\n", answer->lost());
+      text += OneNumber("lost", "events", answer->lost());
     }
     epoch_ = answer->epoch();
     for (const auto& event : answer->event()) {

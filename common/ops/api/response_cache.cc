@@ -14,7 +14,7 @@ std::string ResponseCache::KeyOf(const http::HttpRequest& request) {
 void ResponseCache::Put(const std::string& key, CachedResponse answer) {
   MutexLock lock(mutex_);
   answers_.erase(key);
-  if (key.size() + answer.rows.size() + answer.data.size() > kMostBytes) return;
+  if (key.size() + answer.data.size() > kMostBytes) return;
   if (answers_.size() >= kMost) {
     answers_.erase(std::min_element(answers_.begin(), answers_.end(),
                                     [](const auto& a, const auto& b) { return a.second->at_ms < b.second->at_ms; }));

@@ -17,8 +17,15 @@
 
 namespace ratchet::api {
 
+// The rows that an answer shows, and how many exist.
+struct ShownRows {
+  std::uint64_t offset = 0;
+  std::uint64_t limit = 0;
+  std::uint64_t total = 0;
+};
+
 struct CachedResponse {
-  std::string rows;  // of the envelope
+  std::optional<ShownRows> rows;  // nullopt: the view has no rows
   std::string data;
   std::int64_t at_ms = 0;  // wall clock
 };

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -27,6 +28,11 @@ InfoPage::InfoPage(const InfoPageOptions& options) : options_(options) {
   http.host = options.host;
   http.port = static_cast<std::uint16_t>(options.port);
   http.names = NamesOf(options);
+  http.gate = options.gate;
+  if (options.tls != "off") {
+    http.tls_mode = options.tls == "require" ? http::HttpTlsMode::kRequire : http::HttpTlsMode::kAccept;
+    http.tls = tls::ProcessTls::OfProcess();
+  }
   server_ = std::make_unique<http::HttpServer>(std::move(http));
 }
 
@@ -48,7 +54,23 @@ void InfoPage::Start() {
     return;
   }
   port_.store(server_->port());
-  RATCHET_LOG(kInfo, "Start: page at http://{}/", JoinHostPort(options_.host, server_->port()));
+  RATCHET_LOG(kInfo, "Start: page at {}://{}/", options_.tls == "off" ? "http" : "https",
+              JoinHostPort(options_.host, server_->port()));
+}
+
+Status InfoPage::CheckReach(bool insecure) const {
+  if (port() < 0) return Ok();
+  const std::vector<std::string> addresses = server_->addresses();
+  const bool inside = std::all_of(addresses.begin(), addresses.end(), IsLoopbackAddress);
+  const bool safe = options_.tls == "require" && options_.gate != nullptr && options_.gate->asks();
+  if (inside || safe) return Ok();
+  if (insecure) {
+    RATCHET_LOG(kWarn, "security: others read the page without HTTPS or without a login (--insecure)");
+    return Ok();
+  }
+  return Error(Code::kInvalidArgument,
+               "--info-host is reached by others: give --info-tls require with --info-logins or --rights enforce, or "
+               "--insecure");
 }
 
 void InfoPage::Stop() {

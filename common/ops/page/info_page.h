@@ -6,7 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "common/base/result.h"
 #include "common/http/http_server.h"
+#include "common/ops/page/page_gate.h"
 
 namespace ratchet::page {
 
@@ -16,7 +18,9 @@ struct InfoPageOptions {
   std::string host = "127.0.0.1";  // address to listen on
   std::int64_t port = kNoPage;     // 0: any free one
   // Names in the field Host that are answered, besides `host`, this machine's name, addresses and localhost.
-  std::string names{};  // separated by commas
+  std::string names{};               // separated by commas
+  std::string tls = "off";           // "accept" or "require": HTTPS by the process's certificate
+  std::shared_ptr<PageGate> gate{};  // null: every reader sees everything
 };
 
 // One owner. Stop (and the destructor) returns when no handler runs.
@@ -35,6 +39,9 @@ class InfoPage {
   // The port as shown in ZooKeeper's nodes, where 0 means none.
   [[nodiscard]] std::uint32_t shown_port() const { return port() < 0 ? 0 : static_cast<std::uint32_t>(port()); }
   [[nodiscard]] http::HttpStats stats() const;
+  // After Start. kInvalidArgument: others reach the page, and neither HTTPS with readers that log in nor --insecure was
+  // given.
+  [[nodiscard]] Status CheckReach(bool insecure) const;
 
  private:
   const InfoPageOptions options_;

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/audit/audit_log.h"
+#include "common/identity/certificate_callers.h"
 #include "common/io/sync_watch.h"
 
 namespace ratchet::page {
@@ -37,6 +39,17 @@ void AddBuild(MetricsText& text, const std::string& program, const std::string& 
   text.Value(std::uint64_t{1}, {{"program", program}, {"version", version}});
 }
 
+void AddSecurity(MetricsText& text) {
+  const auto callers = identity::CertificateCallers::OfProcess();
+  text.Gauge("insecure",
+             "1: others reach this process, and it does not refuse clients that prove nothing (--insecure).",
+             std::uint64_t{callers != nullptr && callers->exposed() ? 1U : 0U});
+  const auto log = audit::AuditLog::OfProcess();
+  if (log == nullptr) return;
+  text.Counter("audit_lines_total", "Lines of the audit log that are durable.", log->lines());
+  text.Counter("audit_lost_total", "Events that the audit log could not write.", log->lost());
+}
+
 void AddRpc(MetricsText& text, const rpc::RpcServer& server) {
   const auto samples = Sample(server);
   text.Counter("rpc_calls_total", "Calls that were answered, by method; exceptions included.");
@@ -54,11 +67,20 @@ void AddRpc(MetricsText& text, const rpc::RpcServer& server) {
     text.Value(static_cast<std::uint64_t>(stats.queued[i]), {{"queue", rpc::kQueueClassNames[i]}});
   text.Histogram("rpc_queue_duration_seconds", "Time for which calls have waited for a thread.");
   text.Durations(stats.queue_time);
+  text.Counter("rights_refused_total", "Demands of calls that were refused because the user lacks a right.",
+               stats.rights_refused);
+  text.Counter("rights_would_refuse_total", "Demands that --rights enforce would refuse, and --rights log allows.",
+               stats.rights_would_refuse);
   text.Counter("rpc_calls_refused_total", "Calls that were refused because a queue was full.", stats.calls_refused);
+  text.Counter("rpc_calls_at_once_total", "Calls that an I/O thread has answered itself.", stats.calls_at_once);
   text.Counter("rpc_calls_expired_total", "Calls whose deadline had passed in the queue.", stats.calls_expired);
   text.Gauge("rpc_connections", "Connections that are open.", static_cast<double>(stats.connections_open));
   text.Gauge("rpc_client_connections", "Connections that are open, by the version that the client names.");
   for (const auto& [version, count] : stats.client_versions) text.Value(count, {{"version", version}});
+  std::uint64_t plain = 0;
+  for (const auto& [address, count] : stats.plain_peers) plain += count;
+  text.Gauge("rpc_plain_connections", "Connections of clients that are open and not encrypted.",
+             static_cast<double>(plain));
   text.Counter("rpc_connections_refused_total", "Connections that were refused because the limit was reached.",
                stats.connections_refused);
   text.Counter("rpc_bad_connections_total", "Connections that were closed because they sent invalid data.",

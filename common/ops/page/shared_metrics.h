@@ -12,6 +12,8 @@ namespace ratchet::page {
 
 // "ratchet_build_info": identifies the program.
 void AddBuild(metrics::MetricsText& text, const std::string& program, const std::string& version);
+// Adds the warning that others reach this process without encryption, and the audit log of a process that has one.
+void AddSecurity(metrics::MetricsText& text);
 // Calls by method, with errors and latency; queues; connections.
 void AddRpc(metrics::MetricsText& text, const rpc::RpcServer& server);
 // All files of the process: syncs, and the age of the oldest unfinished operation.

@@ -2,6 +2,7 @@
 
 #include <cctype>
 
+#include "common/base/hex.h"
 #include "common/base/utf8.h"
 
 namespace ratchet::cli {
@@ -11,13 +12,6 @@ namespace {
 std::size_t PrintableLength(std::string_view bytes) {
   const std::size_t length = Utf8Length(bytes);
   return length == 2 && bytes[0] == '\xC2' && static_cast<unsigned char>(bytes[1]) < 0xA0 ? 0 : length;
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 }  // namespace

@@ -2,9 +2,7 @@
 
 #include <iostream>
 
-#include <fmt/core.h>
-
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 #include "common/tls/cluster_certificates.h"
 #include "common/tools/cli/exit_status.h"
 #include "common/tools/cli/verbs.h"
@@ -31,12 +29,14 @@ int RunCertificates(const CertificateFlags& flags, bool json) {
     std::cerr << "ratchet: " << written.error().message() << "\n";
     return written.error().code() == Code::kInvalidArgument ? kExitUsage : kExitFailed;
   }
-  std::string list;
+  JsonWriter list;
+  list.BeginObject().Key("files").BeginArray();
   for (const std::string& name : *written) {
     const std::string path = flags.directory + "/" + name;
-    list += json ? (list.empty() ? "" : ",") + JsonQuote(path) : path + "\n";
+    list.Text(path);
+    if (!json) std::cout << path << "\n";
   }
-  std::cout << (json ? fmt::format("{{\"files\":[{}]}}\n", list) : list);
+  if (json) std::cout << list.EndArray().EndObject().text() << "\n";
   return kExitOk;
 }
 

@@ -10,7 +10,7 @@
 namespace ratchet::cli {
 namespace {
 
-constexpr Millis kPatience{1500};  // time limit for one key press
+constexpr Millis kKeyPressPatience{1500};  // time limit for one key press
 
 // "TEXT:{hex,uniform}" -> hex, uniform
 std::vector<std::string> Choices(const std::string& type) {
@@ -61,7 +61,7 @@ Completion ScopeCompletion(const std::vector<std::string>& before) {
 
 template <class Request, class Response, class Each>
 void Ask(client::Connection& connection, const rpc::Method<Request, Response>& method, const Each& each) {
-  client::Admin admin(connection, kPatience);
+  client::Admin admin(connection, kKeyPressPatience);
   const auto answer = admin.Call(method, Request());
   if (answer.ok()) each(*answer);
 }
@@ -121,12 +121,12 @@ std::string FlagIn(const std::vector<std::string>& words, const std::string& fla
 }
 
 std::vector<std::string> LookUpNames(client::ConnectionOptions options, const std::string& what) {
-  options.operation_timeout = options.rpc_timeout = options.zookeeper_timeout = kPatience;
+  options.operation_timeout = options.rpc_timeout = options.zookeeper_timeout = kKeyPressPatience;
   auto connection = client::Connection::Open(std::move(options));
   std::vector<std::string> names;
   if (!connection.ok()) return names;
   if (what == kind::kTable) {
-    const auto tables = client::Admin(**connection, kPatience).ListTables(true);
+    const auto tables = client::Admin(**connection, kKeyPressPatience).ListTables(true);
     if (!tables.ok()) return names;
     for (const TableName& table : *tables) names.push_back(table.ToString());
   } else if (what == kind::kRegion) {

@@ -9,13 +9,16 @@
 
 #include "common/base/descriptors.h"
 #include "common/base/log.h"
+#include "common/base/private_files.h"
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
 #include "common/tls/process_tls.h"
+#include "common/tools/cli/audit.h"
 #include "common/tools/cli/bytes_text.h"
 #include "common/tools/cli/certificates.h"
 #include "common/tools/cli/completion.h"
 #include "common/tools/cli/flag_checks.h"
+#include "common/tools/cli/page_login.h"
 #include "common/tools/cli/parse_error.h"
 #include "common/tools/cli/progress_reporter.h"
 #include "common/tools/cli/verbs.h"
@@ -140,13 +143,7 @@ int WithOutputWritten(int code) {
   return code == kExitOk || code == kExitWaits ? kExitFailed : code;
 }
 
-int Run(int argc, char** argv) {
-  CLI::App app("ratchet: the command line of a Ratchet cluster", "ratchet");
-  app.require_subcommand(1);
-  app.footer(kFooter);
-  app.option_defaults()->always_capture_default();
-  Global global;
-  Action action;
+void AddGlobalFlags(CLI::App& app, Global& global) {
   auto* zookeeper =
       app.add_option("--zookeeper", global.connection.zookeeper, "host:port,... of the ensemble")->type_name("PLACES");
   app.add_option("--master", global.connection.masters, "host:port of a master, instead of ZooKeeper; may be repeated")
@@ -165,30 +162,10 @@ int Run(int argc, char** argv) {
       ->type_name("NONCE");
   AddTlsOptions(app, global.tls);
   app.fallthrough();
+}
 
-  AddAllVerbs(app, action);
-  CertificateFlags certificate_flags;
-  const auto* certificates = AddCertificates(app, certificate_flags);
-  std::string shell = "bash";
-  auto* completion = AddVerb(app, "completion", "Print a completion script for a shell",
-                             {"completion bash > /etc/bash_completion.d/ratchet", "completion zsh > ~/.zfunc/_ratchet",
-                              "completion fish > ~/.config/fish/completions/ratchet.fish"});
-  completion->add_option("shell", shell, "Which shell")->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  app.set_version_flag("-V,--version", VersionText("ratchet"));
-
-  if (argc > 2 && std::string_view(argv[1]) == kCompleteWord) {
-    return PrintCompletion(app, {argv + (std::string_view(argv[2]) == "--" ? 3 : 2), argv + argc});
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return ExplainParseError(app, error);
-  }
-  if (completion->parsed()) {
-    std::cout << CompletionScript(shell);
-    return kExitOk;
-  }
-  if (certificates->parsed()) return WithOutputWritten(RunCertificates(certificate_flags, global.json));
+// Runs the verb on the cluster that the flags or the environment name.
+int CallCluster(const CLI::App& app, Global& global, const Action& action) {
   ConfigureLog({LogLevel::kError, ""});
   const Millis timeout(global.timeout_ms);
   global.connection.operation_timeout = timeout;
@@ -225,10 +202,52 @@ int Run(int argc, char** argv) {
   return WithOutputWritten(action(session));
 }
 
+int Run(int argc, char** argv) {
+  CLI::App app("ratchet: the command line of a Ratchet cluster", "ratchet");
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  app.option_defaults()->always_capture_default();
+  Global global;
+  Action action;
+  AddGlobalFlags(app, global);
+
+  AddAllVerbs(app, action);
+  CertificateFlags certificate_flags;
+  const auto* certificates = AddCertificates(app, certificate_flags);
+  PageLoginFlags login_flags;
+  const auto* page_login = AddPageLogin(app, login_flags);
+  AuditFlags audit_flags;
+  const auto* audit = AddAudit(app, audit_flags);
+  std::string shell = "bash";
+  auto* completion = AddVerb(app, "completion", "Print a completion script for a shell",
+                             {"completion bash > /etc/bash_completion.d/ratchet", "completion zsh > ~/.zfunc/_ratchet",
+                              "completion fish > ~/.config/fish/completions/ratchet.fish"});
+  completion->add_option("shell", shell, "Which shell")->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  app.set_version_flag("-V,--version", VersionText("ratchet"));
+
+  if (argc > 2 && std::string_view(argv[1]) == kCompleteWord) {
+    return PrintCompletion(app, {argv + (std::string_view(argv[2]) == "--" ? 3 : 2), argv + argc});
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return ExplainParseError(app, error);
+  }
+  if (completion->parsed()) {
+    std::cout << CompletionScript(shell);
+    return kExitOk;
+  }
+  if (certificates->parsed()) return WithOutputWritten(RunCertificates(certificate_flags, global.json));
+  if (page_login->parsed()) return WithOutputWritten(RunPageLogin(login_flags, global.json));
+  if (audit->parsed()) return WithOutputWritten(RunAudit(audit_flags, global.json));
+  return CallCluster(app, global, action);
+}
+
 }  // namespace
 }  // namespace ratchet::cli
 
 int main(int argc, char** argv) {
+  ratchet::KeepFilesPrivate();
   ratchet::HandleResourceFailure("ratchet", ratchet::cli::kExitFailed);
   ratchet::RaiseDescriptorLimit();
   std::setvbuf(stdout, nullptr, _IOLBF,

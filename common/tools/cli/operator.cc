@@ -32,7 +32,8 @@ struct NoteFlags {
 };
 
 void AddNote(CLI::App& verb, NoteFlags& note) {
-  Take(verb, "--who", note.who, kind::kText, "Recorded as the user; default: the user of this process");
+  Take(verb, "--who", note.who, kind::kText,
+       "Recorded after the user of the connection, as the name that the operator gives");
   Take(verb, "--why", note.why, kind::kText, "Recorded as the reason");
 }
 
@@ -264,7 +265,8 @@ struct LockFlags {
     Need(verb, "table", target, kind::kTable, "Table, or with --namespace a namespace");
     verb.add_flag("--namespace", is_namespace, "The name is that of a namespace");
     verb.add_flag("--shared", shared, "Shared instead of exclusive");
-    Take(verb, "--who", who, kind::kText, "Recorded and shown as the holder, together with the user of this process");
+    Take(verb, "--who", who, kind::kText,
+         "Recorded after the user of the connection, who holds the lock, as the name that the operator gives");
     Take(verb, "--why", why, kind::kText, "Recorded, and shown with each waiter");
     TakeWhole(verb, "--hold-ms", hold_ms, kind::kMillis, 0, 2'000'000'000,
               "Release the lock after this time; 0: hold it until the command ends");
@@ -283,7 +285,7 @@ Result<int> HoldLock(Session& session, const LockFlags& flags) {
       return ReportOnTable(session, there.error(), table);
     ToProto(table, *request.mutable_table_name());
   }
-  request.set_description(flags.who.empty() ? flags.why : fmt::format("by {}: {}", flags.who, flags.why));
+  request.set_description(flags.who.empty() ? flags.why : fmt::format("says to be {}: {}", flags.who, flags.why));
   request.set_nonce_group(session.connection.nonce_group());
   request.set_nonce(session.connection.NewNonce());
   session.connection.activity().Submitting({request.nonce_group(), request.nonce()});

@@ -20,6 +20,8 @@ struct Span {
 // members in one line, "none" when there are none.
 using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>, double>;
 [[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+// Null if the text is empty.
+[[nodiscard]] inline Field TextOrNull(const std::string& text) { return text.empty() ? Field() : Field(text); }
 
 // A terminal's style: colours, and its width. Empty if the output is written elsewhere.
 struct Look {

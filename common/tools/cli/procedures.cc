@@ -13,8 +13,6 @@
 namespace ratchet::cli {
 namespace {
 
-Field TextOrNull(const std::string& text) { return text.empty() ? Field() : Field(text); }
-
 std::string StateText(const pb::ProcedureInfo& procedure) {
   std::string text = procedure.state();
   if (!procedure.step().empty()) text += ":" + procedure.step();
@@ -136,6 +134,8 @@ Result<int> ShowProcedure(Session& session, std::uint64_t pid) {
                             {"state", StateText(procedure)},
                             {"text", procedure.text()},
                             {"owner", TextOrNull(procedure.owner())},
+                            {"peer", TextOrNull(procedure.peer())},
+                            {"method", TextOrNull(procedure.method())},
                             {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
                             {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
                             {"waits for", TextOrNull(procedure.waits_for())},

@@ -71,7 +71,12 @@ struct NamedFlags {
   std::string table;
   bool wait = true;
   bool yes = false;  // otherwise the verbs that lose data ask for confirmation on a terminal
+  bool rights = false;
 };
+
+void AddRights(CLI::App& verb, bool& rights) {
+  verb.add_flag("--rights", rights, "Give the rights that the snapshot's table had too (needs A everywhere)");
+}
 
 Result<int> DeleteSnapshot(Session& session, const NamedFlags& flags) {
   if (!Confirmed(fmt::format("Delete snapshot {}?", flags.name), flags.yes)) return kExitFailed;
@@ -99,13 +104,15 @@ Result<int> CloneSnapshot(Session& session, const NamedFlags& flags) {
                              target.ToString(), flags.name, target.ToString()));
   }
   client::Snapshots snapshots(session.connection, session.timeout);
-  return FinishAlone(session, snapshots.PutBack(flags.name, target), "cloned", target.ToString(), flags.wait);
+  return FinishAlone(session, snapshots.PutBack(flags.name, target, flags.rights), "cloned", target.ToString(),
+                     flags.wait);
 }
 
 struct CloneSnapshotFlags : NamedFlags {
   void Bind(CLI::App& verb) {
     AddSnapshotName(verb, name);
     Need(verb, "new-table", table, kind::kTable, "Name of the new table");
+    AddRights(verb, rights);
     AddNoWait(verb, wait);
   }
 };
@@ -126,13 +133,15 @@ Result<int> RestoreSnapshot(Session& session, const NamedFlags& flags) {
   const std::string question =
       fmt::format("Replace all rows of table {} by those of snapshot {}?", target.ToString(), flags.name);
   if (!Confirmed(question, flags.yes)) return kExitFailed;
-  return FinishAlone(session, snapshots.PutBack(flags.name, target), "restored", target.ToString(), flags.wait);
+  return FinishAlone(session, snapshots.PutBack(flags.name, target, flags.rights), "restored", target.ToString(),
+                     flags.wait);
 }
 
 struct RestoreSnapshotFlags : NamedFlags {
   void Bind(CLI::App& verb) {
     AddSnapshotName(verb, name);
     Take(verb, "--table", table, kind::kTable, "A table other than the one of the snapshot");
+    AddRights(verb, rights);
     AddNoWait(verb, wait);
     AddYes(verb, yes);
   }
@@ -182,7 +191,8 @@ Verbs SnapshotVerbs() {
           Verb<DeleteSnapshotFlags>("delete-snapshot", "Delete a snapshot; tables that were cloned from it stay",
                                     {"delete-snapshot before-upgrade --yes"}, DeleteSnapshot),
           Verb<CloneSnapshotFlags>("clone-snapshot", "Make a new table from a snapshot",
-                                   {"clone-snapshot before-upgrade t2"}, CloneSnapshot),
+                                   {"clone-snapshot before-upgrade t2", "clone-snapshot before-upgrade t2 --rights"},
+                                   CloneSnapshot),
           Verb<RestoreSnapshotFlags>("restore-snapshot", "Restore a disabled table to the state of a snapshot",
                                      {"disable t && ratchet restore-snapshot before-upgrade --yes && ratchet enable t"},
                                      RestoreSnapshot),

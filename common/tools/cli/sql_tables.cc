@@ -67,7 +67,9 @@ class SqlSource::Answers {
             Flag(info.bypassed()),
             TextOf(info.paused()),
             TextOf(info.error_class()),
-            TextOf(info.error())});
+            TextOf(info.error()),
+            TextOf(info.peer()),
+            TextOf(info.method())});
     }
     return Ok();
   }

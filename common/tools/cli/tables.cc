@@ -23,6 +23,7 @@ struct CreateFlags {
   std::vector<std::string> split_keys;  // as text (bytes_text.h)
   std::int64_t regions = 0;             // with `split`: number of regions, split evenly; 0: use split_keys
   std::string split = "hex";            // "hex" (keys of 8 hex digits) or "uniform" (first bytes)
+  std::string owner;                    // empty: the caller
   bool wait = true;
 
   void Bind(CLI::App& verb) {
@@ -32,6 +33,7 @@ struct CreateFlags {
     TakeWhole(verb, "--regions", regions, kind::kNumber, 1, 100'000, "Number of regions, split evenly");
     verb.add_option("--split", split, "With --regions: keys are 8 hex digits, or any bytes")
         ->check(CLI::IsMember({"hex", "uniform"}));
+    Take(verb, "--owner", owner, kind::kText, "User who gets every right in the table (default: this client's user)");
     AddNoWait(verb, wait);
   }
 };
@@ -72,6 +74,7 @@ Result<int> CreateTable(Session& session, const CreateFlags& flags) {
     table.families.push_back(std::move(family));
   }
   RATCHET_ASSIGN(const auto keys, SplitKeys(flags));
+  if (!flags.owner.empty()) table.attributes[std::string(kOwnerKey)] = flags.owner;
   RATCHET_TRY(table.Check());
   return FinishOnTable(session, session.admin.CreateTable(table, keys), flags.wait, name, "created " + flags.table);
 }
@@ -104,6 +107,7 @@ Result<int> CloneSchema(Session& session, const CloneFlags& flags) {
     }
   }
   table->name = name;
+  table->attributes.erase(std::string(kOwnerKey));  // the new table is the caller's
   return FinishOnTable(session, session.admin.CreateTable(*table, keys), flags.wait, name, "created " + flags.copy);
 }
 
@@ -331,10 +335,10 @@ Result<int> TruncateTable(Session& session, const TruncateFlags& flags) {
 Verbs TableVerbs() {
   using client::Admin;
   return {
-      Verb<CreateFlags>(
-          "create", "Create a table, optionally pre-split",
-          {"create t f", "create t f:VERSIONS=3,TTL=86400 g --regions 16", "create ns:t f --split-keys g,n,t"},
-          CreateTable),
+      Verb<CreateFlags>("create", "Create a table, optionally pre-split",
+                        {"create t f", "create t f:VERSIONS=3,TTL=86400 g --regions 16",
+                         "create ns:t f --split-keys g,n,t", "create t f --owner etl"},
+                        CreateTable),
       Verb<CloneFlags>("clone-schema", "Create an empty table with the schema of another one",
                        {"clone-schema t copy", "clone-schema t copy --preserve-splits"}, CloneSchema),
       Verb<AlterFlags>("alter", "Add, change or drop families of a table, while it is served",

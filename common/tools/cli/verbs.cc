@@ -25,8 +25,9 @@ VerbAdder Plain(const char* name, const char* help, std::vector<const char*> exa
 
 void AddAllVerbs(CLI::App& app, Action& action) {
   for (const auto topic :
-       {StatusVerbs, WhyVerbs, HealthVerbs, TableVerbs, NamespaceVerbs, PeerVerbs, RowVerbs, ImportVerbs, RegionVerbs,
-        SnapshotVerbs, ServerVerbs, SwitchVerbs, ProcedureVerbs, OperatorVerbs, EventVerbs, SqlVerbs, HistoryVerbs}) {
+       {StatusVerbs, WhyVerbs,      HealthVerbs,     TableVerbs,    NamespaceVerbs, PeerVerbs,   RightsVerbs,
+        TokenVerbs,  SecurityVerbs, ConnectionVerbs, RowVerbs,      ImportVerbs,    RegionVerbs, SnapshotVerbs,
+        ServerVerbs, SwitchVerbs,   ProcedureVerbs,  OperatorVerbs, EventVerbs,     SqlVerbs,    HistoryVerbs}) {
     for (const auto& verb : topic()) verb(app, action);
   }
 }

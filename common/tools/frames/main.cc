@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "common/base/private_files.h"
 #include "common/rpc/frame_dump.h"
 
 namespace {
@@ -21,6 +22,7 @@ bool ReadWhole(const char* path, std::string& out) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ratchet::KeepFilesPrivate();
   if (argc < 2 || argc > 3 || std::string(argv[1]) == "--help") {
     std::fputs(
         "usage: ratchet-frames CAPTURE.c2s [CAPTURE.s2c]\n"

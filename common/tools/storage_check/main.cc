@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/config.h"
 #include "common/base/exit_codes.h"
+#include "common/base/private_files.h"
 #include "common/base/prng.h"
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
@@ -98,6 +99,7 @@ int Main(int argc, char** argv) {
 }  // namespace ratchet::io
 
 int main(int argc, char** argv) {
+  ratchet::KeepFilesPrivate();
   if (ratchet::PrintedVersion("ratchet-storage-check", argc, argv)) return 0;
   ratchet::HandleResourceFailure("ratchet-storage-check", ratchet::exit_code::kFailed);
   return ratchet::io::Main(argc, argv);

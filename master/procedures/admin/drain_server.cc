@@ -14,7 +14,6 @@
 #include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
 #include "master/policy/server_choice.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/master_options.h"
 #include "procedure/api/executor.h"
 

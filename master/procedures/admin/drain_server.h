@@ -18,6 +18,7 @@
 #include <string>
 
 #include "master/procedures/admin/drain_data.pb.h"
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/common.h"
 
 namespace ratchet::master {
@@ -28,11 +29,12 @@ class DrainServer final : public MasterProcedure<DrainServer, pb::DrainServerDat
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&DrainServer::Mark>(1, "MARK", kNoReturn),
-        On<&DrainServer::ShowMark>(2, "SHOW_MARK", kNoReturn),
-        On<&DrainServer::MoveRegions>(3, "MOVE_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState")),
-        On<&DrainServer::ConfirmMoved>(4, "CONFIRM_MOVED", kNoReturn),
-        On<&DrainServer::StopServer>(5, "STOP_SERVER", kNoReturn),
+        On<&DrainServer::Mark>(1, "MARK", kNoReturn, Given("nothing has changed")),
+        On<&DrainServer::ShowMark>(2, "SHOW_MARK", kNoReturn, Given("the system record of the mark is durable")),
+        On<&DrainServer::MoveRegions>(3, "MOVE_REGIONS", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
+                                      Given("placement excludes the server")),
+        On<&DrainServer::ConfirmMoved>(4, "CONFIRM_MOVED", kNoReturn, Given("the moves of the batch have ended")),
+        On<&DrainServer::StopServer>(5, "STOP_SERVER", kNoReturn, Given("the server has no region")),
     };
   }
   using MasterProcedure::MasterProcedure;

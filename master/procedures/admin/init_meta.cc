@@ -1,7 +1,6 @@
 #include "master/procedures/admin/init_meta.h"
 
 #include "master/cluster/table_directory.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/act_on_files.h"
 
 namespace ratchet::master {

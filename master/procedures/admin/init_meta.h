@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/common.h"
 
 namespace ratchet::master {
@@ -13,9 +14,10 @@ class InitMeta final : public MasterProcedure<InitMeta, pb::InitMetaData> {
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&InitMeta::WriteFsLayout>(1, "WRITE_FS_LAYOUT", kNoReturn),
-        On<&InitMeta::AssignMeta>(2, "ASSIGN_META", kNoReturn, Spawns("TransitRegionState")),
-        On<&InitMeta::Finish>(3, "FINISH", kNoReturn),
+        On<&InitMeta::WriteFsLayout>(1, "WRITE_FS_LAYOUT", kNoReturn, Given("hbase:meta was never open")),
+        On<&InitMeta::AssignMeta>(2, "ASSIGN_META", kNoReturn, Spawns<TransitRegionState>(),
+                                  Given("the directory of hbase:meta exists and is marked as kept")),
+        On<&InitMeta::Finish>(3, "FINISH", kNoReturn, Given("the transition of hbase:meta has ended")),
     };
   }
   using MasterProcedure::MasterProcedure;

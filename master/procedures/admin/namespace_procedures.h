@@ -12,10 +12,14 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/model/namespace_descriptor.h"
 #include "master/procedures/admin/namespace_data.pb.h"
 #include "master/procedures/core/common.h"
+#include "master/procedures/rights/refresh_rights.h"
+#include "master/procedures/rights/rights_steps.h"
 
 namespace ratchet::master {
 
@@ -39,12 +43,23 @@ class NamespaceProcedure : public MasterProcedure<P, pb::NamespaceData> {
   using Base::Base;
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
-    return std::array{
-        Base::template On<&NamespaceProcedure::Prepare>(1, "PREPARE", Base::kNothingToUndo, kNeedsMeta),
-        Base::template On<&NamespaceProcedure::Write>(P::kWriteNumber, P::kWriteName, Base::kNoReturn),
-        Base::template On<&NamespaceProcedure::Show>(P::kShowNumber, P::kShowName, Base::kNoReturn),
-    };
+    constexpr auto kPrepare = Base::template On<&NamespaceProcedure::Prepare>(1, "PREPARE", Base::kNothingToUndo,
+                                                                              kNeedsMeta, Given("nothing has changed"));
+    constexpr auto kWrite = Base::template On<&NamespaceProcedure::Write>(
+        P::kWriteNumber, P::kWriteName, Base::kNoReturn, Given("the change was checked"));
+    constexpr auto kShow = Base::template On<&NamespaceProcedure::Show>(
+        P::kShowNumber, P::kShowName, Base::kNoReturn, Given("the change of the system record is durable"));
+    if constexpr (kChange == NamespaceChange::kDelete) {
+      constexpr auto kTake = Base::template On<&NamespaceProcedure::TakeRights>(
+          7, "TAKE_RIGHTS", Base::kNoReturn, Spawns<RefreshRights>(),
+          Given("the records of the namespace and of its rights are removed"));
+      return std::array{kPrepare, kWrite, kTake, kShow};
+    } else {
+      return std::array{kPrepare, kWrite, kShow};
+    }
   }
+  // The name stays taken until every server has an image without its rights.
+  [[nodiscard]] bool HoldLocks() const override { return this->data_.takes_rights(); }
   [[nodiscard]] procedure::LockSet Locks() const override { return NamespaceLock(kChange, this->data_.name()); }
   [[nodiscard]] Status CheckInitial() const override { return CheckNamespaceData(kChange, this->data_); }
   [[nodiscard]] procedure::Description Describe() const override { return DescribeNamespace(kChange, this->data_); }
@@ -56,7 +71,20 @@ class NamespaceProcedure : public MasterProcedure<P, pb::NamespaceData> {
   }
   StepOutcome Write(StepContext& ctx) {
     WriteNamespaceRecord(ctx, kChange, this->data_);
+    if constexpr (kChange == NamespaceChange::kDelete) {
+      if (TakeRightsAway(ctx, rights::Scope::Namespace(this->data_.name()))) {
+        this->data_.set_takes_rights(true);
+        return Base::template GoTo<&NamespaceProcedure::TakeRights>();
+      }
+    }
     return Base::template GoTo<&NamespaceProcedure::Show>();
+  }
+  // S136 (a name made again has no old right)
+  StepOutcome TakeRights(StepContext& ctx) {
+    ShowRightsWithin(ctx, rights::Scope::Namespace(this->data_.name()));
+    std::vector<ProcedurePtr> orders = TellRights(ctx);
+    if (orders.empty()) return Base::template GoTo<&NamespaceProcedure::Show>();
+    return Base::template SpawnThen<&NamespaceProcedure::Show>(std::move(orders));
   }
   StepOutcome Show(StepContext& ctx) {
     ShowNamespace(ctx, kChange, this->data_);

@@ -12,7 +12,6 @@
 #include "master/cluster/region_directory.h"
 #include "master/policy/server_choice.h"
 #include "master/procedures/admin/drain_server.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "master/procedures/admin/drain_data.pb.h"
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/common.h"
 
 namespace ratchet::master {
@@ -19,10 +20,12 @@ class RecommissionServer final : public MasterProcedure<RecommissionServer, pb::
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&RecommissionServer::Unmark>(1, "UNMARK", kNoReturn),
-        On<&RecommissionServer::ShowMark>(2, "SHOW_MARK", kNoReturn),
-        On<&RecommissionServer::MoveRegions>(3, "MOVE_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState")),
-        On<&RecommissionServer::ConfirmMoved>(4, "CONFIRM_MOVED", kNoReturn, kNeedsMeta),
+        On<&RecommissionServer::Unmark>(1, "UNMARK", kNoReturn, Given("nothing has changed")),
+        On<&RecommissionServer::ShowMark>(2, "SHOW_MARK", kNoReturn, Given("the system record of the mark is removed")),
+        On<&RecommissionServer::MoveRegions>(3, "MOVE_REGIONS", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
+                                             Given("placement may choose the server again")),
+        On<&RecommissionServer::ConfirmMoved>(4, "CONFIRM_MOVED", kNoReturn, kNeedsMeta,
+                                              Given("the moves of the batch have ended")),
     };
   }
   using MasterProcedure::MasterProcedure;

@@ -17,7 +17,10 @@ class RegisterServer final : public MasterProcedure<RegisterServer, pb::Register
  public:
   static constexpr std::string_view kTypeName = "RegisterServer";
   static constexpr ClaimKinds kClaims = kClaimsNothing;
-  static constexpr auto Steps() { return std::array{On<&RegisterServer::Record>(1, "RECORD", kNoReturn)}; }
+  static constexpr auto Steps() {
+    return std::array{
+        On<&RegisterServer::Record>(1, "RECORD", kNoReturn, Given("the log directory of the server was seen alive"))};
+  }
   using MasterProcedure::MasterProcedure;
   static ProcedurePtr Make(const ServerName& server, const std::string& version);
 

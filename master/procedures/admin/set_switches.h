@@ -20,8 +20,9 @@ class SetSwitches final : public MasterProcedure<SetSwitches, pb::SetSwitchesDat
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&SetSwitches::WriteRecords>(1, "WRITE_RECORDS", kNoReturn),
-        On<&SetSwitches::ShowSwitches>(2, "SHOW_SWITCHES", kNoReturn),
+        On<&SetSwitches::WriteRecords>(1, "WRITE_RECORDS", kNoReturn, Given("nothing has changed")),
+        On<&SetSwitches::ShowSwitches>(2, "SHOW_SWITCHES", kNoReturn,
+                                       Given("the system records of the switches are durable")),
     };
   }
   using MasterProcedure::MasterProcedure;

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "common/base/exception_names.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "common/base/went_back.h"
 #include "master/cluster/decommissions.h"
 #include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
@@ -14,7 +14,6 @@
 #include "master/cluster/transition_counts.h"
 #include "master/policy/placement.h"
 #include "master/policy/server_choice.h"
-#include "master/procedures/assignment/region_orders.h"
 #include "master/procedures/core/act_on_files.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/core/region_plan.h"
@@ -303,7 +302,7 @@ StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   const PlacementRequest request = WhereTo(data_);
-  const auto chosen = env.placement.Choose(request, ServersFor(env, data_, request), env.regions.CountByServer());
+  const auto chosen = env.placement.Choose(request, *ServersFor(env, data_, request), LoadsOf(env));
   if (!chosen && data_.reopens()) return EndLost(ctx);
   if (!chosen) return Await{std::move(ticket), std::nullopt};
   SetState(data_, RegionState::kOpening);
@@ -400,7 +399,7 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
     SetState(data_, RegionState::kFailedOpen);
     data_.set_transition(data_.transition() + 1);
   }
-  if (result.error_class() == kStoreWentBackClass && env.went_back)
+  if (result.error_class() == exception::kStoreWentBack && env.went_back)
     env.went_back(Error(Code::kWentBack, fmt::format("region {}: {}", Encoded(), result.error_message())));
   data_.set_last_refusal(fmt::format("{} refused to open the region, {} refusals in a row: {}: {}", data_.location(),
                                      failures, result.error_class(), result.error_message()));

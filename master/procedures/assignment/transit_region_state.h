@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "master/procedures/assignment/region_orders.h"
 #include "master/procedures/core/common.h"
 #include "procedure/api/rerun_policy.h"
 
@@ -30,11 +31,16 @@ class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::
   static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
-        On<&TransitRegionState::GetAssignCandidate>(1, "GET_ASSIGN_CANDIDATE", kNoReturn, kReleasesBetweenTries),
-        On<&TransitRegionState::Open>(2, "OPEN", kNoReturn, Spawns("OpenRegion")),
-        On<&TransitRegionState::ConfirmOpened>(3, "CONFIRM_OPENED", kNoReturn),
-        On<&TransitRegionState::Close>(4, "CLOSE", kNoReturn, Spawns("CloseRegion")),
-        On<&TransitRegionState::ConfirmClosed>(5, "CONFIRM_CLOSED", kNoReturn),
+        On<&TransitRegionState::GetAssignCandidate>(1, "GET_ASSIGN_CANDIDATE", kNoReturn, kReleasesBetweenTries,
+                                                    kRunsOn,
+                                                    Given("the transition begins, or its region was closed or lost")),
+        On<&TransitRegionState::Open>(2, "OPEN", kNoReturn, Spawns<OpenRegion>(), kRunsOn,
+                                      Given("a server is chosen and recorded")),
+        On<&TransitRegionState::ConfirmOpened>(3, "CONFIRM_OPENED", kNoReturn, Given("the order to open has ended")),
+        On<&TransitRegionState::Close>(4, "CLOSE", kNoReturn, Spawns<CloseRegion>(), kRunsOn,
+                                       Given("no order about the region is in progress")),
+        On<&TransitRegionState::ConfirmClosed>(5, "CONFIRM_CLOSED", kNoReturn, kRunsOn,
+                                               Given("the order to close has ended")),
     };
   }
 

@@ -1,4 +1,5 @@
-// Helpers of the master's procedures: conversions of their data, writes to hbase:meta.
+// The base of the master's procedures, which meets the needs of their steps, and their helpers: conversions of their
+// data, writes to hbase:meta.
 #pragma once
 
 #include <optional>
@@ -11,16 +12,59 @@
 #include "common/model/table_name.h"
 #include "master/cluster/lock_keys.h"
 #include "master/env/meta_table.h"
+#include "master/procedures/core/claims.h"
 #include "master/procedures/core/data.pb.h"
 #include "master/procedures/core/master_env.h"
-#include "master/procedures/core/master_procedure.h"
+#include "procedure/api/event.h"
+#include "procedure/api/state_machine_procedure.h"
 
 namespace ratchet::master {
+
+using procedure::Await;
+using procedure::Done;
+using procedure::EndFailed;
+using procedure::Fail;
+using procedure::Given;
+using procedure::ProcedurePtr;
+using procedure::Retry;
+using procedure::Spawns;
+using procedure::StepContext;
+using procedure::StepNeeds;
+using procedure::StepNo;
+using procedure::StepOutcome;
+
+// The step reads regions or tables in memory, or writes hbase:meta: it waits until hbase:meta is loaded.
+inline constexpr StepNeeds kNeedsMeta{1};
+// The step itself starts an action on the storage: it checks the epoch's owner first (S18: check before each send). An
+// action through ActOnFiles makes its own check.
+inline constexpr StepNeeds kActsOnStorage{2};
+
+// Woken when hbase:meta has been read into memory.
+[[nodiscard]] inline procedure::EventKey MetaLoadedEvent() { return {"meta-loaded"}; }
+
+// Each returns nullopt if the condition holds; otherwise the outcome with which the step waits for it. For steps whose
+// need depends on their data; all others declare it in the step table.
+[[nodiscard]] std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx);
+[[nodiscard]] std::optional<StepOutcome> RequireOwner(StepContext& ctx);
+// All needs of a row, in this order.
+[[nodiscard]] std::optional<StepOutcome> RequireAll(StepNeeds needs, StepContext& ctx);
+
+template <class P, class Data>
+class MasterProcedure : public procedure::StateMachineProcedure<P, Data> {
+ public:
+  using procedure::StateMachineProcedure<P, Data>::StateMachineProcedure;
+
+ protected:
+  [[nodiscard]] std::optional<StepOutcome> Require(StepNeeds needs, StepContext& ctx) final {
+    return RequireAll(needs, ctx);
+  }
+};
 
 [[nodiscard]] inline MasterEnv& EnvOf(StepContext& ctx) { return ctx.env<MasterEnv>(); }
 
 [[nodiscard]] pb::Region ToData(const RegionInfo& region);
 [[nodiscard]] RegionInfo FromData(const pb::Region& region);
+[[nodiscard]] inline TableName TableOf(const pb::TableData& data) { return {data.ns(), data.qualifier()}; }
 // Parses a server name of a stored record. Throws std::invalid_argument if the text is not valid, which fails the
 // calling step.
 [[nodiscard]] ServerName ServerFromData(const std::string& text);

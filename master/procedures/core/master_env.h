@@ -33,6 +33,7 @@ class PeerDirectory;
 class Placement;
 class RegionDirectory;
 class Registrations;
+class RightsBook;
 class SnapshotBook;
 class SplitWorkers;
 class Switches;
@@ -59,6 +60,7 @@ struct MasterEnv {
   SnapshotBook& snapshots;
   NamespaceDirectory& namespaces;
   PeerDirectory& peers;
+  RightsBook& rights;
   Switches& switches;
   const MasterOptions& options;
   procedure::Executor* executor = nullptr;  // set once, before Recover

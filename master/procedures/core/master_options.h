@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/base/backoff.h"
@@ -155,6 +156,11 @@ struct MasterOptions {
   NormalizerOptions normalizer;
   // Entries that a peer has not received for this long are shown as a problem, because logs are kept for them.
   Millis replication_wait{600'000};
+  // Set by the process. While users are judged, who creates a table owns it, with every right, and nonces belong to
+  // their user.
+  std::function<bool()> judges_users = [] { return false; };
+  Live<Millis> token_lifetime{Millis{7LL * 86'400'000}};
+  Live<Millis> token_key_roll{Millis{86'400'000}};  // age at which the next token makes another key
   std::string snapshot_export_dir;  // exports and imports of snapshots use directories below it; empty: disabled
 
   template <class Settings>
@@ -168,6 +174,14 @@ struct MasterOptions {
                       "Create the table hbase:quota at the start; false: with the first quota. Quotas work either way.",
                       {"hbase.quota.enabled"}},
                      &quota_table_at_start);
+    settings.AddMillis({"token-lifetime-ms",
+                        "Time for which a token is valid; it does not change tokens that were issued before.",
+                        {"hbase.auth.token.max.lifetime"}},
+                       &token_lifetime, Millis(1'000), Millis(365LL * 86'400'000));
+    settings.AddMillis({"token-key-roll-ms",
+                        "Age of the key of tokens at which another one is made.",
+                        {"hbase.auth.key.update.interval"}},
+                       &token_key_roll, Millis(1'000), Millis(365LL * 86'400'000));
     settings.AddMillis(
         {"order-resend-ms", "Time after which an unanswered order to a region server is sent again.", {}},
         &order_resend, Millis(100), Millis(600'000));

@@ -29,20 +29,25 @@ PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
   return request;
 }
 
-std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
-                                   const PlacementRequest& request) {
-  std::vector<ServerName> assignable = AssignableServers(env.servers, env.decommissions);
+ServerNames ServersFor(MasterEnv& env, const pb::TransitRegionStateData& data, const PlacementRequest& request) {
+  ServerNames assignable = env.placement.assignable().Get(env.servers, env.decommissions);
   if (!FromData(data.region()).table.IsSystem()) return assignable;
   const bool named =
-      request.target && std::find(assignable.begin(), assignable.end(), *request.target) != assignable.end();
-  return named ? assignable : NewestAssignableServers(env.servers, env.decommissions, request.avoid);
+      request.target && std::find(assignable->begin(), assignable->end(), *request.target) != assignable->end();
+  if (named) return assignable;
+  return std::make_shared<const std::vector<ServerName>>(
+      NewestAssignableServers(env.servers, env.decommissions, request.avoid));
+}
+
+Placement::LoadOf LoadsOf(const MasterEnv& env) {
+  return [&env](const std::vector<ServerName>& servers) { return env.regions.CountsAt(servers); };
 }
 
 void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
   if (data.type() != pb::MOVE || data.has_target()) return;
   PlacementRequest request = WhereTo(data);
   request.avoid.push_back(ServerFromData(data.location()));
-  const auto planned = env.placement.Choose(request, ServersFor(env, data, request), env.regions.CountByServer());
+  const auto planned = env.placement.Choose(request, *ServersFor(env, data, request), LoadsOf(env));
   if (planned && planned->ToString() != data.location()) data.set_target(planned->ToString());
 }
 

@@ -17,8 +17,10 @@ struct RegionNode;
 [[nodiscard]] PlacementRequest WhereTo(const pb::TransitRegionStateData& data);
 // Returns the servers on which `request` may be placed: for a region of a system table the servers of the newest
 // version, unless an operator named another suitable server.
-[[nodiscard]] std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
-                                                 const PlacementRequest& request);
+[[nodiscard]] ServerNames ServersFor(MasterEnv& env, const pb::TransitRegionStateData& data,
+                                     const PlacementRequest& request);
+// For Placement::Choose: the numbers of regions of servers. `env` outlives the result.
+[[nodiscard]] Placement::LoadOf LoadsOf(const MasterEnv& env);
 // Plans the target before the close, so that the closing server can redirect its clients to it.
 void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
 // Returns false if the descriptor of the region's table cannot be read, so that no open order may be sent (S68:

@@ -76,16 +76,18 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
 
   static constexpr auto Steps() {
     constexpr auto kUndo = P::kPointOfNoReturn ? Base::kNoReturn : Base::kNothingToUndo;
-    constexpr auto kDispatch = Base::template On<&RemoteOrder::Dispatch>(1, "DISPATCH", kUndo);
+    constexpr auto kDispatch = Base::template On<&RemoteOrder::Dispatch>(1, "DISPATCH", kUndo, Base::kRunsOn,
+                                                                         Given("the order is durable under its pid"));
+    constexpr auto kOld = Given("an earlier version has stored this state: the order is settled");
     if constexpr (!P::kHasOldStates) {
       return std::array{kDispatch};
     } else {
-      constexpr auto kSucceed = Base::template On<&RemoteOrder::End>(2, "REPORT_SUCCEED", kUndo);
-      constexpr auto kCrash = Base::template On<&RemoteOrder::End>(4, "SERVER_CRASH", kUndo);
+      constexpr auto kSucceed = Base::template On<&RemoteOrder::End>(2, "REPORT_SUCCEED", kUndo, kOld);
+      constexpr auto kCrash = Base::template On<&RemoteOrder::End>(4, "SERVER_CRASH", kUndo, kOld);
       if constexpr (P::kGood == P::kBad) {
         return std::array{kDispatch, kSucceed, kCrash};
       } else {
-        constexpr auto kFail = Base::template On<&RemoteOrder::End>(3, "DISPATCH_FAIL", kUndo);
+        constexpr auto kFail = Base::template On<&RemoteOrder::End>(3, "DISPATCH_FAIL", kUndo, kOld);
         return std::array{kDispatch, kSucceed, kFail, kCrash};
       }
     }

@@ -12,10 +12,7 @@
 #include "master/cluster/registrations.h"
 #include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/act_on_files.h"
-#include "master/procedures/crash/split_wal.h"
-#include "master/procedures/replication/replication_queue.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {

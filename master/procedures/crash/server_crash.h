@@ -22,7 +22,10 @@
 #include <string>
 #include <vector>
 
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/common.h"
+#include "master/procedures/crash/split_wal.h"
+#include "master/procedures/replication/replication_queue.h"
 
 namespace ratchet::master {
 
@@ -32,17 +35,25 @@ class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashDat
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&ServerCrash::Start>(1, "START", kNoReturn),
-        On<&ServerCrash::Fence>(2, "FENCE", kNoReturn, kActsOnStorage),
-        On<&ServerCrash::Seal>(3, "SEAL", kNoReturn, kActsOnStorage),
-        On<&ServerCrash::SplitMetaLog>(4, "SPLIT_META_LOG", kNoReturn, Spawns("SplitWal")),
-        On<&ServerCrash::AssignMeta>(5, "ASSIGN_META", kNoReturn, Spawns("TransitRegionState")),
-        On<&ServerCrash::GetRegions>(6, "GET_REGIONS", kNoReturn, kNeedsMeta),
-        On<&ServerCrash::SplitLog>(7, "SPLIT_LOG", kNoReturn, Spawns("SplitWal")),
-        On<&ServerCrash::AssignRegions>(8, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState")),
-        On<&ServerCrash::ClaimQueues>(11, "CLAIM_REPLICATION_QUEUES", kNoReturn, Spawns("ClaimReplicationQueues")),
-        On<&ServerCrash::RetireLogs>(9, "RETIRE_LOGS", kNoReturn),
-        On<&ServerCrash::Finish>(10, "FINISH", kNoReturn),
+        On<&ServerCrash::Start>(1, "START", kNoReturn, Given("the server is marked as crashed")),
+        On<&ServerCrash::Fence>(2, "FENCE", kNoReturn, kActsOnStorage,
+                                Given("it is recorded whether the server carried hbase:meta")),
+        On<&ServerCrash::Seal>(3, "SEAL", kNoReturn, kActsOnStorage, Given("the server's logs are fenced")),
+        On<&ServerCrash::SplitMetaLog>(4, "SPLIT_META_LOG", kNoReturn, Spawns<SplitWal>(),
+                                       Given("the list of sealed logs is durable")),
+        On<&ServerCrash::AssignMeta>(5, "ASSIGN_META", kNoReturn, Spawns<TransitRegionState>(),
+                                     Given("the server's log of hbase:meta is split")),
+        On<&ServerCrash::GetRegions>(6, "GET_REGIONS", kNoReturn, kNeedsMeta,
+                                     Given("hbase:meta no longer needs the server or its logs")),
+        On<&ServerCrash::SplitLog>(7, "SPLIT_LOG", kNoReturn, Spawns<SplitWal>(),
+                                   Given("the server's regions are known from hbase:meta")),
+        On<&ServerCrash::AssignRegions>(8, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
+                                        Given("all logs of the server are split")),
+        On<&ServerCrash::ClaimQueues>(11, "CLAIM_REPLICATION_QUEUES", kNoReturn, Spawns<ClaimReplicationQueues>(),
+                                      Given("the assignments of the server's regions have ended")),
+        On<&ServerCrash::RetireLogs>(9, "RETIRE_LOGS", kNoReturn,
+                                     Given("a live server ships the logs that peers still need")),
+        On<&ServerCrash::Finish>(10, "FINISH", kNoReturn, Given("the logs are archived, or kept for replication")),
     };
   }
 

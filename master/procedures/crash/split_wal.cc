@@ -102,7 +102,10 @@ StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {
   return GoTo<&SplitWal::DispatchToWorker>();
 }
 
-StepOutcome SplitWal::DispatchToWorker(StepContext&) {
+StepOutcome SplitWal::DispatchToWorker(StepContext& ctx) {
+  // An operator can run this step again after the place was returned.
+  if (!data_.worker().empty() && !RATCHET_MUTANT("master.split_without_a_place"))
+    EnvOf(ctx).split_workers.Claim(pid(), ServerFromData(data_.worker()));
   return SpawnThen<&SplitWal::ReleaseWorker>(SplitWalRemote::Make(data_));
 }
 

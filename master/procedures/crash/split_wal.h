@@ -16,32 +16,6 @@ namespace ratchet::master {
 [[nodiscard]] pb::SealedLogData ToData(const SealedLog& log);
 [[nodiscard]] SealedLog FromData(const pb::SealedLogData& data);
 
-class SplitWal final : public MasterProcedure<SplitWal, pb::SplitWalData> {
- public:
-  static constexpr std::string_view kTypeName = "SplitWal";
-  static constexpr ClaimKinds kClaims = kClaimsSetback;
-  static constexpr auto Steps() {
-    return std::array{
-        On<&SplitWal::AcquireWorker>(1, "ACQUIRE_SPLIT_WAL_WORKER", kNoReturn),
-        On<&SplitWal::DispatchToWorker>(2, "DISPATCH_WAL_TO_WORKER", kNoReturn, Spawns("SplitWalRemote")),
-        On<&SplitWal::ReleaseWorker>(3, "RELEASE_SPLIT_WORKER", kNoReturn),
-    };
-  }
-  using MasterProcedure::MasterProcedure;
-  static ProcedurePtr Make(const ServerName& dead_server, const pb::SealedLogData& log);
-
-  [[nodiscard]] procedure::Priority priority() const override;
-  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failures(), data_.last_refusal()); }
-  [[nodiscard]] procedure::Description Describe() const override;
-  void OnRecovered(const procedure::EnvRef& env) override;
-
- private:
-  std::optional<StepOutcome> AwaitMissingLog(StepContext& ctx);
-  StepOutcome AcquireWorker(StepContext& ctx);
-  StepOutcome DispatchToWorker(StepContext& ctx);
-  StepOutcome ReleaseWorker(StepContext& ctx);
-};
-
 class SplitWalRemote final : public RemoteOrder<SplitWalRemote, pb::SplitWalRemoteData> {
  public:
   static constexpr std::string_view kTypeName = "SplitWalRemote";
@@ -57,6 +31,34 @@ class SplitWalRemote final : public RemoteOrder<SplitWalRemote, pb::SplitWalRemo
   [[nodiscard]] bool NeedsMeta() const { return !AboutMeta(); }
   [[nodiscard]] Acted<Result<SplitLogOrder>> MakeOrder(StepContext& ctx) const;
   void Log(StepContext& ctx, std::string_view event) const;
+};
+
+class SplitWal final : public MasterProcedure<SplitWal, pb::SplitWalData> {
+ public:
+  static constexpr std::string_view kTypeName = "SplitWal";
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
+  static constexpr auto Steps() {
+    return std::array{
+        On<&SplitWal::AcquireWorker>(1, "ACQUIRE_SPLIT_WAL_WORKER", kNoReturn,
+                                     Given("no order of this procedure is in progress")),
+        On<&SplitWal::DispatchToWorker>(2, "DISPATCH_WAL_TO_WORKER", kNoReturn, Spawns<SplitWalRemote>(),
+                                        Given("a worker with a free place is recorded")),
+        On<&SplitWal::ReleaseWorker>(3, "RELEASE_SPLIT_WORKER", kNoReturn, Given("the order to the worker has ended")),
+    };
+  }
+  using MasterProcedure::MasterProcedure;
+  static ProcedurePtr Make(const ServerName& dead_server, const pb::SealedLogData& log);
+
+  [[nodiscard]] procedure::Priority priority() const override;
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failures(), data_.last_refusal()); }
+  [[nodiscard]] procedure::Description Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  std::optional<StepOutcome> AwaitMissingLog(StepContext& ctx);
+  StepOutcome AcquireWorker(StepContext& ctx);
+  StepOutcome DispatchToWorker(StepContext& ctx);
+  StepOutcome ReleaseWorker(StepContext& ctx);
 };
 
 }  // namespace ratchet::master

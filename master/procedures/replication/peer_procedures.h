@@ -15,7 +15,7 @@
 #include <string>
 
 #include "common/model/proto/replication.pb.h"
-#include "master/procedures/core/common.h"
+#include "master/procedures/core/remote_order.h"
 #include "master/procedures/replication/peer_change.h"
 #include "master/procedures/replication/peer_data.pb.h"
 
@@ -36,6 +36,19 @@ void ShowPeer(StepContext& ctx, const pb::PeerData& data);
 void LogPeerChange(StepContext& ctx, std::string_view type, const pb::PeerData& data);
 [[nodiscard]] std::vector<ProcedurePtr> RefreshEverywhere(StepContext& ctx, pb::PeerData& data);
 
+// RefreshPeer: sends the current list of replication peers to one region server. Ends when the server has answered or
+// is no longer online. The list is built at each send, so that a resent order never carries an old list (the list's
+// number decides, see PeerDirectory).
+class RefreshPeer final : public RemoteOrder<RefreshPeer, pb::RefreshPeerData> {
+ public:
+  static constexpr std::string_view kTypeName = "RefreshPeer";
+  using RemoteOrder::RemoteOrder;
+  static ProcedurePtr Make(const std::string& peer, const std::string& server);
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] Acted<Result<RefreshPeersOrder>> MakeOrder(StepContext& ctx) const;
+  void Log(StepContext& ctx, std::string_view event) const;
+};
+
 template <class P, PeerChange kChange>
 class PeerProcedure : public MasterProcedure<P, pb::PeerData> {
   using Base = MasterProcedure<P, pb::PeerData>;
@@ -45,10 +58,14 @@ class PeerProcedure : public MasterProcedure<P, pb::PeerData> {
   static constexpr ClaimKinds kClaims = kClaimsPeers;
   static constexpr auto Steps() {
     return std::array{
-        Base::template On<&P::Pre>(1, "PRE_PEER_MODIFICATION", Base::kNothingToUndo),
-        Base::template On<&P::UpdateStorage>(2, "UPDATE_PEER_STORAGE", Base::kNoReturn),
-        Base::template On<&P::Refresh>(3, "REFRESH_PEER_ON_RS", Base::kNoReturn, Spawns("RefreshPeer")),
-        Base::template On<&P::Post>(4, "POST_PEER_MODIFICATION", Base::kNoReturn),
+        Base::template On<&P::Pre>(1, "PRE_PEER_MODIFICATION", Base::kNothingToUndo,
+                                   Given("the peer is locked; nothing has changed")),
+        Base::template On<&P::UpdateStorage>(2, "UPDATE_PEER_STORAGE", Base::kNoReturn,
+                                             Given("the change was checked under the lock")),
+        Base::template On<&P::Refresh>(3, "REFRESH_PEER_ON_RS", Base::kNoReturn, Spawns<RefreshPeer>(),
+                                       Given("the change of the peer's system record is durable")),
+        Base::template On<&P::Post>(4, "POST_PEER_MODIFICATION", Base::kNoReturn,
+                                    Given("every online server has the new list of peers")),
     };
   }
   static ProcedurePtr Make(pb::PeerData data) { return std::make_unique<P>(std::move(data)); }

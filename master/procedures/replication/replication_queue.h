@@ -29,8 +29,9 @@ class ClaimReplicationQueues final : public MasterProcedure<ClaimReplicationQueu
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&ClaimReplicationQueues::Claim>(1, "CLAIM", kNoReturn),
-        On<&ClaimReplicationQueues::Show>(2, "SHOW", kNoReturn),
+        On<&ClaimReplicationQueues::Claim>(1, "CLAIM", kNoReturn,
+                                           Given("peers may need the rest of the dead server's logs")),
+        On<&ClaimReplicationQueues::Show>(2, "SHOW", kNoReturn, Given("the queue's system record names the claimer")),
     };
   }
   using MasterProcedure::MasterProcedure;
@@ -52,9 +53,10 @@ class RetireReplicationQueue final : public MasterProcedure<RetireReplicationQue
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&RetireReplicationQueue::ArchiveLogs>(1, "ARCHIVE_LOGS", kNoReturn),
-        On<&RetireReplicationQueue::RemoveQueue>(2, "REMOVE_QUEUE", kNoReturn),
-        On<&RetireReplicationQueue::Show>(3, "SHOW", kNoReturn),
+        On<&RetireReplicationQueue::ArchiveLogs>(1, "ARCHIVE_LOGS", kNoReturn,
+                                                 Given("the claimer has shipped the logs to all peers")),
+        On<&RetireReplicationQueue::RemoveQueue>(2, "REMOVE_QUEUE", kNoReturn, Given("the logs are archived")),
+        On<&RetireReplicationQueue::Show>(3, "SHOW", kNoReturn, Given("the queue's system record is removed")),
     };
   }
   using MasterProcedure::MasterProcedure;

@@ -21,9 +21,12 @@ class GCRegion final : public MasterProcedure<GCRegion, pb::GCRegionData> {
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&GCRegion::Prepare>(1, "GC_REGION_PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&GCRegion::Archive>(2, "GC_REGION_ARCHIVE", kNothingToUndo, kNeedsMeta),
-        On<&GCRegion::PurgeMetadata>(3, "GC_REGION_PURGE_METADATA", kNothingToUndo, kNeedsMeta),
+        On<&GCRegion::Prepare>(1, "GC_REGION_PREPARE", kNothingToUndo, kNeedsMeta,
+                               Given("no daughter needs the parent's files")),
+        On<&GCRegion::Archive>(2, "GC_REGION_ARCHIVE", kNothingToUndo, kNeedsMeta,
+                               Given("this procedure owns the region, which is SPLIT")),
+        On<&GCRegion::PurgeMetadata>(3, "GC_REGION_PURGE_METADATA", kNothingToUndo, kNeedsMeta,
+                                     Given("the region's directory is archived")),
     };
   }
   using MasterProcedure::MasterProcedure;
@@ -46,9 +49,12 @@ class GCMultipleMergedRegions final : public MasterProcedure<GCMultipleMergedReg
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&GCMultipleMergedRegions::Prepare>(1, "GC_MERGED_REGIONS_PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&GCMultipleMergedRegions::Archive>(2, "GC_MERGED_REGIONS_PURGE", kNothingToUndo, kNeedsMeta),
-        On<&GCMultipleMergedRegions::EditMetadata>(3, "GC_REGION_EDIT_METADATA", kNothingToUndo, kNeedsMeta),
+        On<&GCMultipleMergedRegions::Prepare>(1, "GC_MERGED_REGIONS_PREPARE", kNothingToUndo, kNeedsMeta,
+                                              Given("the merged region does not need its parents' files")),
+        On<&GCMultipleMergedRegions::Archive>(2, "GC_MERGED_REGIONS_PURGE", kNothingToUndo, kNeedsMeta,
+                                              Given("the merged region names its parents")),
+        On<&GCMultipleMergedRegions::EditMetadata>(3, "GC_REGION_EDIT_METADATA", kNothingToUndo, kNeedsMeta,
+                                                   Given("the parents' directories are archived")),
     };
   }
   using MasterProcedure::MasterProcedure;

@@ -19,6 +19,7 @@
 #include "master/procedures/core/archive_regions.h"
 #include "master/procedures/core/build_regions.h"
 #include "master/procedures/core/master_options.h"
+#include "master/procedures/core/region_plan.h"
 #include "master/procedures/core/remote_order.h"
 #include "master/procedures/table/flush_table.h"
 #include "procedure/api/executor.h"
@@ -270,7 +271,7 @@ std::optional<StepOutcome> ChooseBuilder(StepContext& ctx, pb::ReshapeData& data
   const bool avoided =
       request.target && std::find(request.avoid.begin(), request.avoid.end(), *request.target) != request.avoid.end();
   if (avoided) request.target.reset();
-  const auto chosen = env.placement.Choose(request, env.servers.Online(), env.regions.CountByServer());
+  const auto chosen = env.placement.Choose(request, env.servers.Online(), LoadsOf(env));
   env.placement.Settled(request.encoded);
   if (!chosen) return Await{std::move(ticket), std::nullopt};
   data.set_worker(chosen->ToString());

@@ -14,7 +14,6 @@
 #include "master/env/meta_table.h"
 #include "master/procedures/core/remote_order.h"
 #include "master/procedures/snapshot/snapshot.h"
-#include "master/procedures/table/flush_table.h"
 #include "master/procedures/table/new_table.h"
 
 namespace ratchet::master {
@@ -107,7 +106,7 @@ Status SplitTableRegion::Allows(const MasterEnv& env, const TableNode& table) co
   return AllowsSplits(env.switches, table);
 }
 Status SplitTableRegion::Reserve(MasterEnv& env) const {
-  return env.namespaces.Take(*env.executor, pid(), ClaimOf(FirstParent().table));
+  return env.namespaces.Take(pid(), ClaimOf(FirstParent().table));
 }
 
 MetaCommit SplitTableRegion::CommitOf(const RegionNode& parent) const {

@@ -10,7 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/core/build_regions.h"
 #include "master/procedures/reshape/reshape.h"
+#include "master/procedures/table/flush_table.h"
 
 namespace ratchet::master {
 
@@ -21,21 +24,34 @@ class SplitTableRegion final : public ReshapeProcedure<SplitTableRegion> {
   static constexpr RegionState kChildren = RegionState::kSplittingNew;
   static constexpr auto Steps() {
     return std::array{
-        On<&SplitTableRegion::FindSplitPoint>(13, "FIND_SPLIT_POINT", kNothingToUndo, Spawns("FlushRegion")),
-        On<&SplitTableRegion::Prepare>(1, "PREPARE", UndoBy<&SplitTableRegion::GiveBack>(), kNeedsMeta),
-        On<&SplitTableRegion::Flush>(2, "PRE_OPERATION", kNothingToUndo, Spawns("FlushRegion")),
-        On<&SplitTableRegion::Close>(3, "CLOSE_PARENT_REGION", kNoReturn, Spawns("TransitRegionState")),
-        On<&SplitTableRegion::CheckClosed>(4, "CHECK_CLOSED_REGIONS", kNoReturn, kNeedsMeta),
-        On<&SplitTableRegion::MakeDirectories>(5, "CREATE_DAUGHTER_REGIONS", kNoReturn, kNeedsMeta),
-        On<&SplitTableRegion::Build>(6, "WRITE_DAUGHTER_MANIFESTS", kNoReturn, kNeedsMeta, Spawns("BuildRegions")),
-        On<&SplitTableRegion::ConfirmBuild>(7, "CONFIRM_DAUGHTER_MANIFESTS", kNoReturn),
-        On<&SplitTableRegion::UpdateMeta>(8, "UPDATE_META", kNoReturn, kNeedsMeta),
+        On<&SplitTableRegion::FindSplitPoint>(13, "FIND_SPLIT_POINT", kNothingToUndo, Spawns<FlushRegion>(),
+                                              Given("nothing has changed; no lock is held")),
+        On<&SplitTableRegion::Prepare>(1, "PREPARE", UndoBy<&SplitTableRegion::GiveBack>(), kNeedsMeta, kRunsOn,
+                                       Given("the regions are locked; nothing has changed")),
+        On<&SplitTableRegion::Flush>(2, "PRE_OPERATION", kNothingToUndo, Spawns<FlushRegion>(), kRunsOn,
+                                     Given("this procedure owns the regions")),
+        On<&SplitTableRegion::Close>(3, "CLOSE_PARENT_REGION", kNoReturn, Spawns<TransitRegionState>(), kRunsOn,
+                                     Given("this procedure owns the regions")),
+        On<&SplitTableRegion::CheckClosed>(4, "CHECK_CLOSED_REGIONS", kNoReturn, kNeedsMeta, kRunsOn,
+                                           Given("the closes have ended")),
+        On<&SplitTableRegion::MakeDirectories>(5, "CREATE_DAUGHTER_REGIONS", kNoReturn, kNeedsMeta,
+                                               Given("every old region was closed cleanly")),
+        On<&SplitTableRegion::Build>(6, "WRITE_DAUGHTER_MANIFESTS", kNoReturn, kNeedsMeta, Spawns<BuildRegions>(),
+                                     kRunsOn, Given("the new regions' directories exist")),
+        On<&SplitTableRegion::ConfirmBuild>(7, "CONFIRM_DAUGHTER_MANIFESTS", kNoReturn, kRunsOn,
+                                            Given("the ordered build has ended")),
+        On<&SplitTableRegion::UpdateMeta>(8, "UPDATE_META", kNoReturn, kNeedsMeta,
+                                          Given("the first manifests of the new regions are durable")),
         On<&SplitTableRegion::OpenChildren>(9, "OPEN_CHILD_REGIONS", kNoReturn, kNeedsMeta,
-                                            Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On<&SplitTableRegion::Finish>(10, "POST_OPERATION", kNoReturn),
-        On<&SplitTableRegion::GiveUp>(11, "GIVE_UP", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
-                                      kReleasesWhileChildrenRun),
-        On<&SplitTableRegion::RemoveNew>(12, "REMOVE_DAUGHTER_REGIONS", kNoReturn, kNeedsMeta),
+                                            Spawns<TransitRegionState>(), kReleasesWhileChildrenRun, kRunsOn,
+                                            Given("hbase:meta names the new regions instead of the old ones")),
+        On<&SplitTableRegion::Finish>(10, "POST_OPERATION", kNoReturn, kRunsOn,
+                                      Given("the transitions of the new regions have ended")),
+        On<&SplitTableRegion::GiveUp>(11, "GIVE_UP", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
+                                      kReleasesWhileChildrenRun,
+                                      Given("a close was not clean, or no build; hbase:meta is unchanged")),
+        On<&SplitTableRegion::RemoveNew>(12, "REMOVE_DAUGHTER_REGIONS", kNoReturn, kNeedsMeta,
+                                         Given("the transitions that reopen the old regions have ended")),
     };
   }
   using ReshapeProcedure::ReshapeProcedure;

@@ -8,18 +8,20 @@
 
 namespace ratchet::master {
 
-ProcedurePtr CloneSnapshot::Make(const TableName& table, const std::string& snapshot) {
-  return std::make_unique<CloneSnapshot>(NewCopyData(table, snapshot));
+ProcedurePtr CloneSnapshot::Make(const TableName& table, const CompleteSnapshot& snapshot, const std::string& owner,
+                                 bool restores_rights) {
+  pb::TableData data = NewCopyData(table, snapshot, restores_rights);
+  if (!owner.empty()) data.set_owner(owner);
+  return std::make_unique<CloneSnapshot>(std::move(data));
 }
-
-procedure::Description CloneSnapshot::Describe() const { return DescribeCopy(data_); }
 
 StepOutcome CloneSnapshot::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (env.tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
   if (!env.namespaces.Exists(TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
+  if (Status owner = CheckOwner(env, data_); !owner.ok()) return Fail{IllegalRequest(owner.error().message())};
   RATCHET_STEP(ReadSnapshot(ctx, data_));
-  if (Status room = env.namespaces.Take(*env.executor, ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
+  if (Status room = env.namespaces.Take(ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   RecordLockGrant(env, data_, ctx.pid(), std::nullopt);
   return GoTo<&CloneSnapshot::MakeLayout>();

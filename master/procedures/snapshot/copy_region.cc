@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/exception_names.h"
 #include "common/model/codec.h"
 #include "common/model/proto/snapshot.pb.h"
 
@@ -23,9 +24,8 @@ CopyOrder::Source SourceOf(const pb::CopyRegionData& data) {
 
 // Returns true for the answer of a server that does not have the region open, or not yet.
 bool IsElsewhere(std::string_view error_class) {
-  return error_class == "org.apache.hadoop.hbase.NotServingRegionException" ||
-         error_class == "org.apache.hadoop.hbase.exceptions.RegionMovedException" ||
-         error_class == "org.apache.hadoop.hbase.exceptions.RegionOpeningException";
+  return error_class == exception::kNotServingRegion || error_class == exception::kRegionMoved ||
+         error_class == exception::kRegionOpening;
 }
 
 }  // namespace

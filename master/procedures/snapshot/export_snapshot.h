@@ -25,9 +25,10 @@ class ExportSnapshot final : public MasterProcedure<ExportSnapshot, pb::Snapshot
   static constexpr ClaimKinds kClaims = kClaimsExports;
   static constexpr auto Steps() {
     return std::array{
-        On<&ExportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo),
-        On<&ExportSnapshot::CopyRegions>(2, "COPY_REGIONS", kNothingToUndo, kActsOnStorage),
-        On<&ExportSnapshot::Complete>(3, "COMPLETE_EXPORT", kNothingToUndo),
+        On<&ExportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo, Given("nothing has changed")),
+        On<&ExportSnapshot::CopyRegions>(2, "COPY_REGIONS", kNothingToUndo, kActsOnStorage,
+                                         Given("the export names its source, and the counted regions are copied")),
+        On<&ExportSnapshot::Complete>(3, "COMPLETE_EXPORT", kNothingToUndo, Given("all regions are copied")),
     };
   }
   using MasterProcedure::MasterProcedure;

@@ -22,12 +22,14 @@ class ImportSnapshot final : public MasterProcedure<ImportSnapshot, pb::Snapshot
   static constexpr ClaimKinds kClaims = kClaimsExports;
   static constexpr auto Steps() {
     return std::array{
-        On<&ImportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo),
-        On<&ImportSnapshot::WriteInfo>(2, "WRITE_SNAPSHOT_INFO", kNothingToUndo),
-        On<&ImportSnapshot::CopyRegions>(3, "COPY_REGIONS", kNothingToUndo, kActsOnStorage),
-        On<&ImportSnapshot::Verify>(4, "VERIFIER_SNAPSHOT", kNothingToUndo),
-        On<&ImportSnapshot::Complete>(5, "COMPLETE_SNAPSHOT", kNoReturn),
-        On<&ImportSnapshot::PostOperation>(6, "POST_OPERATION", kNoReturn),
+        On<&ImportSnapshot::Prepare>(1, "PREPARE", kNothingToUndo, Given("nothing has changed")),
+        On<&ImportSnapshot::WriteInfo>(2, "WRITE_SNAPSHOT_INFO", kNothingToUndo,
+                                       Given("the export is complete, and the snapshot's name is reserved")),
+        On<&ImportSnapshot::CopyRegions>(3, "COPY_REGIONS", kNothingToUndo, kActsOnStorage,
+                                         Given("the snapshot's directory and list of parts exist")),
+        On<&ImportSnapshot::Verify>(4, "VERIFIER_SNAPSHOT", kNothingToUndo, Given("all regions are copied")),
+        On<&ImportSnapshot::Complete>(5, "COMPLETE_SNAPSHOT", kNoReturn, Given("the parts cover each key once")),
+        On<&ImportSnapshot::PostOperation>(6, "POST_OPERATION", kNoReturn, Given("the snapshot is complete")),
     };
   }
   using MasterProcedure::MasterProcedure;

@@ -13,11 +13,9 @@
 
 namespace ratchet::master {
 
-ProcedurePtr RestoreSnapshot::Make(const TableName& table, const std::string& snapshot) {
-  return std::make_unique<RestoreSnapshot>(NewCopyData(table, snapshot));
+ProcedurePtr RestoreSnapshot::Make(const TableName& table, const CompleteSnapshot& snapshot, bool restores_rights) {
+  return std::make_unique<RestoreSnapshot>(NewCopyData(table, snapshot, restores_rights));
 }
-
-procedure::Description RestoreSnapshot::Describe() const { return DescribeCopy(data_); }
 
 StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
@@ -38,8 +36,7 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
       std::count_if(regions.begin(), regions.end(), [](const RegionNode& node) { return HasItsRows(node.state); }));
   const auto has = static_cast<std::size_t>(data_.copied_size());
   if (has > had) {  // the additional regions must fit the namespace's limit
-    if (Status room = env.namespaces.Take(*env.executor, ctx.pid(), {name, false, has - had}); !room.ok())
-      return Fail{room.error()};
+    if (Status room = env.namespaces.Take(ctx.pid(), {name, false, has - had}); !room.ok()) return Fail{room.error()};
   }
   data_.set_old_directory(table->directory);
   data_.set_directory(TableDirectoryName(name, ctx.pid()));

@@ -18,7 +18,7 @@
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/act_on_files.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/snapshot/copy_region.h"
+#include "master/procedures/rights/snapshot_rights.h"
 #include "master/procedures/snapshot/snapshot_copy.h"
 #include "master/procedures/table/table_steps.h"
 #include "procedure/api/executor.h"
@@ -26,6 +26,7 @@
 namespace ratchet::master {
 namespace {
 
+constexpr std::string_view kSnapshotKey = "snapshot";  // in the description
 // Bounds the procedure's record, which is written with each step.
 constexpr std::size_t kMaxRegions = 20'000;
 // Maximum number of rounds in a row in which a server reports that it cannot copy a region.
@@ -42,18 +43,27 @@ std::optional<SnapshotHold> HoldThat(const MasterEnv& env, const std::function<b
   return std::nullopt;
 }
 
-}  // namespace
-
-bool SnapshotRuns(const MasterEnv& env, ProcId pid) {
-  return env.executor->GetResult(pid).status == procedure::ProcedureResult::Status::kRunning;
-}
-
+// S45 (snapshot hold): the unfinished snapshot that holds the table, or the name.
 std::optional<SnapshotHold> SnapshotOf(const MasterEnv& env, const TableName& table) {
   return HoldThat(env, [&table](const SnapshotHold& hold) { return hold.table == table; });
 }
 
 std::optional<SnapshotHold> SnapshotNamed(const MasterEnv& env, const std::string& name) {
   return HoldThat(env, [&name](const SnapshotHold& hold) { return hold.name == name; });
+}
+
+}  // namespace
+
+bool SnapshotRuns(const MasterEnv& env, ProcId pid) {
+  return env.executor->GetResult(pid).status == procedure::ProcedureResult::Status::kRunning;
+}
+
+std::optional<ProcId> UnfinishedSnapshot(const MasterEnv& env, const std::string& name) {
+  for (const ProcId pid : env.executor->FindUnfinished(Snapshot::kTypeName)) {
+    const auto info = env.executor->Get(pid);
+    if (info.has_value() && info->description.Get(kSnapshotKey) == name) return pid;
+  }
+  return std::nullopt;
 }
 
 Status NotHeld(const MasterEnv& env, const TableName& table) {
@@ -111,7 +121,7 @@ std::optional<procedure::PartsLeft> Snapshot::Parts() const {
 
 procedure::Description Snapshot::Describe() const {
   procedure::Description about;
-  about.Add("snapshot", Description().name()).Add("table", Table().ToString());
+  about.Add(kSnapshotKey, Description().name()).Add("table", Table().ToString());
   AddRegionsLeft(about, Parts());
   return about;
 }
@@ -270,6 +280,8 @@ StepOutcome Snapshot::Consolidate(StepContext& ctx) {
     part->set_files(taken.files());
     part->set_bytes(taken.bytes());
   }
+  // A later change of the table's name or directory fails the snapshot (Verify), so these are rights of this table.
+  RightsOfSnapshot(EnvOf(ctx), Table(), parts);
   auto put = PutForStep(ctx, data_.directory(), kSnapshotParts, parts.SerializeAsString());
   RATCHET_STEP(put.wait);
   if (!put.result->ok()) {

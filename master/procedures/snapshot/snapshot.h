@@ -18,6 +18,7 @@
 #include "common/model/proto/snapshot.pb.h"
 #include "master/cluster/snapshot_book.h"
 #include "master/procedures/core/common.h"
+#include "master/procedures/snapshot/copy_region.h"
 #include "master/procedures/snapshot/snapshot_data.pb.h"
 #include "procedure/api/lock_request.h"
 #include "procedure/api/rerun_policy.h"
@@ -30,17 +31,23 @@ class Snapshot final : public MasterProcedure<Snapshot, pb::SnapshotData>, publi
   static constexpr ClaimKinds kClaims = kClaimsNothing;
   static constexpr auto Steps() {
     return std::array{
-        On<&Snapshot::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&Snapshot::WriteInfo>(2, "WRITE_SNAPSHOT_INFO", kNothingToUndo),
+        On<&Snapshot::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta,
+                               Given("the table is locked; nothing has changed")),
+        On<&Snapshot::WriteInfo>(2, "WRITE_SNAPSHOT_INFO", kNothingToUndo,
+                                 Given("the regions are recorded, and the hold keeps them from splits and merges")),
         On<&Snapshot::TakeOnlineRegions>(3, "SNAPSHOT_ONLINE_REGIONS", kNothingToUndo, kNeedsMeta,
-                                         Spawns("SnapshotRegion")),
+                                         Spawns<SnapshotRegion>(),
+                                         Given("the snapshot's directory exists; the table was not disabled")),
         On<&Snapshot::TakeClosedRegions>(4, "SNAPSHOT_CLOSED_REGIONS", kNothingToUndo, kNeedsMeta,
-                                         Spawns("SnapshotRegion")),
-        On<&Snapshot::ConfirmRegions>(5, "CONFIRM_REGIONS", kNothingToUndo),
-        On<&Snapshot::Consolidate>(6, "CONSOLIDATE_SNAPSHOT", kNothingToUndo),
-        On<&Snapshot::Verify>(7, "VERIFIER_SNAPSHOT", kNothingToUndo, kNeedsMeta),
-        On<&Snapshot::Complete>(8, "COMPLETE_SNAPSHOT", kNoReturn),
-        On<&Snapshot::PostOperation>(9, "POST_OPERATION", kNoReturn),
+                                         Spawns<SnapshotRegion>(),
+                                         Given("the snapshot's directory exists; the table was disabled")),
+        On<&Snapshot::ConfirmRegions>(5, "CONFIRM_REGIONS", kNothingToUndo, Given("the ordered parts have ended")),
+        On<&Snapshot::Consolidate>(6, "CONSOLIDATE_SNAPSHOT", kNothingToUndo, Given("every region has its part")),
+        On<&Snapshot::Verify>(7, "VERIFIER_SNAPSHOT", kNothingToUndo, kNeedsMeta,
+                              Given("the list of parts is durable")),
+        On<&Snapshot::Complete>(8, "COMPLETE_SNAPSHOT", kNoReturn,
+                                Given("the parts cover each key once, and the table is the same")),
+        On<&Snapshot::PostOperation>(9, "POST_OPERATION", kNoReturn, Given("the snapshot is complete")),
     };
   }
   using MasterProcedure::MasterProcedure;
@@ -76,9 +83,8 @@ class Snapshot final : public MasterProcedure<Snapshot, pb::SnapshotData>, publi
 
 // Returns true if the snapshot's procedure has not ended.
 [[nodiscard]] bool SnapshotRuns(const MasterEnv& env, ProcId pid);
-// S45: return the unfinished snapshot that holds the table, or that is being taken under this name.
-[[nodiscard]] std::optional<SnapshotHold> SnapshotOf(const MasterEnv& env, const TableName& table);
-[[nodiscard]] std::optional<SnapshotHold> SnapshotNamed(const MasterEnv& env, const std::string& name);
+// Returns the procedure that takes a snapshot under this name, also one that has not begun or has only to end.
+[[nodiscard]] std::optional<ProcId> UnfinishedSnapshot(const MasterEnv& env, const std::string& name);
 // Returns Ok if no snapshot holds the table; otherwise the error for a split or merge.
 [[nodiscard]] Status NotHeld(const MasterEnv& env, const TableName& table);
 // Checks whether a snapshot of the table may begin; does not access the storage.

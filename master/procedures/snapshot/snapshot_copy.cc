@@ -6,11 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "common/base/log.h"
 #include "common/model/codec.h"
 #include "common/model/proto/snapshot.pb.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/membership.h"
 #include "master/procedures/core/master_options.h"
+#include "master/procedures/rights/snapshot_rights.h"
 #include "master/procedures/snapshot/copy_region.h"
 #include "master/procedures/table/new_table.h"
 
@@ -22,9 +24,11 @@ constexpr std::uint32_t kMostCopyFailures = 5;
 
 }  // namespace
 
-pb::TableData NewCopyData(const TableName& table, const std::string& snapshot) {
+pb::TableData NewCopyData(const TableName& table, const CompleteSnapshot& snapshot, bool restores_rights) {
   pb::TableData data = NewTableData(table);
-  data.set_snapshot(snapshot);
+  data.set_snapshot(snapshot.description.name());
+  data.set_snapshot_directory(snapshot.directory);
+  if (restores_rights) data.set_restores_rights(true);
   return data;
 }
 
@@ -39,6 +43,11 @@ procedure::Description DescribeCopy(const pb::TableData& data) {
   procedure::Description about;
   about.Add("snapshot", data.snapshot()).Add("table", TableOf(data).ToString());
   AddRegionsLeft(about, CopiesLeft(data));
+  if (data.rights_unknown()) {
+    about.Add("rights", "none: the snapshot is of an earlier version, which stored no rights");
+  } else if (data.restores_rights()) {
+    about.Add("rights", data.restored_rights_size());
+  }
   return about;
 }
 
@@ -107,10 +116,19 @@ std::optional<StepOutcome> ReadSnapshot(StepContext& ctx, pb::TableData& data) {
   RATCHET_STEP(snapshot.wait);
   if (!snapshot.result->ok()) return AgainUnlessFinal(snapshot.result->error());
   const std::string& directory = (*snapshot.result)->directory;
+  // Another snapshot took the name since the request was accepted: the caller has no right to its rows by that.
+  if (data.has_snapshot_directory() && data.snapshot_directory() != directory)
+    return Fail{SnapshotMissing(data.snapshot())};
   auto parts = PartsForStep(ctx, directory);
   RATCHET_STEP(parts.wait);
   if (!parts.result->ok()) return AgainUnlessFinal(parts.result->error());
   if (Status set = SetParts(data, directory, **parts.result); !set.ok()) return AgainUnlessFinal(set.error());
+  const auto schema = DescriptorIn(data);
+  if (!schema.ok()) return Fail{schema.error()};
+  if (Status set = SetRestoredRights(EnvOf(ctx), **parts.result, *schema, data); !set.ok()) return Fail{set.error()};
+  if (data.rights_unknown())
+    RATCHET_LOG(kWarn, "pid={} snapshot {} is of an earlier version, which stored no rights: table {} gets none",
+                ctx.pid(), data.snapshot(), TableOf(data).ToString());
   return std::nullopt;
 }
 
@@ -141,7 +159,7 @@ std::optional<StepOutcome> ReadCopyResults(StepContext& ctx, pb::TableData& data
     data.set_failures(0);
     return std::nullopt;
   }
-  // A snapshot that was deleted meanwhile cannot reappear, so the procedure fails.
+  // A snapshot that was deleted meanwhile cannot reappear in this directory, so the procedure fails.
   auto found = FindForStep(ctx, data.snapshot());
   RATCHET_STEP(found.wait);
   const auto& there = *found.result;

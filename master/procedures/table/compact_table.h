@@ -15,15 +15,26 @@
 
 namespace ratchet::master {
 
+class CompactRegion final : public RemoteOrder<CompactRegion, pb::CompactRegionData> {
+ public:
+  static constexpr std::string_view kTypeName = "CompactRegion";
+  using RemoteOrder::RemoteOrder;
+  static ProcedurePtr Make(const pb::Region& region, const std::string& server, bool major);
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] Acted<Result<CompactOrder>> MakeOrder(StepContext& ctx) const;
+};
+
 class CompactTable final : public MasterProcedure<CompactTable, pb::CompactTableData> {
  public:
   static constexpr std::string_view kTypeName = "CompactTable";
   static constexpr ClaimKinds kClaims = kClaimsSetback;
   static constexpr auto Steps() {
     return std::array{
-        On<&CompactTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&CompactTable::CompactRegions>(2, "COMPACT_REGIONS", kNothingToUndo, kNeedsMeta, Spawns("CompactRegion")),
-        On<&CompactTable::ConfirmCompacted>(3, "CONFIRM_COMPACTED", kNothingToUndo),
+        On<&CompactTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta, Given("nothing has changed")),
+        On<&CompactTable::CompactRegions>(2, "COMPACT_REGIONS", kNothingToUndo, kNeedsMeta, Spawns<CompactRegion>(),
+                                          Given("the regions that are not asked yet are recorded")),
+        On<&CompactTable::ConfirmCompacted>(3, "CONFIRM_COMPACTED", kNothingToUndo,
+                                            Given("the orders of the round have ended")),
     };
   }
   using MasterProcedure::MasterProcedure;
@@ -38,15 +49,6 @@ class CompactTable final : public MasterProcedure<CompactTable, pb::CompactTable
   StepOutcome CompactRegions(StepContext& ctx);
   StepOutcome ConfirmCompacted(StepContext& ctx);
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
-};
-
-class CompactRegion final : public RemoteOrder<CompactRegion, pb::CompactRegionData> {
- public:
-  static constexpr std::string_view kTypeName = "CompactRegion";
-  using RemoteOrder::RemoteOrder;
-  static ProcedurePtr Make(const pb::Region& region, const std::string& server, bool major);
-  [[nodiscard]] procedure::Description Describe() const override;
-  [[nodiscard]] Acted<Result<CompactOrder>> MakeOrder(StepContext& ctx) const;
 };
 
 }  // namespace ratchet::master

@@ -17,12 +17,14 @@ constexpr std::size_t kMaxRequestBytes = 4u << 20;
 
 }  // namespace
 
-ProcedurePtr CreateTable::Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys) {
+ProcedurePtr CreateTable::Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys,
+                               const std::string& owner) {
   pb::TableData data = NewTableData(descriptor.name);
   hbase::pb::TableSchema schema;
   ToProto(descriptor, schema);
   data.set_schema(schema.SerializeAsString());
   for (const std::string& key : split_keys) data.add_split_keys(key);
+  if (!owner.empty()) data.set_owner(owner);
   return std::make_unique<CreateTable>(std::move(data));
 }
 
@@ -63,8 +65,8 @@ NamespaceDirectory::Claim CreateTable::Claimed() const {
 StepOutcome CreateTable::PreOperation(StepContext& ctx) {
   if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
   if (!EnvOf(ctx).namespaces.Exists(TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
-  if (Status room = EnvOf(ctx).namespaces.Take(*EnvOf(ctx).executor, ctx.pid(), Claimed()); !room.ok())
-    return Fail{room.error()};
+  if (Status owner = CheckOwner(EnvOf(ctx), data_); !owner.ok()) return Fail{IllegalRequest(owner.error().message())};
+  if (Status room = EnvOf(ctx).namespaces.Take(ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   RecordLockGrant(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
   return GoTo<&CreateTable::MakeLayout>();

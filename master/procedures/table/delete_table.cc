@@ -4,6 +4,7 @@
 
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
+#include "master/procedures/rights/rights_steps.h"
 #include "master/procedures/table/new_table.h"
 
 namespace ratchet::master {
@@ -64,17 +65,22 @@ StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
   env.tables.Remove(TableOf(data_));  // before a region's row is removed, so that no incomplete table can be enabled
   RATCHET_STEP(WriteMeta(ctx, "regions", edits));
   for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
+  if (TakeRightsAway(ctx, rights::Scope::Table(TableOf(data_)))) return GoTo<&DeleteTable::TakeRights>();
   return GoTo<&DeleteTable::ClearFsLayout>();
+}
+
+// S136 (a name made again has no old right): the name is free only when no server knows the table's rights.
+StepOutcome DeleteTable::TakeRights(StepContext& ctx) {
+  ShowRightsWithin(ctx, rights::Scope::Table(TableOf(data_)));
+  std::vector<ProcedurePtr> orders = TellRights(ctx);
+  if (orders.empty()) return GoTo<&DeleteTable::ClearFsLayout>();
+  return SpawnThen<&DeleteTable::ClearFsLayout>(std::move(orders));
 }
 
 StepOutcome DeleteTable::PostOperation(StepContext&) {
   const bool was_going =
       data_.has_found_state() && data_.found_state() != static_cast<std::uint32_t>(TableState::kDisabled);
   return Done{was_going ? std::string(kDisabledFirst) : ""};
-}
-
-void DeleteTable::OnRecovered(const procedure::EnvRef& env) {
-  RestoreLockGrant(env.As<MasterEnv>(), data_, pid(), /*deletes=*/true);
 }
 
 }  // namespace ratchet::master

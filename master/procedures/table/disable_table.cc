@@ -2,7 +2,6 @@
 
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "procedure/api/executor.h"
 
 namespace ratchet::master {
@@ -42,7 +41,5 @@ StepOutcome DisableTable::SetDisabled(StepContext& ctx) {
   RATCHET_STEP(SetTableState(ctx, data_, TableState::kDisabled, 2));
   return Done{};
 }
-
-void DisableTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -6,34 +6,29 @@
 #include <array>
 #include <string>
 
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/table/table_steps.h"
 
 namespace ratchet::master {
 
-class DisableTable final : public MasterProcedure<DisableTable, pb::TableData> {
+class DisableTable final : public TableProcedure<DisableTable> {
  public:
   static constexpr std::string_view kTypeName = "DisableTable";
-  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
-        On<&DisableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
+        On<&DisableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta,
+                                   Given("the table is locked; nothing has changed")),
         On<&DisableTable::SetDisabling>(2, "SET_DISABLING_TABLE_STATE", UndoBy<&DisableTable::BackToFound>(),
-                                        kNeedsMeta),
+                                        kNeedsMeta, Given("the table is ENABLED, or was taken over in transition")),
         On<&DisableTable::MarkRegionsOffline>(3, "MARK_REGIONS_OFFLINE", kNoReturn, kNeedsMeta,
-                                              Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On<&DisableTable::SetDisabled>(4, "SET_DISABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
+                                              Spawns<TransitRegionState>(), kReleasesWhileChildrenRun,
+                                              Given("the table is DISABLING, or was taken over")),
+        On<&DisableTable::SetDisabled>(4, "SET_DISABLED_TABLE_STATE", kNoReturn, kNeedsMeta,
+                                       Given("no server has a region of the table")),
     };
   }
-  using MasterProcedure::MasterProcedure;
+  using TableProcedure::TableProcedure;
   static ProcedurePtr Make(const TableNode& table) { return std::make_unique<DisableTable>(NewTableData(table)); }
-
-  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] Claims Uses() const { return ClaimTable(data_); }
-  [[nodiscard]] procedure::Description Describe() const override {
-    return procedure::Description().Add("table", TableOf(data_).ToString());
-  }
-  void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);

@@ -2,7 +2,6 @@
 
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/table/new_table.h"
 
 namespace ratchet::master {
@@ -49,7 +48,5 @@ StepOutcome EnableTable::SetEnabled(StepContext& ctx) {
   RATCHET_STEP(SetTableState(ctx, data_, TableState::kEnabled, 2));
   return Done{};
 }
-
-void EnableTable::OnRecovered(const procedure::EnvRef& env) { RestoreLockGrant(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

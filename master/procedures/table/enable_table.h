@@ -4,34 +4,29 @@
 #include <array>
 #include <string>
 
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/table/table_steps.h"
 
 namespace ratchet::master {
 
-class EnableTable final : public MasterProcedure<EnableTable, pb::TableData> {
+class EnableTable final : public TableProcedure<EnableTable> {
  public:
   static constexpr std::string_view kTypeName = "EnableTable";
-  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
-        On<&EnableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&EnableTable::SetEnabling>(2, "SET_ENABLING_TABLE_STATE", UndoBy<&EnableTable::BackToDisabled>(),
-                                      kNeedsMeta),
+        On<&EnableTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta,
+                                  Given("the table is locked; nothing has changed")),
+        On<&EnableTable::SetEnabling>(2, "SET_ENABLING_TABLE_STATE", UndoBy<&EnableTable::BackToDisabled>(), kNeedsMeta,
+                                      Given("the table is DISABLED, or an earlier enable left it ENABLING")),
         On<&EnableTable::MarkRegionsOnline>(3, "MARK_REGIONS_ONLINE", kNoReturn, kNeedsMeta,
-                                            Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
-        On<&EnableTable::SetEnabled>(4, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta),
+                                            Spawns<TransitRegionState>(), kReleasesWhileChildrenRun,
+                                            Given("the table is ENABLING")),
+        On<&EnableTable::SetEnabled>(4, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta,
+                                     Given("the transitions of the regions have ended")),
     };
   }
-  using MasterProcedure::MasterProcedure;
+  using TableProcedure::TableProcedure;
   static ProcedurePtr Make(const TableName& table) { return std::make_unique<EnableTable>(NewTableData(table)); }
-
-  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return true; }
-  [[nodiscard]] Claims Uses() const { return ClaimTable(data_); }
-  [[nodiscard]] procedure::Description Describe() const override {
-    return procedure::Description().Add("table", TableOf(data_).ToString());
-  }
-  void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);

@@ -17,30 +17,6 @@
 
 namespace ratchet::master {
 
-class FlushTable final : public MasterProcedure<FlushTable, pb::FlushTableData> {
- public:
-  static constexpr std::string_view kTypeName = "FlushTable";
-  static constexpr ClaimKinds kClaims = kClaimsSetback;
-  static constexpr auto Steps() {
-    return std::array{
-        On<&FlushTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&FlushTable::FlushRegions>(2, "FLUSH_REGIONS", kNothingToUndo, kNeedsMeta, Spawns("FlushRegion")),
-        On<&FlushTable::ConfirmFlushed>(3, "CONFIRM_FLUSHED", kNothingToUndo),
-    };
-  }
-  using MasterProcedure::MasterProcedure;
-  static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
-  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_rounds(), data_.last_refusal()); }
-  [[nodiscard]] procedure::Description Describe() const override;
-  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
-
- private:
-  StepOutcome Prepare(StepContext& ctx);
-  StepOutcome FlushRegions(StepContext& ctx);
-  StepOutcome ConfirmFlushed(StepContext& ctx);
-  [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
-};
-
 class FlushRegion final : public RemoteOrder<FlushRegion, pb::FlushRegionData> {
  public:
   static constexpr std::string_view kTypeName = "FlushRegion";
@@ -54,6 +30,31 @@ class FlushRegion final : public RemoteOrder<FlushRegion, pb::FlushRegionData> {
     return data_.has_patience_ms() ? std::optional(Millis(data_.patience_ms())) : std::nullopt;
   }
   [[nodiscard]] Acted<Result<FlushOrder>> MakeOrder(StepContext& ctx) const;
+};
+
+class FlushTable final : public MasterProcedure<FlushTable, pb::FlushTableData> {
+ public:
+  static constexpr std::string_view kTypeName = "FlushTable";
+  static constexpr ClaimKinds kClaims = kClaimsSetback;
+  static constexpr auto Steps() {
+    return std::array{
+        On<&FlushTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta, Given("nothing has changed")),
+        On<&FlushTable::FlushRegions>(2, "FLUSH_REGIONS", kNothingToUndo, kNeedsMeta, Spawns<FlushRegion>(),
+                                      Given("the regions that are not flushed are recorded")),
+        On<&FlushTable::ConfirmFlushed>(3, "CONFIRM_FLUSHED", kNothingToUndo, Given("the ordered flushes have ended")),
+    };
+  }
+  using MasterProcedure::MasterProcedure;
+  static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
+  [[nodiscard]] Claims Uses() const { return ClaimSetback(data_.failed_rounds(), data_.last_refusal()); }
+  [[nodiscard]] procedure::Description Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome FlushRegions(StepContext& ctx);
+  StepOutcome ConfirmFlushed(StepContext& ctx);
+  [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
 };
 
 }  // namespace ratchet::master

@@ -13,7 +13,6 @@
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
 #include "master/policy/placement.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/act_on_files.h"
 #include "master/procedures/table/new_table.h"
 #include "procedure/api/executor.h"

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/common.h"
 #include "procedure/api/lock_request.h"
 
@@ -29,12 +30,16 @@ class MendTable final : public MasterProcedure<MendTable, pb::MendTableData> {
   static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr auto Steps() {
     return std::array{
-        On<&MendTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&MendTable::MoveFiles>(2, "MOVE_FILES", kNoReturn),
-        On<&MendTable::UpdateMeta>(3, "UPDATE_META", kNoReturn, kNeedsMeta),
-        On<&MendTable::AssignRegions>(4, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns("TransitRegionState"),
-                                      kReleasesWhileChildrenRun),
-        On<&MendTable::Finish>(5, "FINISH", kNoReturn),
+        On<&MendTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta,
+                                Given("the table is locked; nothing has changed")),
+        On<&MendTable::MoveFiles>(2, "MOVE_FILES", kNoReturn,
+                                  Given("the new regions are recorded; no server has the region that is given up")),
+        On<&MendTable::UpdateMeta>(3, "UPDATE_META", kNoReturn, kNeedsMeta,
+                                   Given("the new directories exist; the old files are in quarantine")),
+        On<&MendTable::AssignRegions>(4, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
+                                      kReleasesWhileChildrenRun,
+                                      Given("hbase:meta names the new regions and not the old one")),
+        On<&MendTable::Finish>(5, "FINISH", kNoReturn, Given("the transitions of the new regions have ended")),
     };
   }
   using MasterProcedure::MasterProcedure;

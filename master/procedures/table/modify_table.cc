@@ -13,7 +13,7 @@
 #include "master/cluster/table_directory.h"
 #include "master/procedures/core/act_on_files.h"
 #include "master/procedures/core/master_options.h"
-#include "master/procedures/table/reopen_table_regions.h"
+#include "master/procedures/rights/rights_steps.h"
 
 namespace ratchet::master {
 namespace {
@@ -111,10 +111,19 @@ StepOutcome ModifyTable::UpdateDescriptor(StepContext& ctx) {
   };
   const std::string what = fmt::format("writing descriptor {} in data/{}", data_.number(), data_.directory());
   RATCHET_STEP(ActUntilDone(ctx, what, write));
+  const bool takes_rights = TakeRightsOfDroppedFamilies(ctx, *schema);
   env.tables.SetSchema(Table(), data_.directory(), std::make_shared<const TableDescriptor>(std::move(*schema)),
                        data_.number());
   RATCHET_LOG(kInfo, "pid={} table {} now has descriptor {}", ctx.pid(), Table().ToString(), data_.number());
-  return GoTo<&ModifyTable::PostOperation>();
+  return takes_rights ? GoTo<&ModifyTable::TakeRights>() : GoTo<&ModifyTable::PostOperation>();
+}
+
+// S136 (a name made again has no old right): the table may get the family again only when no server knows its rights.
+StepOutcome ModifyTable::TakeRights(StepContext& ctx) {
+  ShowRightsWithin(ctx, rights::Scope::Table(Table()));
+  std::vector<ProcedurePtr> orders = TellRights(ctx);
+  if (orders.empty()) return GoTo<&ModifyTable::PostOperation>();
+  return SpawnThen<&ModifyTable::PostOperation>(std::move(orders));
 }
 
 StepOutcome ModifyTable::PostOperation(StepContext& /*ctx*/) {

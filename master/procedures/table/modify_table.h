@@ -3,14 +3,17 @@
 // The number of the new descriptor is chosen under the table's lock, and the file desc.<number>.<pid> is created once;
 // the number, not the pid, orders descriptors (S48: schema pinned in the order). When the file is durable the procedure
 // releases its lock permanently, because afterwards it waits for regions, possibly without end (S43: no locks while
-// regions may wait). A table may be altered in every state; closed regions apply the new descriptor at their next
-// opening.
+// regions may wait). With the lock it waits only until every server knows that the rights of dropped families are gone
+// (S136: a name made again has no old right), which takes no region. A table may be altered in every state; closed
+// regions apply the new descriptor at their next opening.
 #pragma once
 
 #include <array>
 #include <string>
 
 #include "master/procedures/core/common.h"
+#include "master/procedures/rights/refresh_rights.h"
+#include "master/procedures/table/reopen_table_regions.h"
 #include "master/procedures/table/schema_change.h"
 #include "procedure/api/lock_request.h"
 
@@ -22,12 +25,18 @@ class ModifyTable final : public MasterProcedure<ModifyTable, pb::ModifyTableDat
   static constexpr ClaimKinds kClaims = kClaimsDescriptors;
   static constexpr auto Steps() {
     return std::array{
-        On<&ModifyTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta),
-        On<&ModifyTable::PreOperation>(2, "PRE_OPERATION", kNothingToUndo),
-        On<&ModifyTable::UpdateDescriptor>(3, "UPDATE_TABLE_DESCRIPTOR", kNoReturn, kNeedsMeta),
-        On<&ModifyTable::PostOperation>(4, "POST_OPERATION", kNoReturn),
-        On<&ModifyTable::ReopenAllRegions>(5, "REOPEN_ALL_REGIONS", kNoReturn, Spawns("ReopenTableRegions"),
-                                           kReleasesWhileChildrenRun),
+        On<&ModifyTable::Prepare>(1, "PREPARE", kNothingToUndo, kNeedsMeta,
+                                  Given("the table is locked; nothing has changed")),
+        On<&ModifyTable::PreOperation>(2, "PRE_OPERATION", kNothingToUndo,
+                                       Given("the new descriptor and its number are recorded")),
+        On<&ModifyTable::UpdateDescriptor>(3, "UPDATE_TABLE_DESCRIPTOR", kNoReturn, kNeedsMeta,
+                                           Given("the new descriptor and its number are recorded")),
+        On<&ModifyTable::TakeRights>(6, "TAKE_RIGHTS", kNoReturn, Spawns<RefreshRights>(),
+                                     Given("the new descriptor is durable; rights of dropped families are removed")),
+        On<&ModifyTable::PostOperation>(4, "POST_OPERATION", kNoReturn, Given("the new descriptor is durable")),
+        On<&ModifyTable::ReopenAllRegions>(5, "REOPEN_ALL_REGIONS", kNoReturn, Spawns<ReopenTableRegions>(),
+                                           kReleasesWhileChildrenRun,
+                                           Given("the new descriptor is durable; open regions may have an older one")),
     };
   }
   using MasterProcedure::MasterProcedure;
@@ -45,6 +54,7 @@ class ModifyTable final : public MasterProcedure<ModifyTable, pb::ModifyTableDat
   StepOutcome Prepare(StepContext& ctx);
   StepOutcome PreOperation(StepContext& ctx);
   StepOutcome UpdateDescriptor(StepContext& ctx);
+  StepOutcome TakeRights(StepContext& ctx);
   StepOutcome PostOperation(StepContext& ctx);
   StepOutcome ReopenAllRegions(StepContext& ctx);
 

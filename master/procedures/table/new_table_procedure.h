@@ -9,32 +9,35 @@
 // All end with PostOperation. Each type has its own rows; their numbers and names are stored.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "common/base/mutant.h"
 #include "master/cluster/errors.h"
-#include "master/procedures/snapshot/snapshot_copy.h"
+#include "master/procedures/rights/refresh_rights.h"
+#include "master/procedures/rights/rights_steps.h"
 #include "master/procedures/table/new_table.h"
 #include "master/procedures/table/replace_table.h"
 
 namespace ratchet::master {
 
-// P declares what differs: `kCopies`: the regions are copies of a snapshot's parts. `kReplaces`: an existing table gets
-// the new directory. `kEnables`: the table is enabled at the end.
+// P declares what differs: `kCopies`: the regions are copies of a snapshot's parts
+// (CopiedTableProcedure). `kReplaces`: an existing table gets
+// the new directory. `kEnables`: the table is enabled at the end. `kTakesRights`: the table may lose families, with
+// their rights.
 template <class P>
-class NewTableProcedure : public MasterProcedure<P, pb::TableData> {
-  using Base = MasterProcedure<P, pb::TableData>;
+class NewTableProcedure : public TableProcedure<P> {
+  using Base = TableProcedure<P>;
 
  public:
   using Base::Base;
-  static constexpr ClaimKinds kClaims = kClaimsTables;
   static constexpr bool kCopies = false;
   static constexpr bool kReplaces = false;
   static constexpr bool kEnables = true;
+  static constexpr bool kTakesRights = false;
 
-  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(this->data_); }
-  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Claims Uses() const {
     return P::kReplaces ? ClaimReplacedLayout(this->data_) : ClaimLayout(this->data_);
   }
@@ -43,9 +46,6 @@ class NewTableProcedure : public MasterProcedure<P, pb::TableData> {
   [[nodiscard]] Status CheckBypass() const override {
     if (!this->data_.committing() || RATCHET_MUTANT("master.bypass_commit")) return Ok();
     return CommitInProgress();
-  }
-  void OnRecovered(const procedure::EnvRef& env) override {
-    RestoreLockGrant(env.As<MasterEnv>(), this->data_, this->pid());
   }
 
  protected:
@@ -57,32 +57,39 @@ class NewTableProcedure : public MasterProcedure<P, pb::TableData> {
   StepOutcome MakeLayout(StepContext& ctx) {
     RATCHET_STEP(MakeNewLayout(ctx, this->data_));
     if constexpr (P::kCopies) {
-      return Base::template GoTo<&NewTableProcedure::CopyRegions>();
+      return Base::template GoTo<&P::CopyRegions>();
     } else {
       return ToMeta();
     }
   }
   Status ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, this->data_); }
-  StepOutcome CopyRegions(StepContext& ctx) {
-    std::vector<ProcedurePtr> orders;
-    RATCHET_STEP(OrderCopies(ctx, this->data_, orders));
-    if (orders.empty()) return ToMeta();
-    return Base::template SpawnThen<&NewTableProcedure::ConfirmRegions>(std::move(orders));
-  }
-  StepOutcome ConfirmRegions(StepContext& ctx) {
-    RATCHET_STEP(ReadCopyResults(ctx, this->data_));
-    return Base::template GoTo<&NewTableProcedure::CopyRegions>();
-  }
   StepOutcome AddToMeta(StepContext& ctx) {
     RATCHET_STEP(AddNewTable(ctx, this->data_));
+    StageOwnersRights(ctx, this->data_);
     return Base::template GoTo<&NewTableProcedure::AssignRegions>();
   }
-  Status RemoveFromMeta(StepContext& ctx) { return RemoveNewTable(ctx, this->data_); }
+  Status RemoveFromMeta(StepContext& ctx) {
+    UnstageOwnersRights(ctx, this->data_);
+    return RemoveNewTable(ctx, this->data_);
+  }
   StepOutcome UpdateMeta(StepContext& ctx) {
     if (!this->data_.committing()) return ToMeta();  // a record of an earlier version, or an operator's rerun
     RATCHET_STEP(ReplaceTable(ctx, this->data_, P::kEnables ? TableState::kEnabling : TableState::kDisabled));
     this->data_.set_committing(false);
+    if constexpr (P::kTakesRights) {
+      const auto now = DescriptorIn(this->data_);
+      const bool taken = now.ok() && TakeRightsOfDroppedFamilies(ctx, *now);
+      if (StageRestoredRights(ctx, this->data_) || taken) return Base::template GoTo<&NewTableProcedure::TakeRights>();
+    }
     return Base::template GoTo<&NewTableProcedure::ClearLayout>();
+  }
+  // S136 (a name made again has no old right)
+  StepOutcome TakeRights(StepContext& ctx) {
+    ShowRightsWithin(ctx, rights::Scope::Table(TableOf(this->data_)));
+    ShowRestoredRights(ctx, this->data_);
+    std::vector<ProcedurePtr> orders = TellRights(ctx);
+    if (orders.empty()) return Base::template GoTo<&NewTableProcedure::ClearLayout>();
+    return Base::template SpawnThen<&NewTableProcedure::ClearLayout>(std::move(orders));
   }
   StepOutcome ClearLayout(StepContext& ctx) {
     RATCHET_STEP(ArchiveOldLayout(ctx, this->data_));
@@ -93,7 +100,11 @@ class NewTableProcedure : public MasterProcedure<P, pb::TableData> {
     }
   }
   StepOutcome AssignRegions(StepContext& ctx) {
-    return Base::template SpawnThen<&NewTableProcedure::Enable>(AssignNewRegions(this->data_, ctx.pid()));
+    std::vector<ProcedurePtr> children = AssignNewRegions(this->data_, ctx.pid());
+    if constexpr (!P::kReplaces) {
+      if (ShowOwnersRights(ctx, this->data_)) std::ranges::move(TellRights(ctx), std::back_inserter(children));
+    }
+    return Base::template SpawnThen<&NewTableProcedure::Enable>(std::move(children));
   }
   StepOutcome Enable(StepContext& ctx) {
     if (!TakenOver(EnvOf(ctx), this->data_, ctx.pid()))
@@ -104,7 +115,6 @@ class NewTableProcedure : public MasterProcedure<P, pb::TableData> {
     return Done{TakenOver(EnvOf(ctx), this->data_, ctx.pid()).value_or("")};
   }
 
- private:
   StepOutcome ToMeta() {
     if constexpr (P::kReplaces) {
       this->data_.set_committing(true);

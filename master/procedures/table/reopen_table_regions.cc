@@ -7,7 +7,6 @@
 
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
-#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/master_options.h"
 #include "master/procedures/core/region_plan.h"
 

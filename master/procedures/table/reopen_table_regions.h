@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/common.h"
 
 namespace ratchet::master {
@@ -25,10 +26,12 @@ class ReopenTableRegions final : public MasterProcedure<ReopenTableRegions, pb::
   static constexpr ClaimKinds kClaims = kClaimsDescriptors;
   static constexpr auto Steps() {
     return std::array{
-        On<&ReopenTableRegions::GetRegions>(1, "GET_REGIONS", kNoReturn, kNeedsMeta),
-        On<&ReopenTableRegions::ReopenRegions>(2, "REOPEN_REGIONS", kNoReturn, kNeedsMeta,
-                                               Spawns("TransitRegionState")),
-        On<&ReopenTableRegions::ConfirmReopened>(3, "CONFIRM_REOPENED", kNoReturn, kNeedsMeta),
+        On<&ReopenTableRegions::GetRegions>(1, "GET_REGIONS", kNoReturn, kNeedsMeta,
+                                            Given("the new descriptor is durable")),
+        On<&ReopenTableRegions::ReopenRegions>(2, "REOPEN_REGIONS", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
+                                               Given("the regions of the batch are recorded")),
+        On<&ReopenTableRegions::ConfirmReopened>(3, "CONFIRM_REOPENED", kNoReturn, kNeedsMeta,
+                                                 Given("the transitions of the batch have ended")),
     };
   }
   using MasterProcedure::MasterProcedure;

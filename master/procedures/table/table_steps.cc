@@ -14,8 +14,6 @@
 
 namespace ratchet::master {
 
-TableName TableOf(const pb::TableData& data) { return {data.ns(), data.qualifier()}; }
-
 procedure::LockSet TableLock(const pb::TableData& data) { return {procedure::Exclusive(TableKey(TableOf(data)))}; }
 
 pb::TableData NewTableData(const TableName& table) {

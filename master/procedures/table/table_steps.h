@@ -25,7 +25,6 @@
 
 namespace ratchet::master {
 
-[[nodiscard]] TableName TableOf(const pb::TableData& data);
 [[nodiscard]] procedure::LockSet TableLock(const pb::TableData& data);
 [[nodiscard]] pb::TableData NewTableData(const TableName& table);
 
@@ -84,5 +83,25 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
 // Returns one transition for each region of the table that is not closed, or that another transition owns. Wakes
 // procedures that keep trying to open one of the regions, so that they notice that the table is being disabled.
 [[nodiscard]] std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table);
+
+// The base of these procedures.
+template <class P>
+class TableProcedure : public MasterProcedure<P, pb::TableData> {
+  using Base = MasterProcedure<P, pb::TableData>;
+
+ public:
+  using Base::Base;
+  static constexpr ClaimKinds kClaims = kClaimsTables;
+  static constexpr bool kDeletes = false;
+  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(this->data_); }
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Claims Uses() const { return ClaimTable(this->data_); }
+  [[nodiscard]] procedure::Description Describe() const override {
+    return procedure::Description().Add("table", TableOf(this->data_).ToString());
+  }
+  void OnRecovered(const procedure::EnvRef& env) override {
+    RestoreLockGrant(env.As<MasterEnv>(), this->data_, this->pid(), P::kDeletes);
+  }
+};
 
 }  // namespace ratchet::master

@@ -110,22 +110,6 @@ void WhyHost::AddOwn(WhyRoots& roots) const {
   }
 }
 
-void CollectProcedureFacts(const procedure::Executor& executor, WhyFacts& facts) {
-  for (procedure::ProcedureInfo& info : executor.List()) {
-    if (procedure::IsTerminal(info.state) && !info.failing) continue;
-    const ProcId pid = info.pid;
-    facts.procedures.emplace(pid, std::move(info));
-  }
-  facts.cycles = executor.WaitFor().cycles;
-  facts.workers = executor.Workers();
-  for (const procedure::PauseInfo& pause : executor.Pauses()) {
-    std::string what = pause.scope.ToString();
-    if (pause.scope.kind == procedure::PauseScope::Kind::kOrdinary) what = "ordinary";
-    if (pause.scope.kind == procedure::PauseScope::Kind::kProcedure) what = std::to_string(pause.scope.pid.value());
-    facts.pauses.push_back({pause.ToString(), what, std::max<std::int64_t>(0, facts.now_ms - pause.at_ms)});
-  }
-}
-
 Result<pb::WhyResponse> AnswerWhy(const WhyHost& host, const std::string& subject, std::size_t limit) {
   pb::WhyResponse out;
   WhyRoots roots;

@@ -6,14 +6,10 @@
 
 #include "common/base/result.h"
 #include "common/model/proto/why.pb.h"
-#include "procedure/api/executor.h"
 #include "procedure/ops/why/chain.h"
 #include "procedure/ops/why/facts.h"
 
 namespace ratchet::host {
-
-// Collects procedures, workers, deadlocks and pauses. `facts.now_ms` is set.
-void CollectProcedureFacts(const procedure::Executor& executor, WhyFacts& facts);
 
 // Empty `subject`: the cluster. Errors: as WhyHost::RootsOf. At most `limit` chains, one for each cause, the longest
 // wait first.

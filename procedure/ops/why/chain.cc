@@ -44,6 +44,16 @@ pb::WhyLink& Add(pb::WhyChain& chain, const char* kind, std::string subject, std
   return link;
 }
 
+// Who asked for it, for the first link of a chain.
+std::string AskedBy(const ProcedureInfo& info) {
+  if (info.nonce == 0 && info.method.empty()) return "";
+  std::string text = " (asked for by " + info.owner;
+  if (!info.peer.empty()) text += " from " + info.peer;
+  if (!info.method.empty()) text += " with " + info.method;
+  if (info.nonce != 0) text += fmt::format(" under nonce {}:{}", info.nonce_group, info.nonce);
+  return text + ")";
+}
+
 }  // namespace
 
 pb::WhyLink& ChainBuilder::AddLink(const char* kind, std::string subject, std::optional<std::int64_t> for_ms) {
@@ -87,9 +97,7 @@ void ChainBuilder::FollowProcedure(ProcId pid) {
                fmt::format("ratchet abort {} (or bypass, where it cannot be aborted)", pid));
   }
   std::string subject = SubjectOf(info);
-  if (chain_.link_size() == 0 && info.nonce != 0) {
-    subject += fmt::format(" (asked for by {} under nonce {}:{})", info.owner, info.nonce_group, info.nonce);
-  }
+  if (chain_.link_size() == 0) subject += AskedBy(info);
   auto& link = AddLink("procedure", std::move(subject), WaitOf(info));
   FollowWaiting(info, link);
 }

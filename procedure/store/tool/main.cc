@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/base/descriptors.h"
+#include "common/base/private_files.h"
 #include "common/base/resource_failure.h"
 #include "common/base/version.h"
 #include "common/io/root_numbers.h"
@@ -113,6 +114,7 @@ int RunRepair(io::Directory& store, const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ratchet::KeepFilesPrivate();
   if (ratchet::PrintedVersion("ratchet-wal", argc, argv)) return 0;
   ratchet::HandleResourceFailure("ratchet-wal", kExitDisk);
   ratchet::RaiseDescriptorLimit();

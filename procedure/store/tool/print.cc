@@ -1,9 +1,11 @@
 #include <ostream>
 #include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 #include "common/io/record_log.h"
 #include "procedure/store/format.h"
 #include "procedure/store/tool/wal_tool.h"
@@ -27,42 +29,57 @@ std::string_view KindName(EntryKind kind) {
   return "?";
 }
 
-// Writes the fields of one entry after its kind, or the same as JSON members.
-std::string Fields(const FrameEntry& entry, bool json) {
+// Returns the fields of one entry after its kind.
+std::string Fields(const FrameEntry& entry) {
   switch (entry.kind) {
     case EntryKind::kBatch: return "";
     case EntryKind::kUpsert:
     case EntryKind::kRewrite:
     case EntryKind::kCopy:
-      return fmt::format(fmt::runtime(json ? ",\"pid\":{},\"version\":{},\"procedure\":{}" : " pid={}, version={}, {}"),
-                         entry.pid, entry.version, DescribeProcedure(entry.bytes, json));
-    case EntryKind::kDelete: return fmt::format(fmt::runtime(json ? ",\"pid\":{}" : " pid={}"), entry.pid);
-    case EntryKind::kSystemPut:
-      return json ? fmt::format(",\"key\":{},\"value_bytes\":{}", JsonQuote(entry.key), entry.bytes.size())
-                  : fmt::format(" {} ({} bytes)", entry.key, entry.bytes.size());
-    case EntryKind::kSystemDelete: return json ? ",\"key\":" + JsonQuote(entry.key) : fmt::format(" {}", entry.key);
-    case EntryKind::kLowWater:
-      return fmt::format(fmt::runtime(json ? ",\"segment\":\"{}\"" : " {}"), SegmentName(entry.segment));
+      return fmt::format(" pid={}, version={}, {}", entry.pid, entry.version, DescribeProcedure(entry.bytes));
+    case EntryKind::kDelete: return fmt::format(" pid={}", entry.pid);
+    case EntryKind::kSystemPut: return fmt::format(" {} ({} bytes)", entry.key, entry.bytes.size());
+    case EntryKind::kSystemDelete: return fmt::format(" {}", entry.key);
+    case EntryKind::kLowWater: return fmt::format(" {}", SegmentName(entry.segment));
     case EntryKind::kStart: {
-      std::string chain;
+      std::vector<std::string> chain;
       for (const ChainEntry& link : entry.start.chain) {
-        const std::string_view copied = link.copied ? (json ? ",\"copied\":true" : " copied") : "";
-        chain += fmt::format(fmt::runtime(json ? "{}{{\"segment\":\"{}\",\"length\":{}{}}}" : "{}{} to {}{}"),
-                             chain.empty() ? ""
-                             : json        ? ","
-                                           : ", ",
-                             SegmentName(link.id), link.length, copied);
+        chain.push_back(fmt::format("{} to {}{}", SegmentName(link.id), link.length, link.copied ? " copied" : ""));
       }
-      return fmt::format(fmt::runtime(json ? ",\"max_pid\":{},\"low_water\":\"{}\",\"chain\":[{}],\"owner\":{}"
-                                           : " max_pid={}, low_water={}, older: [{}], owner={}"),
-                         entry.start.max_pid, SegmentName(entry.start.low_water), chain,
-                         json ? JsonQuote(entry.start.owner) : entry.start.owner);
+      return fmt::format(" max_pid={}, low_water={}, older: [{}], owner={}", entry.start.max_pid,
+                         SegmentName(entry.start.low_water), fmt::join(chain, ", "), entry.start.owner);
     }
-    case EntryKind::kSummary:
-      return fmt::format(fmt::runtime(json ? ",\"upserts\":{},\"deletes\":{}" : " {} puts, {} deletes"),
-                         entry.summary.upserts, entry.summary.deletes);
+    case EntryKind::kSummary: return fmt::format(" {} puts, {} deletes", entry.summary.upserts, entry.summary.deletes);
   }
   return "";
+}
+
+// Adds the same fields as members of the JSON object.
+void AddFields(JsonWriter& json, const FrameEntry& entry) {
+  switch (entry.kind) {
+    case EntryKind::kBatch: break;
+    case EntryKind::kUpsert:
+    case EntryKind::kRewrite:
+    case EntryKind::kCopy:
+      json.Add("pid", entry.pid.value()).Add("version", entry.version);
+      json.AddRaw("procedure", ProcedureJson(entry.bytes));
+      break;
+    case EntryKind::kDelete: json.Add("pid", entry.pid.value()); break;
+    case EntryKind::kSystemPut: json.Add("key", entry.key).Add("value_bytes", entry.bytes.size()); break;
+    case EntryKind::kSystemDelete: json.Add("key", entry.key); break;
+    case EntryKind::kLowWater: json.Add("segment", SegmentName(entry.segment)); break;
+    case EntryKind::kStart:
+      json.Add("max_pid", entry.start.max_pid.value()).Add("low_water", SegmentName(entry.start.low_water));
+      json.Key("chain").BeginArray();
+      for (const ChainEntry& link : entry.start.chain) {
+        json.BeginObject().Add("segment", SegmentName(link.id)).Add("length", link.length);
+        if (link.copied) json.Add("copied", true);
+        json.EndObject();
+      }
+      json.EndArray().Add("owner", entry.start.owner);
+      break;
+    case EntryKind::kSummary: json.Add("upserts", entry.summary.upserts).Add("deletes", entry.summary.deletes); break;
+  }
 }
 
 class Printer {
@@ -106,12 +123,14 @@ class Printer {
       if (options_.pid && (!has_pid || entry.pid.value() != *options_.pid)) continue;
       if (entry.kind == EntryKind::kBatch) continue;
       if (options_.json) {
-        out_ << fmt::format("{{\"segment\":\"{}\",\"offset\":{},\"time\":\"{}\",\"sequence\":{},\"kind\":\"{}\"{}}}\n",
-                            SegmentName(id), record.offset, FormatTime(parser.wall_millis()), sequence,
-                            KindName(entry.kind), Fields(entry, true));
+        JsonWriter json;
+        json.BeginObject().Add("segment", SegmentName(id)).Add("offset", record.offset);
+        json.Add("time", FormatTime(parser.wall_millis())).Add("sequence", sequence).Add("kind", KindName(entry.kind));
+        AddFields(json, entry);
+        out_ << json.EndObject().text() << "\n";
       } else {
         out_ << fmt::format("{} {}@{} #{} {}{}\n", FormatTime(parser.wall_millis()), SegmentName(id), record.offset,
-                            sequence, KindName(entry.kind), Fields(entry, false));
+                            sequence, KindName(entry.kind), Fields(entry));
       }
     }
     if (!parser.ok()) PrintNote(id, record.offset, "DAMAGE: the frame cannot be decoded");
@@ -119,8 +138,9 @@ class Printer {
 
   void PrintNote(SegmentId id, std::uint64_t offset, const std::string& text) {
     if (options_.json) {
-      out_ << fmt::format("{{\"segment\":\"{}\",\"offset\":{},\"note\":{}}}\n", SegmentName(id), offset,
-                          JsonQuote(text));
+      JsonWriter json;
+      json.BeginObject().Add("segment", SegmentName(id)).Add("offset", offset).Add("note", text).EndObject();
+      out_ << json.text() << "\n";
     } else {
       out_ << fmt::format("   {}@{} {}\n", SegmentName(id), offset, text);
     }

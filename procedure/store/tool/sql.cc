@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 #include "common/ops/sql/sql_database.h"
 #include "common/ops/sql/sql_text.h"
 #include "procedure/api/record.pb.h"
@@ -40,7 +40,9 @@ std::vector<sql::SqlTable> Tables() {
         {"bytes", kInteger, "size of the record"},
         {"parked", kText, "reason"},
         {"bypassed", kInteger, "0 or 1"},
-        {"error", kText, "error of a failed procedure"}}},
+        {"error", kText, "error of a failed procedure"},
+        {"peer", kText, "of a root: address of the client that asked for it"},
+        {"method", kText, "of a root: the method by which it was asked for"}}},
       {"steps",
        "steps that these procedures have run",
        {{"pid", kInteger, ""},
@@ -88,7 +90,8 @@ void Procedures(const StoreContents& contents, const SqlSink& sink) {
     sink({Whole(stored.pid.value()), record.has_parent() ? Whole(record.parent()) : SqlValue(), TextOf(record.type()),
           std::string(StateName(record.state())), Whole(record.step()), TextOf(record.owner()), record.submitted_ms(),
           record.updated_ms(), Whole(stored.version), Whole(stored.bytes.size()), TextOf(record.parked()),
-          Whole(record.bypassed() ? 1 : 0), TextOf(record.error().message())});
+          Whole(record.bypassed() ? 1 : 0), TextOf(record.error().message()), TextOf(record.peer()),
+          TextOf(record.method())});
   });
 }
 
@@ -145,12 +148,15 @@ Status Fill(sql::SqlDatabase& database, const std::string& table, io::Directory&
   });
 }
 
-std::string JsonText(const SqlValue& value) {
-  if (std::holds_alternative<std::monostate>(value)) return "null";
-  if (const auto* text = std::get_if<std::string>(&value)) return JsonQuote(*text);
-  if (const auto* real = std::get_if<double>(&value))  // JSON has no infinity
-    return std::isfinite(*real) ? sql::RealText(*real) : JsonQuote(sql::RealText(*real));
-  return sql::PlainText(value);
+void AddValue(JsonWriter& json, const SqlValue& value) {
+  const auto* real = std::get_if<double>(&value);
+  if (std::holds_alternative<std::monostate>(value)) {
+    json.Null();
+  } else if (std::holds_alternative<std::string>(value) || (real != nullptr && !std::isfinite(*real))) {
+    json.Text(sql::PlainText(value));  // JSON has no infinity
+  } else {
+    json.Raw(real != nullptr ? sql::RealText(*real) : sql::PlainText(value));
+  }
 }
 
 // Prints rows as they come; the first ones of a table set its widths.
@@ -186,11 +192,13 @@ class Output {
 
  private:
   [[nodiscard]] std::string JsonObject(const SqlRow& row) const {
-    std::string text = "{";
+    JsonWriter json;
+    json.BeginObject();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      text += fmt::format("{}{}:{}", i == 0 ? "" : ",", JsonQuote(names_[i]), JsonText(row[i]));
+      json.Key(names_[i]);
+      AddValue(json, row[i]);
     }
-    return text + "}";
+    return json.EndObject().text();
   }
   void ShowFirst() {
     for (const std::string& name : names_) widths_.push_back(name.size());

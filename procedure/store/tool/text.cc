@@ -5,6 +5,7 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include "common/base/json_writer.h"
 #include "procedure/api/record.pb.h"
 #include "procedure/store/tool/wal_tool.h"
 
@@ -40,22 +41,33 @@ std::string_view StateName(std::uint32_t state) {
   return state < kNames.size() ? kNames[state] : kNames[0];
 }
 
-std::string DescribeProcedure(std::string_view bytes, bool json) {
+namespace {
+
+bool Parse(std::string_view bytes, pb::ProcedureRecord* record) {
+  return record->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && record->has_type();
+}
+
+}  // namespace
+
+std::string ProcedureJson(std::string_view bytes) {
   pb::ProcedureRecord record;
-  const bool parsed = record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && record.has_type();
-  if (!parsed)
-    return json ? fmt::format("{{\"undecoded_bytes\":{}}}", bytes.size())
-                : fmt::format("({} bytes, not a procedure)", bytes.size());
-  if (json) {
-    std::string text;
-    google::protobuf::util::JsonPrintOptions options;
-    options.preserve_proto_field_names = true;
-    const auto status = google::protobuf::util::MessageToJsonString(record, &text, options);
-    return status.ok() ? text : fmt::format("{{\"undecoded_bytes\":{}}}", bytes.size());
-  }
+  std::string text;
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  if (Parse(bytes, &record) && google::protobuf::util::MessageToJsonString(record, &text, options).ok()) return text;
+  JsonWriter json;
+  json.BeginObject().Add("undecoded_bytes", bytes.size()).EndObject();
+  return json.text();
+}
+
+std::string DescribeProcedure(std::string_view bytes) {
+  pb::ProcedureRecord record;
+  if (!Parse(bytes, &record)) return fmt::format("({} bytes, not a procedure)", bytes.size());
   std::string text = fmt::format("state={}; {} step={}", StateName(record.state()), record.type(), record.step());
   if (record.has_parent()) text = fmt::format("ppid={}, {}", record.parent(), text);
   if (!record.owner().empty()) text += ", owner=" + record.owner();
+  if (!record.peer().empty()) text += ", peer=" + record.peer();
+  if (!record.method().empty()) text += ", method=" + record.method();
   for (const auto& lock : record.locks()) {
     text += fmt::format(", {} lock {}:{}", lock.exclusive() ? "exclusive" : "shared", lock.kind(), lock.name());
   }

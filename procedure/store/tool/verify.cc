@@ -4,7 +4,7 @@
 
 #include <roaring/roaring64map.hh>
 
-#include "common/base/json_quote.h"
+#include "common/base/json_writer.h"
 #include "common/io/record_log.h"
 #include "procedure/store/format.h"
 #include "procedure/store/tool/wal_tool.h"
@@ -55,28 +55,20 @@ void Write(const std::map<SegmentId, SegmentReport>& segments, const StoreConten
            std::ostream& out) {
   const std::string_view verdict = contents.damage.empty() ? "sound" : "damaged";
   if (json) {
-    out << fmt::format(
-        "{{\"verdict\":\"{}\",\"live_procedures\":{},\"system_records\":{},\"max_pid\":{},\"segments\":[", verdict,
-        contents.index.size(), contents.system.size(), contents.max_pid);
-    std::string_view comma;
+    JsonWriter text;
+    text.BeginObject().Add("verdict", verdict).Add("live_procedures", contents.index.size());
+    text.Add("system_records", contents.system.size()).Add("max_pid", contents.max_pid.value());
+    text.Key("segments").BeginArray();
     for (const auto& [id, report] : segments) {
-      out << comma
-          << fmt::format(
-                 "{{\"name\":\"{}\",\"role\":\"{}\",\"bytes\":{},\"frames\":{},\"puts\":{},\"deletes\":{},\"summary\":"
-                 "\"{}\",\"end\":\"{}\"}}",
-                 SegmentName(id), report.role, report.bytes, report.frames, report.upserts, report.deletes,
-                 report.summary, report.end);
-      comma = ",";
+      text.BeginObject().Add("name", SegmentName(id)).Add("role", report.role).Add("bytes", report.bytes);
+      text.Add("frames", report.frames).Add("puts", report.upserts).Add("deletes", report.deletes);
+      text.Add("summary", report.summary).Add("end", report.end).EndObject();
     }
-    out << "],\"damage\":[";
-    comma = "";
+    text.EndArray().Key("damage").BeginArray();
     for (const StoreDamage& damage : contents.damage) {
-      out << comma
-          << fmt::format("{{\"file\":\"{}\",\"offset\":{},\"reason\":{}}}", damage.file, damage.offset,
-                         JsonQuote(damage.reason));
-      comma = ",";
+      text.BeginObject().Add("file", damage.file).Add("offset", damage.offset).Add("reason", damage.reason).EndObject();
     }
-    out << "]}\n";
+    out << text.EndArray().EndObject().text() << "\n";
     return;
   }
   out << fmt::format("{:<24} {:<16} {:>12} {:>8} {:>10} {:>10} {:>8} {:>8}\n", "SEGMENT", "ROLE", "BYTES", "FRAMES",

@@ -64,6 +64,8 @@ int Sql(io::Directory& store, const SqlOptions& options, std::ostream& out, std:
 [[nodiscard]] std::string_view OutcomeText(std::uint32_t number);
 [[nodiscard]] std::string_view StateName(std::uint32_t state);
 // A stored procedure for a human ("CreateTable RUNNABLE step 3 ...") or as a JSON object.
-[[nodiscard]] std::string DescribeProcedure(std::string_view bytes, bool json);
+[[nodiscard]] std::string DescribeProcedure(std::string_view bytes);
+// Returns the same as a JSON object.
+[[nodiscard]] std::string ProcedureJson(std::string_view bytes);
 
 }  // namespace ratchet::procedure::tool

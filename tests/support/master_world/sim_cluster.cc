@@ -110,6 +110,11 @@ void SimCluster::Heartbeats() {
                                                // the server's knowledge
     if (options_.lost_permille == 0 || ++answers_ % kOneAnswerIn != 0) server->ListAnswered(taken);
     server->Learn(master().logic().peers.ListFor(server->name(), master().epoch()));
+    const auto& book = master().logic().rights;
+    const auto image = server->rights.image();
+    const bool current = image != nullptr && image->number().epoch == master().epoch().value() &&
+                         image->number().number == book.number();
+    if (!current) server->LearnRights(*book.EncodedImage(master().epoch()));
   }
   master().logic().reconciler.Sweep();
   constexpr std::uint64_t kBeatsPerComparison = 5;

@@ -16,7 +16,8 @@
 #include "common/base/strong_id.h"
 #include "common/model/proto/replication.pb.h"
 #include "common/model/server_name.h"
-#include "master/cluster/server_list.h"
+#include "common/rights/rights_holder.h"
+#include "master/cluster/reported_regions.h"
 #include "master/env/orders.h"
 #include "master/requests/report_handler.h"
 #include "regionserver/host/online_list.h"
@@ -76,6 +77,8 @@ class SimServer {
   void ListAnswered(std::uint64_t taken) { online_list_.Answered(taken); }
   hbase::pb::PeerList peers;  // the newest list that it received
   void Learn(const hbase::pb::PeerList& list);
+  ratchet::rights::RightsHolder rights;
+  void LearnRights(const std::string& image);
   Millis order_time{2};  // how long the execution of an order takes, at most
 
  private:
@@ -92,6 +95,7 @@ class SimServer {
   Answer Perform(const master::FlushOrder& order);
   Answer Perform(const master::CompactOrder& order);
   Answer Perform(const master::RefreshPeersOrder& order);
+  Answer Perform(const master::TakeRightsOrder& order);
   Answer Perform(const master::BuildOrder& order);
   Answer Perform(const master::CopyOrder& order);
   void SendDue();

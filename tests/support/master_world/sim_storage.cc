@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "master/env/drop_marks.h"
+#include "master/storage/drop_marks.h"
 
 namespace ratchet::sim {
 

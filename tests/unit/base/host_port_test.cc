@@ -1,6 +1,9 @@
 // An address is joined and split by one pair of functions, with brackets around an IPv6 address.
 #include "common/base/host_port.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <gtest/gtest.h>
 
 namespace ratchet {
@@ -43,6 +46,25 @@ TEST(HostPortTest, KnowsAddressesFromNames) {
     EXPECT_FALSE(IsNumericHost(name)) << name;
   for (const char* loopback : {"127.0.0.1", "127.0.1.1", "::1"}) EXPECT_TRUE(IsLoopbackAddress(loopback)) << loopback;
   for (const char* other : {"10.77.0.1", "fd77::1", "localhost", "::"}) EXPECT_FALSE(IsLoopbackAddress(other)) << other;
+}
+
+TEST(HostPortTest, APeerHasOneAddressWhateverItsSocket) {
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  ASSERT_EQ(::inet_pton(AF_INET, "127.0.0.1", &four.sin_addr), 1);
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  const auto of_six = [&six](const char* text) {
+    EXPECT_EQ(::inet_pton(AF_INET6, text, &six.sin6_addr), 1);
+    return NumericAddress(reinterpret_cast<const sockaddr*>(&six), sizeof six);
+  };
+  EXPECT_EQ(NumericAddress(reinterpret_cast<const sockaddr*>(&four), sizeof four), "127.0.0.1");
+  EXPECT_EQ(of_six("::ffff:127.0.0.1"), "127.0.0.1");
+  EXPECT_EQ(of_six("::1"), "::1");
+  EXPECT_EQ(of_six("fd77::2"), "fd77::2");
+  sockaddr other{};
+  other.sa_family = AF_UNIX;
+  EXPECT_EQ(NumericAddress(&other, sizeof other), "");
 }
 
 }  // namespace

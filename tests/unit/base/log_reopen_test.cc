@@ -95,6 +95,21 @@ TEST_F(LogReopenTest, EveryByteIsPrintableAndALineIsALine) {
       << text;
 }
 
+TEST_F(LogReopenTest, AHugeMessageIsCut) {
+  const fs::path log = dir_ / "log";
+  ASSERT_TRUE(OpenLog({LogLevel::kInfo, log}).ok());
+  constexpr std::size_t kMost = 16U << 10;
+  RATCHET_LOG(kInfo, "{}", std::string(kMost, 'w'));
+  RATCHET_LOG(kInfo, "user {} is unknown", std::string(1U << 20, '\n'));
+  FlushLog();
+  const std::string text = ReadLogFile(log);
+  EXPECT_NE(text.find(std::string(kMost, 'w') + "\n"), std::string::npos) << "a message that is whole";
+  EXPECT_LT(text.size(), 6 * kMost);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  EXPECT_NE(text.find("user \\x0A\\x0A"), std::string::npos);
+  EXPECT_TRUE(std::regex_search(text.substr(text.size() - 100), std::regex(R"( \(103\d{4} bytes more\)\n$)")));
+}
+
 // With the offset from UTC, lines of hosts in several zones can be put in order.
 TEST_F(LogReopenTest, TimesCarryTheirZone) {
   const fs::path log = dir_ / "log";

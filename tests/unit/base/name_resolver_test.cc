@@ -12,7 +12,7 @@
 namespace ratchet {
 namespace {
 
-constexpr Millis kPatience{20'000};
+constexpr Millis kPatience{60'000};
 
 // Returns the answers that a test has set, and can be held.
 class FakeDns {

@@ -1,9 +1,13 @@
 #include "common/base/self_restart.h"
 
+#include <cstdlib>
+
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "common/base/exit_codes.h"
 #include "common/base/mutant.h"
+#include "common/base/refused_start.h"
 #include "common/base/resource_failure.h"
 
 namespace ratchet {
@@ -55,6 +59,23 @@ TEST(SelfRestartTest, ServerStartedOnAFullDiskRestarts) {
   EXPECT_EQ(CodeOfEnd({exit_code::kRootUnusable, "opening r: Permission denied"}), exit_code::kRootUnusable);
   EXPECT_EQ(CodeOfEnd({exit_code::kRootUnusable, "opening r: Too many open files"}), exit_code::kNoDescriptors);
   EXPECT_EQ(CodeOfEnd({exit_code::kFailedSync, "No space left on device"}), exit_code::kFailedSync);
+}
+
+// A certificate that cannot be opened because the system has no descriptor is not a wrong setting.
+TEST(SelfRestartTest, ARefusedStartWithoutDescriptorsRestartsAfterAnEarlierOne) {
+  const SystemClock clock;
+  char program[] = "server";
+  char list[] = "--gtest_list_tests";  // the next incarnation, which is this test program, ends with code 0
+  char* const arguments[] = {program, list, nullptr};
+  ExitLatch exit;
+  const std::string why = "TLS: ca.pem: cannot open: Too many open files in system";
+  const SelfRestart first(clock, arguments);
+  EXPECT_EQ(EndOfRefusedStart(first, exit, "server", why, true), exit_code::kNoDescriptors);
+  ASSERT_EQ(::setenv("RATCHET_PAST_LIVES", ToText({1, 1, "code 27: before"}).c_str(), 1), 0);
+  const SelfRestart again(clock, arguments);
+  EXPECT_EQ(EndOfRefusedStart(again, exit, "server", "TLS: ca.pem: empty", true), exit_code::kUsage);
+  EXPECT_EQ(EndOfRefusedStart(again, exit, "server", why, false), exit_code::kNoDescriptors);
+  EXPECT_EXIT(::_exit(EndOfRefusedStart(again, exit, "server", why, true)), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(SelfRestartTest, ServerWithoutItsNetworkFileSystemRestarts) {

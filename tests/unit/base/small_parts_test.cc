@@ -1,4 +1,9 @@
-// SmallVector, UniqueFunction, AdaptiveMutex and PartLock.
+// SmallVector, UniqueFunction, AdaptiveMutex, PartLock, ReadSmallFile and HexDigit.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -7,8 +12,9 @@
 #include <gtest/gtest.h>
 
 #include "common/base/adaptive_mutex.h"
-#include "common/base/json_quote.h"
+#include "common/base/hex.h"
 #include "common/base/part_lock.h"
+#include "common/base/small_file.h"
 #include "common/base/small_vector.h"
 #include "common/base/unique_function.h"
 
@@ -29,6 +35,39 @@ TEST(SmallVectorTest, GrowsBeyondItselfAndMoves) {
     EXPECT_EQ(from.size(), 1U);
   }
 }
+
+TEST(SmallFileTest, OnlyARegularFileWithinItsBoundIsRead) {
+  const std::string path = ::testing::TempDir() + "ratchet_small_file_" + std::to_string(::getpid());
+  std::ofstream(path) << "four";
+  EXPECT_EQ(ReadSmallFile(path, 4).value(), "four");
+  EXPECT_EQ(ReadSmallFile(path, 3).error().message(), path + ": larger than 3 bytes");
+  const FileGuard guard{S_IWOTH, "chmod o-w"};
+  EXPECT_TRUE(ReadSmallFile(path, 4, guard).ok());
+  ASSERT_EQ(::chmod(path.c_str(), 0602), 0);
+  EXPECT_EQ(ReadSmallFile(path, 4, guard).error().message(), path + ": chmod o-w");
+  std::filesystem::remove(path);
+  EXPECT_EQ(ReadSmallFile(path, 4).error().code(), Code::kInvalidArgument);
+  EXPECT_FALSE(ReadSmallFile(::testing::TempDir(), 4).ok());
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_FALSE(ReadSmallFile(path, 4).ok()) << "a pipe would wait for its writer";
+  std::filesystem::remove(path);
+}
+
+TEST(SmallFileTest, ANewSecretReplacesNoFile) {
+  const std::string path = ::testing::TempDir() + "ratchet_new_secret_" + std::to_string(::getpid());
+  ASSERT_TRUE(WriteNewSecret(path, "first").ok());
+  EXPECT_EQ(ReadSmallFile(path, 5, SecretFile()).value(), "first");
+  EXPECT_EQ(WriteNewSecret(path, "other").error().code(), Code::kAlreadyExists);
+  EXPECT_EQ(ReadSmallFile(path, 5).value(), "first");
+  for (const mode_t open : {0604, 0602, 0620}) {
+    ASSERT_EQ(::chmod(path.c_str(), open), 0);
+    EXPECT_FALSE(ReadSmallFile(path, 5, SecretFile()).ok()) << open;
+  }
+  std::filesystem::remove(path);
+}
+
+static_assert(HexDigit('0') == 0 && HexDigit('9') == 9 && HexDigit('a') == 10 && HexDigit('F') == 15);
+static_assert(HexDigit('g') == -1 && HexDigit('/') == -1 && HexDigit(':') == -1 && HexDigit('@') == -1);
 
 TEST(UniqueFunctionTest, KeepsWhatItOwnsInlineOrNot) {
   auto alive = std::make_shared<int>(1);
@@ -81,15 +120,6 @@ TEST(AdaptiveMutexTest, ExcludesAndWakesEverybody) {
     if (taken_twice) mutex.Unlock();
   }).join();
   mutex.Unlock();
-}
-
-TEST(JsonQuoteTest, Utf8StaysAndOtherBytesAreEscaped) {
-  EXPECT_EQ(JsonQuote("a\"b\\\n"), "\"a\\\"b\\\\\\u000a\"");
-  EXPECT_EQ(JsonQuote("gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
-  EXPECT_EQ(JsonQuote("\xe2\x82\xac \xf0\x9f\x98\x80"), "\"\xe2\x82\xac \xf0\x9f\x98\x80\"");
-  EXPECT_EQ(JsonQuote("\xc3"), "\"\\u00c3\"") << "cut off";
-  EXPECT_EQ(JsonQuote("\xc0\x80"), "\"\\u00c0\\u0080\"") << "overlong";
-  EXPECT_EQ(JsonQuote("\xed\xa0\x80"), "\"\\u00ed\\u00a0\\u0080\"") << "a surrogate";
 }
 
 #if defined(RATCHET_MUTANTS)

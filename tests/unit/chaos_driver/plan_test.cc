@@ -150,6 +150,32 @@ TEST(ReplayTest, TheNumberOfZooKeeperMembersIsRepeatedWhenItWasAskedFor) {
   EXPECT_THAT(ReplayCommand(options), Not(HasSubstr("--zookeepers")));
 }
 
+TEST(ReplayTest, ASecuredClusterIsSecuredAgain) {
+  const char* words[] = {"ratchet-chaos", "--secure", "--seed", "42"};
+  ChaosOptions options;
+  ASSERT_EQ(ParseChaosOptions(static_cast<int>(std::size(words)), words, &options), -1);
+  EXPECT_EQ(ReplayCommand(options), "scripts/chaos --scenario secure --seed 42 --secure");
+}
+
+TEST(OptionsTest, ASecuredRunHasItsOwnScenarioUnlessTheUserNamesFaults) {
+  const auto scenario_of = [](std::vector<const char*> words) {
+    ChaosOptions options;
+    EXPECT_EQ(ParseChaosOptions(static_cast<int>(words.size()), words.data(), &options), -1);
+    return options.scenario;
+  };
+  EXPECT_EQ(scenario_of({"ratchet-chaos", "--secure"}), "secure");
+  EXPECT_EQ(scenario_of({"ratchet-chaos", "--secure", "--scenario", "everything"}), "everything");
+  EXPECT_EQ(scenario_of({"ratchet-chaos", "--secure", "--faults", "kill-server"}), "");
+}
+
+TEST(OptionsTest, OnlyALocalClusterCanBeSecured) {
+  const char* words[] = {"ratchet-chaos", "--secure", "--target", "compose"};
+  ChaosOptions options;
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(ParseChaosOptions(static_cast<int>(std::size(words)), words, &options), exit_code::kUsage);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("--secure needs --target local"));
+}
+
 TEST(OptionsTest, AnEvenNumberOfZooKeeperMembersIsAWrongFlag) {
   for (const char* members : {"2", "4", "7", "-1", "three"}) {
     const char* words[] = {"ratchet-chaos", "--zookeepers", members};

@@ -17,7 +17,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kPatience{20'000};
+constexpr Millis kPatience{60'000};
 
 class ShimsTest : public ::testing::Test {
  protected:

@@ -12,6 +12,7 @@
 #include "regionserver/rpc/admin_service.h"
 #include "regionserver/rpc/data_service.h"
 #include "tests/support/manual_time.h"
+#include "tests/support/master_world/service_env.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -34,12 +35,7 @@ TEST(CatalogTest, EveryMethodOfAMasterIsKnown) {
   ManualTime time;
   master::MasterGate gate({"h", 1, 1}, "cluster", "test", time);
   master::LoadBook loads;
-  master::ServiceEnv env{gate,
-                         loads,
-                         "/root",
-                         [] { return std::vector<ServerName>{}; },
-                         [](const std::string&) {},
-                         [](const std::string&) {}};
+  master::ServiceEnv env = master::QuietServiceEnv(gate, loads);
   ExpectAllKnown(*master::MakeMasterService(env));
   ExpectAllKnown(*master::MakeRegionServerStatusService(env));
   ExpectAllKnown(*master::MakeClientMetaService(env));

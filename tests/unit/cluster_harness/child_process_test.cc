@@ -13,7 +13,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kPatience{20'000};
+constexpr Millis kPatience{60'000};
 
 class ChildProcessTest : public testing::Test {
  protected:

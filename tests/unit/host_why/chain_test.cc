@@ -105,6 +105,12 @@ TEST_F(WhyTest, AClientThatIsHeldByItsNonceIsNamed) {
   info.nonce_group = 5;
   info.nonce = 6;
   EXPECT_NE(ChainOf(1).link(0).subject().find("asked for by ann under nonce 5:6"), std::string::npos);
+  info.peer = "10.0.0.7:4011";
+  info.method = "MasterService.DisableTable";
+  const std::string from = "(asked for by ann from 10.0.0.7:4011 with MasterService.DisableTable";
+  EXPECT_NE(ChainOf(1).link(0).subject().find(from + " under nonce 5:6)"), std::string::npos);
+  info.nonce_group = info.nonce = 0;
+  EXPECT_NE(ChainOf(1).link(0).subject().find(from + ")"), std::string::npos);
 }
 
 TEST_F(WhyTest, ALongChainIsCutAndSaysWhereItGoesOn) {

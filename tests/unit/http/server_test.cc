@@ -14,7 +14,7 @@
 namespace ratchet::http {
 namespace {
 
-constexpr Millis kPatience{20'000};
+constexpr Millis kPatience{60'000};
 
 // A door that handlers wait at.
 class Door {

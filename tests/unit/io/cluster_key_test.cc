@@ -60,6 +60,27 @@ TEST(ClusterKeyTest, TwoKeysAreReadInTheirOrderAndWrittenBack) {
   EXPECT_EQ(ReadClusterKeys(*root).value(), ClusterKeys({both[1], both[0]}));
 }
 
+// A standby that is elected does not wait for the disk, and writes only what is lost.
+TEST(ClusterKeyTest, IsRestoredWhereItIsLost) {
+  SimDisk disk;
+  auto process = disk.NewProcess();
+  auto root = process->OpenOrMake("/root").value();
+  const ClusterKeys old{NewClusterKey()};
+  const ClusterKeys replaced{NewClusterKey()};
+  ASSERT_EQ(EnsureClusterKeys(*root, replaced).value(), replaced);
+  process->Trace(true);
+  EXPECT_EQ(ReadOrRestoreClusterKeys(*root, old).value(), replaced);
+  EXPECT_TRUE(process->trace().empty());
+  ASSERT_TRUE(root->Unlink(kClusterKeyFile).ok());
+  EXPECT_EQ(ReadOrRestoreClusterKeys(*root, old).value(), old);
+  disk.PowerFailure();
+  process = disk.NewProcess();
+  root = process->Open("/root").value();
+  EXPECT_EQ(ReadClusterKeys(*root).value(), old);
+  ASSERT_TRUE(WriteFileAtomically(*root, kClusterKeyFile, "short\n").ok());
+  EXPECT_EQ(ReadOrRestoreClusterKeys(*root, old).error().code(), Code::kCorruption);
+}
+
 TEST(ClusterKeyTest, OnlyItsOwnerMayReadIt) {
   char path[] = "/tmp/ratchet-cluster-key-XXXXXX";
   ASSERT_NE(::mkdtemp(path), nullptr);

@@ -1,4 +1,6 @@
 // S114 (no start without the past): at which roots a master must not begin, by the names below them.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
@@ -163,6 +165,25 @@ TEST_F(RootGuardTest, NumbersAreOnlyRaised) {
   EXPECT_EQ(found.mark, (StoreMark{2, 50}));
   EXPECT_EQ(found.pid_limit, 100U);
   EXPECT_EQ(process_->Open("/root/numbers").value()->List().value().size(), 2U) << "each name replaces the one before";
+}
+
+// An owner raises both at its start.
+TEST_F(RootGuardTest, BothNumbersAreRaisedWithOneSync) {
+  auto numbers = EnsureRootNumbers(*root_).value();
+  process_->Trace(true);
+  ASSERT_TRUE(RaiseRootNumbers(*numbers, {StoreMark{1, 20}, 100}).ok());
+  ASSERT_TRUE(RaiseRootNumbers(*numbers, {StoreMark{2, 50}, 300}).ok());
+  ASSERT_TRUE(RaiseRootNumbers(*numbers, {StoreMark{1, 90}, 200}).ok());
+  const auto events = process_->trace();
+  EXPECT_EQ(std::count_if(events.begin(), events.end(),
+                          [](const SimEvent& event) { return event.op == SimOp::kSyncDirectory; }),
+            3);
+  disk_.PowerFailure();
+  process_ = disk_.NewProcess();
+  root_ = process_->OpenOrMake("/root").value();
+  const RootNumbers found = ReadRootNumbers(*root_).value();
+  EXPECT_EQ(found.mark, (StoreMark{2, 50}));
+  EXPECT_EQ(found.pid_limit, 300U);
 }
 
 TEST_F(RootGuardTest, NamesThatAreNotNumbersCountForNothing) {

@@ -444,10 +444,9 @@ TEST_F(MasterTest, OrderThatAnEarlierVersionHasSettledEnds) {
       pb::RegionOrderData data;
       EXPECT_TRUE(record.ParseFromString(stored.bytes));
       if (record.type() != "OpenRegion" || record.pid() < moved->value() || !data.ParseFromString(record.data()) ||
-          !data.has_answer() || data.settled())
+          !data.settled())
         continue;
-      data.set_settled(true);
-      record.set_data(data.SerializeAsString());
+      record.clear_result();  // this version stores the answer and the end together
       record.set_step(2);
       record.set_state(static_cast<std::uint32_t>(procedure::ProcState::kRunnable));
       answered = {stored.pid, stored.version, record.SerializeAsString()};

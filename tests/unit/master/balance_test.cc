@@ -143,7 +143,7 @@ class BalancerTest : public MasterTest {
  protected:
   Balancer::Outcome Balance(bool dry_run = false) {
     std::optional<Result<Balancer::Outcome>> outcome;
-    master().logic().balancer.Balance({dry_run, false, false, "me"},
+    master().logic().balancer.Balance({dry_run, false, false, {"me", {}}},
                                       [&](Result<Balancer::Outcome> each) { outcome = std::move(each); });
     EXPECT_TRUE(cluster_.RunUntil([&] { return outcome.has_value(); }));
     return outcome->ok() ? **outcome : Balancer::Outcome{outcome->error().ToString(), 0, 0};

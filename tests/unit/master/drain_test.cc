@@ -35,6 +35,11 @@ class DrainTest : public MasterTest {
     EXPECT_TRUE(cluster_.RunUntil([&] { return master().logic().servers.IsOnline(drained.name()); }));
     const auto move = Move(Encoded("t"), drained.name());
     EXPECT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*move)->step_name == "OPEN"; }));
+    // As on two threads, when the drain looks at the regions just before the step shows its server.
+    master().logic().regions.Update(Encoded("t"), [](RegionNode& node) {
+      node.state = RegionState::kClosed;
+      node.location.reset();
+    });
     const auto drain = Drain(drained.name());
     ExpectSettled();
     EXPECT_EQ(ResultOf(drain), "drained: 0 regions moved off");
@@ -219,14 +224,14 @@ TEST_F(DrainTest, SeveralServersAreDecommissionedAtOnce) {
   GivenTable("t", 9);
   const std::vector<ServerName> two = {cluster_.Alive()[0]->name(), cluster_.Alive()[1]->name()};
   std::optional<Status> answer;
-  servers().Decommission(two, /*offload=*/true, "me", [&](Status done) { answer = std::move(done); });
+  servers().Decommission(two, /*offload=*/true, {"me", {}}, [&](Status done) { answer = std::move(done); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_TRUE(answer->ok()) << answer->error().ToString();
   EXPECT_EQ(master().logic().decommissions.Marked(), two);
   ExpectServed("t", 9);
   EXPECT_EQ(cluster_.Alive()[2]->regions().size(), 10U) << "with hbase:meta";
   answer.reset();
-  servers().Decommission({cluster_.Alive()[2]->name()}, /*offload=*/false, "me",
+  servers().Decommission({cluster_.Alive()[2]->name()}, /*offload=*/false, {"me", {}},
                          [&](Status done) { answer = std::move(done); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_FALSE(answer->ok());

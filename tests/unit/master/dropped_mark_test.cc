@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "common/base/mutant.h"
-#include "master/env/drop_marks.h"
 #include "master/procedures/table/delete_table.h"
+#include "master/storage/drop_marks.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 
@@ -158,6 +158,7 @@ TEST(DropMarksTest, TheHighestNumberDecides) {
   EXPECT_FALSE(DropMarksIn({}).may_go());
   EXPECT_FALSE(DropMarksIn({"desc.7.7", "0123"}).may_go());
   EXPECT_TRUE(DropMarksIn({"dropped.7"}).may_go());
+  EXPECT_TRUE(DropMarksIn({std::string(kDropByHand)}).may_go());
   EXPECT_FALSE(DropMarksIn({"dropped.7", "kept.7"}).may_go()) << "a deposed master makes the same mark again";
   EXPECT_TRUE(DropMarksIn({"dropped.7", "kept.7", "dropped.9"}).may_go());
   EXPECT_FALSE(DropMarksIn({"dropped.x", "dropped.", "dropped.99999999999999999999"}).may_go());

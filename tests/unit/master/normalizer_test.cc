@@ -87,7 +87,7 @@ class NormalizerTest : public ReshapeTest {
     }
   }
   bool Run() {
-    return master().logic().normalizer.Run("me", [](const TableName&) { return true; });
+    return master().logic().normalizer.Run({"me", {}}, [](const TableName&) { return true; });
   }
   void GivenNormalizedTable(int regions) {
     TableDescriptor descriptor = Descriptor("t");

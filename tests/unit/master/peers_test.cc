@@ -122,7 +122,7 @@ TEST_F(PeerTest, PeersComeChangeAndGo) {
 
 TEST_F(PeerTest, NothingChangesWhileTheSwitchIsOff) {
   cluster_.Boot(2);
-  master().logic().switch_admin.Set({{Switch::kPeerModification}, false, false, "me"}, [](const auto&) {});
+  master().logic().switch_admin.Set({{Switch::kPeerModification}, false, false, {"me", {}}}, [](const auto&) {});
   ASSERT_TRUE(cluster_.Settle());
   EXPECT_NE(Add("p").find("Replication peer modification disabled"), std::string::npos);
 }

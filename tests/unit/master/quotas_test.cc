@@ -330,7 +330,7 @@ TEST_F(QuotaManagerTest, ServersReceiveTheSwitch) {
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
   const auto before = manager().ListFor(server(), 0);
   bool switched = false;
-  master().logic().switch_admin.Set({{Switch::kRpcThrottle}, false, false, "me"},
+  master().logic().switch_admin.Set({{Switch::kRpcThrottle}, false, false, {"me", {}}},
                                     [&](const auto& was) { switched = was.ok() && was->front(); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return switched; }));
   const auto after = manager().ListFor(server(), before->digest());

@@ -444,7 +444,7 @@ TEST_F(ReshapeTest, DisableWaitsForTheSplit) {
   cluster_.Boot(3);
   GivenTable("t", 2);
   ASSERT_TRUE(Split(Encoded("t"), "a").ok());
-  ASSERT_TRUE(RunTo("SplitTableRegion", "WRITE_DAUGHTER_MANIFESTS"));
+  ASSERT_TRUE(RunTo("SplitTableRegion", "CREATE_DAUGHTER_REGIONS"));
   const auto pid = Disable("t");
   ExpectSettled();
   EXPECT_EQ(Outcome(pid), "success");

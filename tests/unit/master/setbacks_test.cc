@@ -1,6 +1,8 @@
 // Tests of claims: the server whose answer an order awaits, the tables that others must leave alone, and the reason
 // that delays the recovery of a server, which is shown as long as it exists.
 #include "master/procedures/claims_of.h"
+
+#include "common/base/mutant.h"
 #include "master/procedures/core/data.pb.h"
 #include "tests/unit/master/fixture.h"
 
@@ -15,7 +17,7 @@ procedure::ProcedureInfo InfoOf(const std::string& type, const std::string& data
 }
 
 TEST(ClaimsTest, EveryOrderAwaitsItsServerUntilTheAnswer) {
-  EXPECT_EQ(TypesThatClaim(kClaimsAnswer).size(), 9U);
+  EXPECT_EQ(TypesThatClaim(kClaimsAnswer).size(), 10U);
   pb::CompactRegionData compaction;
   compaction.set_server("a,1,1");
   EXPECT_EQ(OrderTarget(InfoOf("CompactRegion", compaction.SerializeAsString())), "a,1,1");
@@ -69,6 +71,42 @@ TEST_F(MasterTest, ASplitThatIsRefusedAgainAndAgainIsShownAsStuck) {
   EXPECT_NE(SetbackOf(*shown())->error.find("did not split"), std::string::npos);
   for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 0;
   ExpectServed("t", 3);
+}
+
+class SplitPlaceTest : public MasterTest {
+ protected:
+  // A split waits after a refusal, without its place, and an operator sends it to its worker again. Returns whether it
+  // has a place then.
+  bool ASplitThatIsSentAgainHasAPlace() {
+    cluster_.Boot(3);
+    GivenTable("t", 3);
+    sim::SimServer& victim = OtherThan(MetaHost());
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 1'000'000;
+    cluster_.Kill(victim);
+    const auto holders = [this] { return master().logic().env.split_workers.Holders(); };
+    const auto split = [this] { return master().executor().FindUnfinished("SplitWal"); };
+    const auto waits = [&] {
+      if (split().empty() || !holders().empty()) return false;
+      const auto info = master().executor().Get(split().front());
+      return info && info->step_name == "RELEASE_SPLIT_WORKER";
+    };
+    EXPECT_TRUE(cluster_.RunUntil(waits));
+    const ProcId pid = split().front();
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 0;
+    master().executor().Rerun(pid, *master().executor().FindStep(pid, "DISPATCH_WAL_TO_WORKER"), {"op", "again"},
+                              [](const Status& status) { EXPECT_TRUE(status.ok()) << status.error().ToString(); });
+    EXPECT_TRUE(cluster_.RunUntil([this] { return !master().executor().FindUnfinished("SplitWalRemote").empty(); }));
+    const bool has = holders() == std::vector{pid};
+    ExpectServed("t", 3);
+    return has;
+  }
+};
+
+TEST_F(SplitPlaceTest, ASplitThatIsSentAgainHasAPlaceAtItsWorker) { EXPECT_TRUE(ASplitThatIsSentAgainHasAPlace()); }
+
+TEST_F(SplitPlaceTest, SendingASplitWithoutAPlaceIsNoticed) {
+  const ScopedMutant mutant("master.split_without_a_place");
+  EXPECT_FALSE(ASplitThatIsSentAgainHasAPlace());
 }
 
 // No log of the server can be read: its crash procedure reports that as long as it lasts, and then continues.

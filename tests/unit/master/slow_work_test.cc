@@ -36,7 +36,7 @@ class SlowWorkTest : public MasterTest {
   std::optional<Status> answer_;
 };
 
-TEST_F(SlowWorkTest, ComparisonListsDirectoriesOnTheTaskThread) {
+TEST_F(SlowWorkTest, ComparisonListsDirectoriesOnTheSlowThread) {
   cluster_.Boot(1);
   GivenTable("t", 2);
   HoldSlowWork();
@@ -53,7 +53,7 @@ TEST_F(SlowWorkTest, ComparisonListsDirectoriesOnTheTaskThread) {
   EXPECT_EQ(waiting_.size(), 1U);
 }
 
-TEST_F(SlowWorkTest, RequestedSurveyRunsOnTheTaskThread) {
+TEST_F(SlowWorkTest, RequestedSurveyRunsOnTheSlowThread) {
   cluster_.Boot(1);
   GivenTable("t", 2);
   HoldSlowWork();
@@ -77,7 +77,7 @@ TEST_F(SlowWorkTest, RequestedSurveyRunsOnTheTaskThread) {
   EXPECT_EQ(waiting_.size(), 1U);
 }
 
-TEST_F(SlowWorkTest, NewMasterReadsDescriptorsOnTheTaskThread) {
+TEST_F(SlowWorkTest, NewMasterReadsDescriptorsOnTheSlowThread) {
   cluster_.Boot(1);
   GivenTable("t", 2);
   cluster_.StartMaster();

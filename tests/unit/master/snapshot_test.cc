@@ -33,6 +33,14 @@ class SnapshotTest : public ReshapeTest {
     snapshots().Delete(name, [&outcome](const Status& deleted) { outcome = deleted; });
     return outcome;
   }
+  // Returns the answer to a client that waits for the end of the snapshot: yes, no, or the error.
+  std::string IsDone(const std::string& name) {
+    std::string said = "not answered";
+    snapshots().IsDone(name, [&said](const Result<bool>& done) {
+      said = !done.ok() ? done.error().remote_class() : *done ? "yes" : "no";
+    });
+    return said;
+  }
   std::string Names() {
     std::string names;
     snapshots().List([&names](const auto& all) {
@@ -103,6 +111,25 @@ TEST_F(SnapshotTest, OneSnapshotPerTableAtATime) {
   EXPECT_EQ(Settled(first), "success");
   EXPECT_EQ(Settled(Take("other")), "success");
   EXPECT_EQ(Names(), "other:2 s:2 ");
+}
+
+// After the answer yes, the next request about the name or the table is not refused.
+TEST_F(SnapshotTest, ASnapshotIsDoneWhenItsNameAndItsTableAreFree) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  EXPECT_THAT(IsDone("s"), ::testing::HasSubstr("UnknownSnapshotException"));
+  const auto taken = Take("s");
+  int complete_but_taken = 0;
+  const auto done = [&] {
+    const std::string said = IsDone("s");
+    if (Outcome(taken) == "unfinished" && !Names().empty()) ++complete_but_taken;
+    EXPECT_THAT(said, ::testing::AnyOf("yes", "no"));
+    return said == "yes";
+  };
+  ASSERT_TRUE(cluster_.RunUntil(done)) << master().Unfinished();
+  EXPECT_GT(complete_but_taken, 0) << "no time between the last file and the end";
+  EXPECT_EQ(ClassOf(Take("s")), "SnapshotExistsException");
+  EXPECT_EQ(Settled(Take("other")), "success");
 }
 
 TEST_F(SnapshotTest, ACloneHasItsRegionsAndItsValues) {
@@ -252,7 +279,7 @@ TEST_F(SnapshotTest, ExpiredSnapshotIsRemoved) {
   ASSERT_TRUE(cluster_.RunFor(Millis(62'000)));
   const auto switch_cleanup = [this](bool on) {
     bool done = false;
-    master().logic().switch_admin.Set({{Switch::kSnapshotCleanup}, on, false, "me"},
+    master().logic().switch_admin.Set({{Switch::kSnapshotCleanup}, on, false, {"me", {}}},
                                       [&done](const Result<std::vector<bool>>& before) { done = before.ok(); });
     EXPECT_TRUE(cluster_.RunUntil([&done] { return done; }));
   };

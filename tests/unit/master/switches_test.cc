@@ -13,7 +13,7 @@ class SwitchTest : public ReshapeTest {
   using Answer = std::shared_ptr<std::optional<Result<std::vector<bool>>>>;
   Answer Ask(std::vector<Switch> switches, bool on, bool and_wait = false) {
     auto answer = std::make_shared<std::optional<Result<std::vector<bool>>>>();
-    master().logic().switch_admin.Set({std::move(switches), on, and_wait, "me"},
+    master().logic().switch_admin.Set({std::move(switches), on, and_wait, {"me", {}}},
                                       [answer](Result<std::vector<bool>> before) { *answer = std::move(before); });
     return answer;
   }

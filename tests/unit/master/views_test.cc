@@ -12,6 +12,7 @@
 #include "common/rpc/methods/region_server_status_service.h"
 #include "common/rpc/server.h"
 #include "master/rpc/master_services.h"
+#include "tests/support/master_world/service_env.h"
 #include "tests/support/members.h"
 #include "tests/unit/master/fixture.h"
 
@@ -64,12 +65,7 @@ class ViewsTest : public MasterTest {
 
   MasterGate gate_{{"h", 1, 1}, "cluster-x", "test", cluster_.time()};
   LoadBook loads_;
-  ServiceEnv env_{gate_,
-                  loads_,
-                  "/root",
-                  [] { return std::vector<ServerName>{}; },
-                  [](const std::string&) {},
-                  [](const std::string&) {}};
+  ServiceEnv env_ = QuietServiceEnv(gate_, loads_);
   const std::shared_ptr<rpc::MemberIdentity> member_ = MakeMember({"key"});
   rpc::RpcServer server_{ServerOfViews(member_)};
   rpc::ChannelPool pool_{MemberPool("key")};

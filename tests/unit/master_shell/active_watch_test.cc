@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "tests/support/expect_killed.h"
+#include "tests/support/manual_time.h"
 
 namespace ratchet::master {
 namespace {
@@ -95,7 +97,7 @@ TEST_F(ActiveWatchTest, AFirewallAtTheStandbyIsNoDeath) {
 
 TEST_F(ActiveWatchTest, BelievingTheOwnProbeAloneIsNoticed) {
   ExpectKilled(
-      "master.believe_own_probe_of_master", [&] { return BehindAFirewall(); }, "no other server");
+      "master.believe_own_probe_of_master", [&] { return BehindAFirewall(); }, "refuses connections of this master");
 }
 
 TEST_F(ActiveWatchTest, SilenceIsLeftToZooKeeper) {
@@ -112,6 +114,30 @@ TEST_F(ActiveWatchTest, WithoutARegionServerZooKeeperDecides) {
   Becomes(State::kDead);
   EXPECT_TRUE(Ended(&ActiveWatch::Counts::not_confirmed));
   EXPECT_EQ(Removed(), "");
+}
+
+// The clock does not move, so the time of the next call never comes.
+TEST(ActiveWatchEndTest, TheEndOfItsConnectionIsLookedAtAtOnce) {
+  const ManualTime time;
+  std::atomic<int> calls{0};
+  ActiveWatch::Deps deps{time};
+  deps.reaches = [&calls](const ServerName&) { return ++calls > 0; };
+  ActiveWatch watch(std::move(deps));
+  const auto reached = [&calls](int count) {
+    const SystemClock clock;
+    const TimePoint deadline = clock.Now() + Millis{60'000};
+    while (calls < count && clock.Now() < deadline) std::this_thread::yield();
+    return calls == count;
+  };
+  watch.Follow(kActive);
+  EXPECT_TRUE(reached(1));
+  watch.ConnectionEnded({kActive.host, kActive.port});
+  EXPECT_TRUE(reached(2));
+  watch.ConnectionEnded({kRegionServer.host, kRegionServer.port});
+  watch.Follow(std::nullopt);
+  watch.ConnectionEnded({kActive.host, kActive.port});
+  watch.Stop();
+  EXPECT_EQ(calls, 2);
 }
 
 }  // namespace

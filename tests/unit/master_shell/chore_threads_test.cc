@@ -78,15 +78,7 @@ TEST_F(ChoreThreadsTest, ChoreThatBlocksDelaysNoOther) {
   ASSERT_TRUE(threads.RunSoon("cleaner", [](bool /*ran*/) {}));
   held_.WaitUntilBegun();
   thrice.get_future().wait();
-  const auto views = threads.List();
-  ASSERT_EQ(views.size(), 2U);
-  EXPECT_EQ(views[0].name, "cleaner");
-  EXPECT_TRUE(views[0].running);
-  EXPECT_TRUE(views[0].begun.has_value());
-  EXPECT_EQ(views[0].runs, 0U);
-  EXPECT_EQ(views[1].name, "urgent");
-  EXPECT_GE(views[1].runs, 2U);
-  EXPECT_EQ(views[1].period, kOften);
+  EXPECT_EQ(held_.runs(), 1) << "it is still running";
   held_.Release();
 }
 
@@ -95,7 +87,6 @@ TEST_F(ChoreThreadsTest, ChoresThatDoNotBlockShareAThread) {
   std::promise<std::thread::id> second;
   ChoreThreads threads(clock_, {{"a", kNeverByItself, [&] { first.set_value(std::this_thread::get_id()); }},
                                 {"b", kNeverByItself, [&] { second.set_value(std::this_thread::get_id()); }}});
-  EXPECT_FALSE(threads.List()[0].begun.has_value());
   ASSERT_TRUE(threads.RunSoon("b", [](bool /*ran*/) {}));
   ASSERT_TRUE(threads.RunSoon("a", [](bool /*ran*/) {}));
   EXPECT_EQ(first.get_future().get(), second.get_future().get());

@@ -134,7 +134,7 @@ TEST_F(DeathWatchTest, AFirewallAtTheMasterIsNoDeath) {
 
 TEST_F(DeathWatchTest, BelievingTheOwnProbeAloneIsNoticed) {
   ExpectKilled(
-      "master.believe_own_probe", [&] { return BehindAFirewall(); }, "no other server");
+      "master.believe_own_probe", [&] { return BehindAFirewall(); }, "refuses connections of this master");
 }
 
 TEST_F(DeathWatchTest, ASecondDeathAtOnceIsLeftToZooKeeper) {

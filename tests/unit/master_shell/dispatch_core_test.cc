@@ -414,5 +414,35 @@ TEST_F(DispatchCoreTest, AnOrderCostsTheSameBesideManyOthers) {
   EXPECT_EQ(cost_beside(10), cost_beside(1'000));
 }
 
+// Servers with nothing to send, with a request in flight and with a delay are not looked at.
+TEST_F(DispatchCoreTest, AnOrderCostsTheSameBesideManyServers) {
+  const auto cost_beside = [this](std::uint16_t others) {
+    DispatchOptions options;
+    options.max_in_flight = 10'000;
+    DispatchCore core = Make(options);
+    std::vector<std::uint64_t> tickets;
+    for (std::uint16_t port = 1; port <= others; ++port) {
+      core.Add({"idle", port, 1}, Close(3U * port), OrderRank::kNormal, now_);
+      core.Add({"busy", port, 1}, Close(3U * port + 1), OrderRank::kNormal, now_);
+    }
+    for (const SendNow& send : core.Take(now_).sends)
+      if (send.server.host == "idle") tickets.push_back(send.ticket);
+    for (const std::uint64_t ticket : tickets) core.OnReply(ticket, SendOutcome::kAccepted, "", now_);
+    for (std::uint16_t port = 1; port <= others; ++port) {
+      core.Add({"failed", port, 1}, Close(100'000U + port), OrderRank::kNormal, now_);
+      const DispatchActions actions = core.Take(now_);
+      core.OnReply(actions.sends.at(0).ticket, SendOutcome::kFailed, "refused", now_);
+    }
+    const std::uint64_t before = core.looked_at();
+    core.Add(kA, Close(1), OrderRank::kNormal, now_);
+    const DispatchActions actions = core.Take(now_);
+    EXPECT_EQ(actions.sends.size(), 1U);
+    EXPECT_TRUE(core.NextWake().has_value());
+    core.OnReply(actions.sends.at(0).ticket, SendOutcome::kAccepted, "", now_);
+    return core.looked_at() - before;
+  };
+  EXPECT_EQ(cost_beside(3), cost_beside(300));
+}
+
 }  // namespace
 }  // namespace ratchet::master

@@ -29,6 +29,7 @@ class FilesTest : public ::testing::Test {
     auto opened = PosixClusterFiles::Open(*process_, "/root", [this] { return owner_; });
     ASSERT_TRUE(opened.ok()) << opened.error().ToString();
     files_ = std::move(*opened);
+    ASSERT_TRUE(process_->Open("/root").value()->Sync().ok());  // as a master's claim
   }
   void PowerFailure() {
     files_.reset();

@@ -15,6 +15,7 @@
 #include "master/process/step_list.h"
 #include "master/rpc/master_services.h"
 #include "tests/support/manual_time.h"
+#include "tests/support/master_world/service_env.h"
 #include "tests/support/member_methods.h"
 #include "tests/support/members.h"
 #include "tests/support/memory_store.h"
@@ -27,14 +28,7 @@ namespace pb = ::hbase::pb;
 
 class GateTest : public ::testing::Test {
  protected:
-  GateTest()
-      : gate_({"h", 1, 1}, "cluster-x", "test", time_),
-        env_{gate_,
-             loads_,
-             "/root",
-             [] { return std::vector<ServerName>{}; },
-             [](const std::string&) {},
-             [](const std::string&) {}} {}
+  GateTest() : gate_({"h", 1, 1}, "cluster-x", "test", time_), env_(QuietServiceEnv(gate_, loads_)) {}
   ManualTime time_;
   MasterGate gate_;
   LoadBook loads_;
@@ -116,8 +110,8 @@ TEST_F(GateTest, StandbyShowsItselfAndRefusesOtherCalls) {
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kAccessDenied) << "of a client, in every role";
   // Not supported: refused by name, and the connection stays open.
-  constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kUnserved{methods::kMasterService,
-                                                                                       "OfflineRegion"};
+  constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kUnserved{
+      methods::kMasterService, "OfflineRegion", rpc::Effect::kChanges, rights::Need::Any()};
   const auto refused = pool.CallSync(kUnserved, here, pb::GetTableNamesRequest());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().remote_class(), rpc::kNoSuchMethod);
@@ -236,13 +230,13 @@ TEST(RootDirectoryTest, ACrashAtAnyPointLeavesNoneOrOneId) {
 
 TEST(StepListTest, NamesEveryTypeAndStep) {
   const std::string json = ListSteps(StepListFormat::kJson);
-  EXPECT_NE(json.find("\"type\": \"CreateTable\""), std::string::npos);
-  EXPECT_NE(json.find("\"name\": \"ADD_TO_META\""), std::string::npos);
+  EXPECT_NE(json.find("\"type\":\"CreateTable\""), std::string::npos);
+  EXPECT_NE(json.find("\"name\":\"ADD_TO_META\""), std::string::npos);
   const std::string text = ListSteps(StepListFormat::kText);
   EXPECT_NE(text.find("ServerCrash"), std::string::npos);
   const std::size_t row = text.find("ASSIGN_REGIONS", text.find("CreateTable"));
   EXPECT_NE(text.substr(row, text.find('\n', row) - row).find("releases locks while children run"), std::string::npos);
-  EXPECT_NE(json.find("\"locks\": \"releases locks while children run\""), std::string::npos);
+  EXPECT_NE(json.find("\"locks\":\"releases locks while children run\""), std::string::npos);
 }
 
 }  // namespace

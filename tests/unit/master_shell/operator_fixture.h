@@ -24,6 +24,7 @@
 #include "procedure/api/lock_procedure.h"
 #include "procedure/api/state_machine_procedure.h"
 #include "tests/support/manual_time.h"
+#include "tests/support/master_world/service_env.h"
 #include "tests/support/memory_store.h"
 
 namespace ratchet::master {
@@ -112,12 +113,7 @@ class OperatorServiceTest : public ::testing::Test {
   std::unique_ptr<procedure::Executor> executor_;
   MasterGate gate_{{"h", 1, 1}, "cluster-x", "test", time_};
   LoadBook loads_;
-  ServiceEnv env_{gate_,
-                  loads_,
-                  "/root",
-                  [] { return std::vector<ServerName>{}; },
-                  [](const std::string&) {},
-                  [](const std::string&) {}};
+  ServiceEnv env_ = QuietServiceEnv(gate_, loads_);
   rpc::RpcServer server_{rpc::ServerOptions{}};
   rpc::ChannelPool pool_{rpc::ChannelPoolOptions{}};
 };

@@ -36,7 +36,7 @@ TEST_F(OperatorServiceTest, PauseIsListedWithWhoAndWhyAndTakenBack) {
   const auto list = Call(methods::kListPauses, rpb::ListPausesRequest());
   ASSERT_EQ(list->pause_size(), 1);
   EXPECT_EQ(list->pause(0).what(), "table ns:t");
-  EXPECT_EQ(list->pause(0).who(), "op");
+  EXPECT_EQ(list->pause(0).who(), "ratchet, says to be op") << "the user of the connection comes first";
   EXPECT_EQ(list->pause(0).why(), "upgrade");
   rpb::ResumeRequest resume;
   *resume.mutable_scope() = pause.scope();
@@ -50,7 +50,7 @@ TEST_F(OperatorServiceTest, PauseIsListedWithWhoAndWhyAndTakenBack) {
   EXPECT_EQ(later->change(0).why(), "upgrade");
   EXPECT_TRUE(later->change(1).resume());
   EXPECT_EQ(later->change(1).what(), "table ns:t");
-  EXPECT_EQ(later->change(1).who(), "somebody else");
+  EXPECT_EQ(later->change(1).who(), "ratchet, says to be somebody else");
   EXPECT_EQ(later->change(1).why(), "upgraded");
   const auto again = Call(methods::kResume, resume);
   ASSERT_FALSE(again.ok());
@@ -85,7 +85,7 @@ TEST_F(OperatorServiceTest, VerbsAreCarriedOutOrRefusedWithTheReason) {
   const ProcId pid = Submit();
   Run();
   EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::PARK), "ok");
-  EXPECT_EQ(executor_->Get(pid)->parked, "parked by op: test");
+  EXPECT_EQ(executor_->Get(pid)->parked, "parked by ratchet, says to be op: test");
   EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::UNPARK), "ok");
   EXPECT_NE(Verb(pid, rpb::ProcedureVerbRequest::UNPARK).find("it is not parked"), std::string::npos);
   EXPECT_NE(Verb(pid, rpb::ProcedureVerbRequest::RERUN, "NOWHERE").find("only WAIT, END"), std::string::npos);
@@ -123,6 +123,27 @@ TEST_F(OperatorServiceTest, EveryVerbSaysThatItDoesNotKnowAPid) {
   EXPECT_EQ(Verb(pid, Request::UNPARK).find(kUnknown), std::string::npos);
 }
 
+// No claim of a request replaces the user of the connection.
+TEST_F(OperatorServiceTest, AnOperatorIsTheUserOfTheConnection) {
+  rpb::PauseRequest pause;
+  const auto who = [&](const std::string& claim, const std::string& claimed) {
+    pause.mutable_scope()->set_kind(rpb::PauseScope::RESOURCE);
+    pause.mutable_scope()->set_resource("table ns:t");
+    pause.mutable_note()->set_who(claimed);
+    EXPECT_TRUE(Call(methods::kPause, pause).ok()) << claim;
+    const auto list = Call(methods::kListPauses, rpb::ListPausesRequest());
+    rpb::ResumeRequest resume;
+    *resume.mutable_scope() = pause.scope();
+    EXPECT_TRUE(Call(methods::kResume, resume).ok()) << claim;
+    return list.ok() && list->pause_size() == 1 ? list->pause(0).who() : std::string("?");
+  };
+  EXPECT_EQ(who("none", ""), "ratchet");
+  EXPECT_EQ(who("its own", "ratchet"), "ratchet");
+  EXPECT_EQ(who("another", "root"), "ratchet, says to be root");
+  EXPECT_EQ(who("a claim that looks like a record", "root, says to be ratchet"),
+            "ratchet, says to be root, says to be ratchet");
+}
+
 TEST_F(OperatorServiceTest, VerbsAreShownWithTheProcedure) {
   const ProcId pid = Submit();
   Run();
@@ -137,7 +158,7 @@ TEST_F(OperatorServiceTest, VerbsAreShownWithTheProcedure) {
   ASSERT_EQ(shown->procedure().verb_size(), 2);
   EXPECT_EQ(shown->procedure().verb(0).verb(), "park");
   EXPECT_EQ(shown->procedure().verb(1).verb(), "bypass");
-  EXPECT_EQ(shown->procedure().verb(1).who(), "op");
+  EXPECT_EQ(shown->procedure().verb(1).who(), "ratchet, says to be op");
   EXPECT_EQ(shown->procedure().verb(1).why(), "test");
   EXPECT_EQ(shown->wait_chain_size(), 0);
 }

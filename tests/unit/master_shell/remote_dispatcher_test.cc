@@ -16,14 +16,16 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr Millis kPatience{20'000};
+constexpr Millis kPatience{60'000};
 
 // Accepts orders; may refuse, hold or lose them.
 class FakeRegionServer {
  public:
   FakeRegionServer() {
     auto service = std::make_shared<rpc::Service>(methods::kAdminService);
-    service->On(methods::kExecuteProcedures,
+    auto for_every_caller = methods::kExecuteProcedures;  // the test makes no proof of membership
+    for_every_caller.need = rights::Need::Any();
+    service->On(for_every_caller,
                 [this](const rpc::CallContext& /*call*/, const pb::ExecuteProceduresRequest& request,
                        std::string_view /*cells*/, const rpc::Responder<pb::ExecuteProceduresResponse>& responder) {
                   MutexLock lock(mutex_);

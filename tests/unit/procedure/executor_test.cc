@@ -277,6 +277,24 @@ TEST_F(ExecutorTest, ConcurrentSubmissionsOfOneNonceGetOnePid) {
   EXPECT_EQ(pids[0], pids[2]);
 }
 
+TEST_F(ExecutorTest, ARootKeepsWhereItsRequestCameFrom) {
+  SubmitOptions options;
+  options.origin = {"10.0.0.7:4011", "MasterService.CreateTable"};
+  const Result<ProcId> pid = executor().Submit(MakeScript(ScriptOf("a", {Op(Kind::NEXT)})), options);
+  ASSERT_TRUE(pid.ok());
+  SubmitOptions hostile;
+  hostile.origin = {std::string(100'000, 'p'), std::string("a\n\xff", 3)};
+  const Result<ProcId> cut = executor().Submit(MakeScript(ScriptOf("b", {Op(Kind::NEXT)})), hostile);
+  ASSERT_TRUE(cut.ok());
+  const ProcId plain = Submit(ScriptOf("c", {Op(Kind::NEXT)}));
+  NewMaster();
+  EXPECT_EQ(Info(*pid).peer, "10.0.0.7:4011");
+  EXPECT_EQ(Info(*pid).method, "MasterService.CreateTable");
+  EXPECT_EQ(Info(*cut).peer, std::string(kMostOriginBytes, 'p'));
+  EXPECT_EQ(Info(*cut).method, "a\\x0A\\xFF");
+  EXPECT_EQ(Info(plain).peer + Info(plain).method, "");
+}
+
 TEST_F(ExecutorTest, PreCheckFailureAnswersTheNonceToo) {
   int checks = 0;
   SubmitOptions options;

@@ -49,18 +49,17 @@ TEST(WaitTableTest, LeavingAndDroppingForget) {
 
 // ---- transitions: golden transcripts ----
 
-std::string Show(const Transition& t) {
+std::string Show(const Durable& next, const TransitionEffects& t) {
   static constexpr std::array kKinds = {"run",   "run again", "children", "event",   "async",
                                         "retry", "operator",  "undo",     "finished"};
   static constexpr std::array kLocks = {"keep", "release", "hand over"};
   std::string undo;
-  for (const UndoEntry& entry : t.next.undo) undo += fmt::format(" {}@{}", entry.step, entry.order);
+  for (const UndoEntry& entry : next.undo) undo += fmt::format(" {}@{}", entry.step, entry.order);
   return fmt::format("{} {}:{} v{} data={} undo=[{}] locks={} next={}{}{}{}{}", t.commit ? "commit" : "no commit",
-                     ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data,
-                     undo.empty() ? "" : undo.substr(1), kLocks.at(static_cast<std::size_t>(t.locks)),
-                     kKinds.at(static_cast<std::size_t>(t.next_kind)), t.passes_no_return ? " passes-no-return" : "",
-                     t.drops_children ? " drops-children" : "", t.failed ? " failed" : "",
-                     t.next.parked.empty() ? "" : " parked");
+                     ProcStateName(next.state), next.step, next.version, next.data, undo.empty() ? "" : undo.substr(1),
+                     kLocks.at(static_cast<std::size_t>(t.locks)), kKinds.at(static_cast<std::size_t>(t.next_kind)),
+                     t.passes_no_return ? " passes-no-return" : "", t.drops_children ? " drops-children" : "",
+                     t.failed ? " failed" : "", next.parked.empty() ? "" : " parked");
 }
 
 class TransitionTest : public ::testing::Test {
@@ -75,7 +74,11 @@ class TransitionTest : public ::testing::Test {
     facts_.order = 7;
     facts_.history_bound = 4;
   }
-  std::string Apply(const StepOutcome& outcome) { return Show(ApplyOutcome(now_, facts_, outcome, "new", {})); }
+  std::string Apply(const StepOutcome& outcome) {
+    Durable next = now_;
+    const TransitionEffects effects = ApplyOutcome(next, facts_, outcome, "new", {});
+    return Show(next, effects);
+  }
 
   const StepRow undo_row_{1, "ONE", UndoKind::kCall, {}};
   const StepRow plain_row_{1, "ONE", UndoKind::kNothing, {}};

@@ -1,6 +1,7 @@
 // Step tables: errors that the compiler refuses, and errors that registration refuses.
 #include <gtest/gtest.h>
 
+#include "procedure/api/lock_procedure.h"
 #include "procedure/api/procedure_registry.h"
 #include "procedure/api/step_table.h"
 #include "tests/support/script_procedure.h"
@@ -8,16 +9,23 @@
 namespace ratchet::procedure {
 namespace {
 
+struct NoReturn {  // names the registered type, whose class is private to its source
+  static constexpr std::string_view kTypeName = "ScriptNoReturn";
+};
+
 class BadParent final : public StateMachineProcedure<BadParent, ratchet::testing::pb::Script> {
  public:
   static constexpr std::string_view kTypeName = "BadParent";
   static constexpr auto Steps() {
-    return std::array{On<&BadParent::One>(1, "ONE", kNothingToUndo, Spawns("ScriptNoReturn"))};
+    return std::array{On<&BadParent::One>(1, "ONE", kNothingToUndo, Spawns<NoReturn>())};
   }
 
  private:
   StepOutcome One(StepContext&) { return Done{}; }
 };
+
+static_assert(!StepTableHasPreconditions(BadParent::Steps()), "a row without its precondition is noticed");
+static_assert(StepTableHasPreconditions(LockProcedure::Steps()));
 
 TEST(RegistryTest, RowThatSpawnsNoReturnMustBeOne) {
   ProcedureRegistry registry;
@@ -74,7 +82,7 @@ TEST(RegistryTest, UnsoundTablesAreRefusedByTypeAndRow) {
   EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, {}}, {1, "B", UndoKind::kNothing, {}}}),
             "Odd:B (number 1) has the number or the name of A");
   EXPECT_EQ(verify({{0, "A", UndoKind::kNothing, {}}}), "Odd:A (number 0) has no number or no name");
-  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, Spawns("Unheard")}}), "Odd:A spawns the unknown type Unheard");
+  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, {{"Unheard"}, 1}}}), "Odd:A spawns the unknown type Unheard");
 }
 
 }  // namespace

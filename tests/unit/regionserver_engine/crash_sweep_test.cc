@@ -414,6 +414,80 @@ TEST_F(CrashSweepTest, TheRecoverySweepNoticesEditsThatAreDroppedUnflushed) {  /
       "region.no_flush_of_replayed", [] { return Joined(SweepRecovery()); }, "r0 is '', acknowledged 'r0'");
 }
 
+constexpr const char* kOpener = "o,1,1";
+
+// The life of an opening with edits in memory: it writes, flushes, compacts and closes, and its cleaner runs.
+void LiveOnEdits(EngineWorld& world, Server& opener, Known& known) {
+  if (!world.OpenRegion(opener, 2).ok()) return;
+  Region& region = *opener.region;
+  Write(world, region, "r3", "three", known);
+  Write(world, region, "r0", "again", known);
+  Count(world, region, 2, known);
+  if (!opener.process->crashed()) IgnoreResult(world.Clean(kOpener), "a fault may have struck");
+  IgnoreResult(region.Flush(), "a fault may have struck");
+  if (!opener.process->crashed()) opener.log->MarkCovered();
+  if (!opener.process->crashed()) IgnoreResult(world.Clean(kOpener), "a fault may have struck");
+  Write(world, region, "r4", "four", known);
+  IgnoreResult(region.Compact(true), "a fault may have struck");
+  if (!opener.process->crashed()) IgnoreResult(world.Clean(kOpener), "a fault may have struck");
+  known.closed = !world.died() && region.Close().ok();
+}
+
+// A server dies with writes in its log only; the power fails at operation `op` of the next owner (0: never), whose log
+// is split, too.
+std::string SecondDeathAt(std::uint64_t op, bool after, io::SimDisk::Loss loss, std::uint64_t* operations) {
+  EngineWorld world;
+  world.Format().value();
+  auto server = world.Start(kOwner).value();
+  world.OpenRegion(*server, 1).value();
+  Known known;
+  for (const char* row : {"r0", "r1", "r2"}) Write(world, *server->region, row, row, known);
+  Count(world, *server->region, 1, known);
+  if (!known.unknown.empty()) return "the workload failed";
+  world.disk.PowerFailure();
+  server.reset();
+  if (const Status recovered = world.Recover(kOwner); !recovered.ok()) return recovered.error().ToString();
+
+  auto opener = world.Start(kOpener).value();
+  const std::uint64_t before = opener->process->operations();
+  if (op > 0) opener->process->SetHook(io::CrashAtOp(before + op, after));
+  LiveOnEdits(world, *opener, known);
+  *operations = opener->process->operations() - before;
+  if (op == 0 && !known.closed) return "not closed";
+  world.disk.PowerFailure(loss, op);
+  opener.reset();
+  world.ForgetDeath();
+  if (const Status recovered = world.Recover(kOpener); !recovered.ok()) return recovered.error().ToString();
+  return OpenElsewhereAndJudge(world, known, 3);
+}
+
+std::vector<std::string> SweepSecondDeath() {
+  std::uint64_t operations = 0;
+  std::uint64_t ignored = 0;
+  std::vector<std::string> violations;
+  const auto judge = [&](std::uint64_t op, bool after, io::SimDisk::Loss loss, std::uint64_t* count) {
+    if (const std::string wrong = SecondDeathAt(op, after, loss, count); !wrong.empty())
+      violations.push_back(fmt::format("power failure {} operation {}: {}", after ? "after" : "before", op, wrong));
+  };
+  judge(0, false, io::SimDisk::Loss::kEverything, &operations);
+  for (const auto loss : {io::SimDisk::Loss::kEverything, io::SimDisk::Loss::kRandom})
+    for (std::uint64_t op = 1; op <= operations; ++op)
+      for (const bool after : {false, true}) judge(op, after, loss, &ignored);
+  EXPECT_GT(operations, 40U);
+  return violations;
+}
+
+// S25 (recovered edits stay until flushed)
+TEST_F(CrashSweepTest, ASecondDeathWithEditsInMemoryLosesNothing) {
+  const auto violations = SweepSecondDeath();
+  EXPECT_TRUE(violations.empty()) << Joined(violations);
+}
+
+TEST_F(CrashSweepTest, TheSweepNoticesEditsThatGoBeforeTheirFlush) {  // S25
+  ExpectKilled(
+      "region.edits_go_early", [] { return Joined(SweepSecondDeath()); }, "r1 is '', acknowledged 'r1'");
+}
+
 TEST_F(CrashSweepTest, TheRecoverySweepNoticesEditsPublishedUnsynced) {  // S26 (split up to the seal)
   // Shown by a power failure after the split reports its end.
   const auto recover_then_power_failure = [] {

@@ -97,6 +97,13 @@ TEST(DroppedFamiliesTest, ReplayingThemIsNoticed) {
       "f/flushed=old f/logged=old g/logged=old |");
 }
 
+// S25 (recovered edits stay until flushed): the record of a new family does not wait for their flush.
+TEST(DroppedFamiliesTest, LeavingTheirRecordToTheNextFlushIsNoticed) {
+  ExpectKilled(
+      "region.replayed_always_wait", [] { EXPECT_EQ(AfterItIsBack(), kRight); },
+      "f/flushed=old f/logged=old | f/flushed=old f/logged=old |");
+}
+
 // A power failure at one operation of the opening that first has the new family, and the openings after it. Returns
 // false if there are fewer operations.
 bool DiesAt(std::uint64_t at, bool after) {

@@ -146,7 +146,7 @@ TEST_F(ReadBoundsTest, ARowThatIsTakenWholeHasABound) {
   get.row = "wide";
   const auto whole = server->region->Get(get);
   ASSERT_FALSE(whole.ok());
-  EXPECT_EQ(whole.error().remote_class(), kRowTooBigClass);
+  EXPECT_EQ(whole.error().remote_class(), exception::kRowTooBig);
   EXPECT_TRUE(rpc::IsDoNotRetry(whole.error().remote_class()));
   get.most_cells = 1;  // only whether there is any
   EXPECT_EQ(server->region->Get(get).value().size(), 1U);
@@ -156,7 +156,7 @@ TEST_F(ReadBoundsTest, ARowThatIsTakenWholeHasABound) {
 
   const auto scanned = server->region->Scan({}).value()->Next({});
   ASSERT_FALSE(scanned.ok());
-  EXPECT_EQ(scanned.error().remote_class(), kRowTooBigClass);
+  EXPECT_EQ(scanned.error().remote_class(), exception::kRowTooBig);
   const ScopedMutant mutant("region.any_row_size");
   EXPECT_TRUE(server->region->Scan({}).value()->Next({}).ok());
 }

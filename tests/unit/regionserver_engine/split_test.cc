@@ -16,6 +16,7 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/io/light_directory.h"
 #include "common/io/record_log.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/wal/log_survey.h"
@@ -313,7 +314,7 @@ class SplitOfManyRegions : public ::testing::Test {
       count += entry.path().empty() ? 0 : 1;
     return count;
   }
-  SplitReport Split(std::uint64_t memory_bytes, std::size_t* most_descriptors) {
+  SplitReport Split(std::uint64_t memory_bytes, std::size_t* most_descriptors, const SharedSync* shared = nullptr) {
     const std::string bytes = logs->ReadAll(kLogFile).value();
     SplitRequest request;
     request.server = kDead;
@@ -323,7 +324,8 @@ class SplitOfManyRegions : public ::testing::Test {
     request.sealed_last_sequence = sequence;
     request.attempt_token = memory_bytes;
     request.memory_bytes = memory_bytes;
-    request.open_region = [this](const std::string& name) { return data->OpenDir(name); };
+    request.shared_sync = shared;
+    request.open_region = [this](const std::string& name) { return io::OpenLightDirectory(*data, name); };
     FaultSpec count;
     count.action = FaultAction::kCall;
     count.times = UINT64_MAX;
@@ -360,6 +362,30 @@ TEST_F(SplitOfManyRegions, NeedsAFixedNumberOfDescriptorsAndBoundedMemory) {
   EXPECT_LE(most, before + 6);
   std::size_t at = 0;
   for (const int i : {0, 1, 150, kRegions - 1}) EXPECT_EQ(Edits(i), whole[at++]) << i;
+}
+
+// S142 (shared syncs of a split): files and directories that wait for the sync hold no descriptor.
+TEST_F(SplitOfManyRegions, NeedsAFixedNumberOfDescriptorsForSharedSyncs) {
+  class Syncs final : public SharedSync {
+   public:
+    [[nodiscard]] bool Covers(io::Directory&) const override { return true; }
+    [[nodiscard]] Status Sync(const std::vector<Change>& changes) const override {
+      for (const Change& change : changes)
+        RATCHET_TRY(change.file.empty() ? change.directory->Sync() : change.directory->SyncFile(change.file));
+      return Ok();
+    }
+  };
+  const Syncs shared;
+  const std::size_t before = OpenDescriptors();
+  std::size_t most = 0;
+  EXPECT_EQ(Split(64U << 20, &most).regions, static_cast<std::uint64_t>(kRegions));
+  std::vector<std::string> alone;
+  for (const int i : {0, 1, 150, kRegions - 1}) alone.push_back(Edits(i));
+  most = 0;
+  EXPECT_EQ(Split(64U << 20, &most, &shared).regions, static_cast<std::uint64_t>(kRegions));
+  EXPECT_LE(most, before + 6);
+  std::size_t at = 0;
+  for (const int i : {0, 1, 150, kRegions - 1}) EXPECT_EQ(Edits(i), alone[at++]) << i;
 }
 
 TEST(RegionShareTest, TellsLinesApart) {

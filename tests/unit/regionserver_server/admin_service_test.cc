@@ -137,7 +137,7 @@ TEST_F(AdminServiceTest, EveryMethodForMembersIsRefusedWithoutTheProof) {
   EXPECT_EQ(ExpectMembersOnly({service}), 4u);
   for (const std::string_view name : {methods::kExecuteProcedures.name, methods::kProbeServer.name,
                                       methods::kOpenRegion.name, methods::kCloseRegion.name})
-    EXPECT_TRUE(service->Find(name)->options.members_only) << name;
+    EXPECT_TRUE(service->Find(name)->need.members_only()) << name;
 }
 
 TEST_F(AdminServiceTest, UpdateConfigurationReloadsTheSettingsOrSaysWhyNot) {

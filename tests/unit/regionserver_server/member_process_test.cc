@@ -57,8 +57,7 @@ TEST_F(MemberProcessTest, AServerWaitsForTheFirstMastersKey) {
   Launch();
   ASSERT_TRUE(
       chaos::WaitUntil("wait", kPatience, [this] { return Log().find("cluster.key") != std::string::npos; }).ok());
-  std::ofstream(root_ / "draft") << kFakeMastersKey << "\n";
-  fs::rename(root_ / "draft", root_ / "cluster.key");
+  WriteKey(kFakeMastersKey);
   EXPECT_TRUE(master_->WaitRegistered().has_value());
 }
 
@@ -67,7 +66,7 @@ TEST_F(MemberProcessTest, AFalseMasterIsNamedInTheLogAndTheTrueOneIsTaken) {
   master_ = std::make_unique<FakeMaster>(zookeeper_->address(), paths_, 1, kClusterId, "proof-another cluster's key");
   Launch({"--member-proof", "required"});
   const std::string address = JoinHostPort("127.0.0.1", master_->port());
-  ASSERT_TRUE(chaos::WaitUntil("the line", Millis(10'000), [&] {
+  ASSERT_TRUE(chaos::WaitUntil("the line", kPatience, [&] {
                 return Log().find(address + " is not a member of this cluster: wrong proof") != std::string::npos;
               }).ok());
   EXPECT_FALSE(master_->registered_any());
@@ -80,8 +79,7 @@ TEST_F(MemberProcessTest, AFalseMasterIsNamedInTheLogAndTheTrueOneIsTaken) {
 TEST_F(MemberProcessTest, AReplacedKeyIsUsedWithoutARestart) {
   const ServerName server = Serving();
   const std::string next = "proof-the-key-after-the-first";
-  std::ofstream(root_ / "draft") << next << "\n";
-  fs::rename(root_ / "draft", root_ / "cluster.key");
+  WriteKey(next);
   rpc::ChannelPool members{MemberPool(next)};
   ASSERT_TRUE(chaos::WaitUntil("the new key", kPatience, [&] {
                 return members.CallSync(methods::kGetServerInfo, {server.host, server.port}, {}).ok();
@@ -93,7 +91,7 @@ TEST_F(MemberProcessTest, AReplacedKeyIsUsedWithoutARestart) {
 }
 
 TEST_F(MemberProcessTest, AKeyThatNeverComesAndOneThatIsNoneEndTheStart) {
-  std::ofstream(root_ / "cluster.key") << "\n";
+  WriteKey("");
   Launch();
   EXPECT_EQ(WaitExit(), exit_code::kRootUnusable);
   EXPECT_NE(Log().find("cluster.key is not a key"), std::string::npos);

@@ -46,6 +46,11 @@ class RecordingExecutor final : public OrderExecutor {
     refreshed.push_back(order);
     return {};
   }
+  OrderAnswer TakeRights(const TakeRightsOrder& order) override {
+    rights.push_back(order);
+    return {};
+  }
+  std::vector<TakeRightsOrder> rights;
   std::vector<RefreshPeersOrder> refreshed;
   std::vector<CopyOrder> copied;
   std::vector<BuildOrder> built;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
+#include "tests/support/expect_killed.h"
 #include "tests/support/manual_time.h"
 
 namespace ratchet::regionserver {
@@ -22,10 +23,12 @@ class InlineLanes final : public Lanes {
 class FakeMaster final : public MasterPort {
  public:
   struct Call {
-    OrderReport report;
+    OrderReport report;  // the first one
     std::function<void(Result<ReportVerdict>)> done;
+    std::vector<OrderReport> reports;
   };
-  void ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) override {
+  void ReportTransitions(const std::vector<OrderReport>& reports,
+                         std::function<void(Result<ReportVerdict>)> done) override {
     if (!active) {
       ++refused_at_once;
       const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -33,7 +36,7 @@ class FakeMaster final : public MasterPort {
       deepest_frame = std::min(deepest_frame, here);
       return done(Error(Code::kUnavailable, "no active master is known"));
     }
-    calls.push_back({report, std::move(done)});
+    calls.push_back({reports.front(), std::move(done), reports});
   }
   void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) override {
     batches.push_back({reports, std::move(done)});
@@ -68,6 +71,7 @@ class OrderReporterTest : public testing::Test {
     ASSERT_TRUE(desk_.Take(Epoch(epoch), ProcId{}, std::move(orders)).ok());
   }
   static Result<ReportVerdict> Taken(std::uint64_t epoch = 1) { return ReportVerdict{Epoch(epoch), false, {}}; }
+  FakeMaster::Call TwoInOneCall(const OrderKey& a, const OrderKey& b);
   static Error Lost() { return Error(Code::kUnavailable, "connection lost"); }
 
   ManualTime time_;
@@ -174,21 +178,37 @@ TEST_F(OrderReporterTest, WindowIsBoundedAndEverythingGetsThrough) {
   std::set<std::string> seen;
   while (!master_.calls.empty()) {
     auto call = master_.Next();
-    seen.insert(call.report.key.region);
+    for (const OrderReport& report : call.reports) seen.insert(report.key.region);
     call.done(Taken());
   }
   EXPECT_EQ(seen.size(), 200u);
 }
 
+TEST_F(OrderReporterTest, ReportsThatAreDueTogetherTravelInOneCall) {
+  const std::size_t window = ReporterOptions{}.max_in_flight;
+  const std::size_t together = ReporterOptions{}.max_transitions;
+  for (std::uint64_t i = 0; i < window + 1000; ++i) Give(OrderKey::ForRegion("r" + std::to_string(i)), 10 + i, 1, 1);
+  std::size_t calls = 0;
+  std::size_t largest = 0;
+  for (; !master_.calls.empty(); ++calls) {
+    auto call = master_.Next();
+    largest = std::max(largest, call.reports.size());
+    call.done(Taken());
+  }
+  EXPECT_EQ(largest, together);
+  EXPECT_EQ(calls, window + (1000 + together - 1) / together);
+}
+
 // A refusal that comes before the call returns must not send the next report recursively: with thousands of them
 // waiting, as after a mass opening without a master, that was a stack overflow.
 TEST_F(OrderReporterTest, RefusalsAtOnceNeedNoMoreStackForMoreReports) {
-  constexpr std::size_t kReports = 2'000;
+  constexpr std::size_t kReports = 20'000;
+  const std::size_t together = ReporterOptions{}.max_transitions;
   master_.active = false;
   for (std::uint64_t i = 0; i < kReports; ++i) Give(OrderKey::ForRegion("r" + std::to_string(i)), 10 + i, 1, 1);
   ASSERT_EQ(master_.refused_at_once, kReports);
   reporter_.RetryNow();
-  EXPECT_EQ(master_.refused_at_once, 2 * kReports);
+  EXPECT_EQ(master_.refused_at_once, kReports + (kReports + together - 1) / together);
   EXPECT_LT(master_.shallowest_frame - master_.deepest_frame, 16'384u) << "bytes of stack between two sends";
   // All of the reports arrive once there is a master.
   master_.active = true;
@@ -196,7 +216,7 @@ TEST_F(OrderReporterTest, RefusalsAtOnceNeedNoMoreStackForMoreReports) {
   std::set<std::string> seen;
   while (!master_.calls.empty()) {
     auto call = master_.Next();
-    seen.insert(call.report.key.region);
+    for (const OrderReport& report : call.reports) seen.insert(report.key.region);
     call.done(Taken());
   }
   EXPECT_EQ(seen.size(), kReports);
@@ -219,6 +239,66 @@ TEST_F(OrderReporterTest, ServerWideAnswersTravelInBatches) {
   ASSERT_EQ(master_.batches.size(), 1u);
   ASSERT_EQ(master_.batches.front().first.size(), 1u);
   EXPECT_EQ(master_.batches.front().first.front().pid, ProcId(20));
+}
+
+// Fills the window, so that the reports of `a` and `b` travel in one call, and returns that call.
+FakeMaster::Call OrderReporterTest::TwoInOneCall(const OrderKey& a, const OrderKey& b) {
+  for (std::uint64_t i = 0; i < ReporterOptions{}.max_in_flight; ++i)
+    Give(OrderKey::ForRegion("w" + std::to_string(i)), 100 + i, 1, 1);
+  Give(a, 5, 1, 1);
+  Give(b, 6, 1, 1);
+  while (master_.calls.front().reports.size() == 1) master_.Next().done(Taken());
+  EXPECT_EQ(master_.calls.front().reports.size(), 2u);
+  return master_.Next();
+}
+
+TEST_F(OrderReporterTest, AfterARefusalEachReportOfTheCallIsSentAlone) {
+  TwoInOneCall(OrderKey::ForRegion("a"), OrderKey::ForRegion("b"))
+      .done(ReportVerdict{Epoch(2), true, OrderAddress{Epoch(2), 4}});
+  ASSERT_EQ(master_.calls.size(), 2u);
+  auto first = master_.Next();
+  EXPECT_EQ(first.reports.size(), 1u);
+  EXPECT_EQ(first.report.address, (OrderAddress{Epoch(1), 1})) << "the address of another report";
+  first.done(Taken());
+  auto second = master_.Next();
+  EXPECT_EQ(second.reports.size(), 1u);
+  second.done(ReportVerdict{Epoch(2), true, OrderAddress{Epoch(2), 4}});
+  ASSERT_EQ(master_.calls.size(), 1u);
+  EXPECT_EQ(master_.calls.front().report.address, (OrderAddress{Epoch(2), 4}));
+  EXPECT_EQ(master_.calls.front().report.key.region, "b");
+  master_.Next().done(Taken());
+  EXPECT_TRUE(master_.calls.empty());
+  EXPECT_EQ(time_.pending(), 0u);
+}
+
+TEST_F(OrderReporterTest, OneRefusalForAllIsNoticed) {
+  ExpectKilled(
+      "orders.stale_for_all",
+      [this] {
+        TwoInOneCall(OrderKey::ForRegion("a"), OrderKey::ForRegion("b"))
+            .done(ReportVerdict{Epoch(2), true, OrderAddress{Epoch(2), 4}});
+        ASSERT_FALSE(master_.calls.empty());
+        EXPECT_EQ(master_.calls.front().report.address, (OrderAddress{Epoch(1), 1})) << "the address of another report";
+      },
+      "the address of another report");
+}
+
+TEST_F(OrderReporterTest, AReportThatTheMasterCannotReadHoldsUpNoOthers) {
+  TwoInOneCall(OrderKey::ForRegion("a"), OrderKey::ForRegion("b"))
+      .done(Error(Code::kFailedPrecondition, "transition 9 is not supported"));
+  time_.Advance(Millis(1200));
+  ASSERT_EQ(master_.calls.size(), 2u);
+  EXPECT_EQ(master_.calls.front().reports.size(), 1u);
+  master_.Next().done(Taken());
+  master_.Next().done(Taken());
+  EXPECT_EQ(time_.pending(), 0u);
+}
+
+TEST_F(OrderReporterTest, ACallThatDidNotArriveIsSentAgainAsOne) {
+  TwoInOneCall(OrderKey::ForRegion("a"), OrderKey::ForRegion("b")).done(Lost());
+  reporter_.RetryNow();
+  ASSERT_EQ(master_.calls.size(), 1u);
+  EXPECT_EQ(master_.calls.front().reports.size(), 2u);
 }
 
 TEST_F(OrderReporterTest, StoppedReporterSendsNothing) {

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "chaos/cluster/zookeeper_process.h"
+#include "common/base/small_file.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
@@ -25,7 +26,7 @@
 
 namespace ratchet::regionserver {
 
-inline constexpr Millis kPatience{20'000};
+inline constexpr Millis kPatience{60'000};
 inline constexpr const char* kClusterId = "0e4a9a1e-1111-2222-3333-444455556666";
 namespace fs = std::filesystem;
 
@@ -54,7 +55,7 @@ class ProcessTest : public testing::Test {
     fs::create_directories(root_ / "wals");
     fs::create_directories(root_ / "data" / "default" / "t.7");
     std::ofstream(root_ / "cluster.id") << kClusterId << "\n";
-    std::ofstream(root_ / "cluster.key") << kFakeMastersKey << "\n";
+    WriteKey(kFakeMastersKey);
     fs::create_directories(root_ / "procedures");
     for (int epoch = 1; epoch < 100; ++epoch) std::ofstream(root_ / "procedures" / ("claim." + std::to_string(epoch)));
     paths_.parent = "/" + name;
@@ -67,6 +68,13 @@ class ProcessTest : public testing::Test {
     if (HasFailure()) std::cerr << std::ifstream(root_ / "log").rdbuf();
   }
 
+  // Writes cluster.key as a master does: completed under another name, and closed to other users, S160 (the root is its
+  // user's).
+  void WriteKey(const std::string& key) const {
+    fs::remove(root_ / "draft");
+    EXPECT_TRUE(WriteNewSecret(root_ / "draft", key + "\n").ok());
+    fs::rename(root_ / "draft", root_ / "cluster.key");
+  }
   // Writes the files that the first master of a cluster writes (S72: root and ZooKeeper node belong together).
   void ClaimPlace() {
     auto session = zk::ZkSession::Open({zookeeper_->address(), Millis(6'000)});

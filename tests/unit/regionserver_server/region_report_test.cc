@@ -40,7 +40,7 @@ class RegionReportTest : public ServiceFixture {
 };
 
 TEST_F(RegionReportTest, CostsWhatHasChangedAndSomeLoadsInTurn) {
-  RegionReport report([this] { return host_->regions.DrainChanges(); }, clock_, /*loads_a_report=*/4);
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, clock_, /*looks_a_report=*/4);
   auto request = Next(report);
   EXPECT_EQ(request.online_size(), kRegions);
   EXPECT_FALSE(request.has_list_base());
@@ -68,6 +68,53 @@ TEST_F(RegionReportTest, CostsWhatHasChangedAndSomeLoadsInTurn) {
   request = Next(report);  // no answer shows that the previous one was accepted
   ASSERT_EQ(request.online_size(), 1);
   EXPECT_EQ(request.online(0).open_number(), 9U);
+}
+
+// The next test has a master of version 0.2, whose answers have no share.
+TEST_F(RegionReportTest, UnchangedLoadsAreSentOnceToAMasterThatCountsThem) {
+  ManualTime time;
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, time);
+  auto request = Next(report);
+  EXPECT_EQ(request.load().region_loads_size(), kRegions);
+  EXPECT_EQ(request.loads_held(), static_cast<std::uint64_t>(kRegions));
+  EXPECT_TRUE(request.loads_complete());
+  pb::RegionServerReportResponse answer;
+  const auto answered = [&](bool all) {
+    answer.set_list_taken(request.list_number());
+    answer.set_loads_a_second(20'000);
+    answer.set_all_loads(all);
+    report.Answered(&answer);
+    time.Advance(Millis(1'000));
+  };
+  answered(/*all=*/false);
+  EXPECT_EQ(Next(report).load().region_loads_size(), 0);
+  ASSERT_TRUE(Put(regions_[5], regions_[5].start_key, "q", "v").ok());
+  request = Next(report);
+  EXPECT_EQ(request.load().region_loads_size(), 1);
+  EXPECT_EQ(request.load().total_number_of_requests(), 1U);
+  answered(/*all=*/true);
+  EXPECT_EQ(Next(report).load().region_loads_size(), kRegions) << "the master lacks some";
+}
+
+TEST_F(RegionReportTest, LoadsThatDoNotChangeAreLeftOutAndRepeatedAfterAWhile) {
+  ManualTime time;
+  RegionReport report([this] { return host_->regions.DrainChanges(); }, time);
+  const auto loads = [&](bool answered = true) {
+    const auto request = Next(report);
+    if (answered) Taken(report, request.list_number());
+    return request.load().region_loads_size();
+  };
+  for (int i = 0; i < LoadTurns::kRepeatsOfQuiet; ++i) EXPECT_EQ(loads(), kRegions);
+  EXPECT_EQ(loads(), 0);
+  ASSERT_TRUE(Put(regions_[5], regions_[5].start_key, "q", "v").ok());
+  EXPECT_EQ(loads(/*answered=*/false), 1);
+  for (int i = 0; i < LoadTurns::kRepeatsOfQuiet; ++i) EXPECT_EQ(loads(), 1) << "the master may not have got it";
+  EXPECT_EQ(loads(), 0);
+  time.Advance(LoadTurns::kRepeatLoad);
+  EXPECT_EQ(loads(), kRegions);
+  EXPECT_EQ(loads(), 0);
+  report.StartAnew();
+  EXPECT_EQ(loads(), kRegions) << "another master knows none";
 }
 
 TEST_F(RegionReportTest, AnotherMasterAndAnAnswerWithoutANumberGetAFullList) {

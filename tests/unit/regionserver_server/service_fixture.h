@@ -13,6 +13,7 @@
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
+#include "common/rpc/call_audit.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/methods/client_service.h"
 #include "common/rpc/server.h"
@@ -37,8 +38,11 @@ class ServiceFixture : public testing::Test {
   static constexpr const char* kTableDir = "default/t.7";
   static constexpr const char* kMetaDir = "hbase/meta.1";
 
+  // The storage as this server sees it.
+  virtual io::Disk& Storage() { return *disk_; }
+
   void SetUp() override {
-    root_ = *disk_->OpenOrMake("/root");
+    root_ = *Storage().OpenOrMake("/root");
     for (const char* directory :
          {"wals", "data", "data/default", "data/default/t.7", "data/hbase", "data/hbase/meta.1"}) {
       ASSERT_TRUE(disk_->OpenOrMake(std::string("/root/") + directory).ok());
@@ -53,14 +57,20 @@ class ServiceFixture : public testing::Test {
     ASSERT_TRUE(host_->wals.UseDirectory(*log_directory_).ok());
     scanners_ = std::make_unique<ScannerTable>(clock_, *timers_, 5, ScannerTableOptions{Millis(60'000), 100, 100});
     rpc::ServerOptions listen;
+    listen.at_once_per_turn = gets_at_once_;
     const auto own = MakeMember({"the key"});
     listen.member = own;
+    listen.judge = &judge_;
+    listen.audit = audit_;
     server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
     DataServiceParts parts{[this](const std::string& name) { return host_->regions.Find(name); }, [] { return Ok(); },
                            epochs_, *scanners_, clock_};
     parts.throttles = &throttles_;
     parts.cluster_id = "this-cluster";
     parts.ahead = ahead_;
+    parts.judge = &judge_;
+    parts.options.exec_checks = exec_checks_;
+    parts.master = master_;
     parts.prove_epoch = [this](Epoch claimed) {
       return claimed <= claimed_ ? Ok() : Status(Error(Code::kStale, "no master has claimed it"));
     };
@@ -90,16 +100,19 @@ class ServiceFixture : public testing::Test {
     return region;
   }
 
-  // Makes the region's directory as the master would, and opens it here.
-  OrderAnswer OpenRegion(const RegionInfo& region, std::uint64_t open_number = 1) {
+  // Makes the region's directory as the master would, and opens it here. `families`: those of a user's table.
+  OrderAnswer OpenRegion(const RegionInfo& region, std::uint64_t open_number = 1,
+                         const std::vector<std::string>& families = {"f"}) {
     const std::string table_dir = region.IsMeta() ? kMetaDir : kTableDir;
     EXPECT_TRUE(disk_->OpenOrMake("/root/data/" + table_dir + "/" + region.encoded_name()).ok());
     TableDescriptor table = MetaTableDescriptor();
     if (!region.IsMeta()) {
       table = TableDescriptor();
       table.name = region.table;
-      table.families.push_back(DefaultFamily("f"));
-      table.families.front().attributes["VERSIONS"] = "3";
+      for (const std::string& family : families) {
+        table.families.push_back(DefaultFamily(family));
+        table.families.back().attributes["VERSIONS"] = "3";
+      }
     }
     OpenOrder order;
     order.pid = ProcId(++last_pid_);
@@ -169,7 +182,14 @@ class ServiceFixture : public testing::Test {
     return text;
   }
 
+  Live<std::int64_t> gets_at_once_{64};
+  Live<bool> exec_checks_{false};
+  MasterCalls* master_ = nullptr;          // set it before SetUp
+  std::shared_ptr<rpc::CallAudit> audit_;  // likewise
   SystemClock clock_;
+  rights::RightsHolder rights_;
+  std::shared_ptr<rights::Users> users_ = std::make_shared<rights::Users>();  // rights are off
+  rights::Judge judge_{rights_, users_};
   Throttles throttles_{clock_};
   Live<std::uint64_t> ahead_bytes_{1U << 20U};
   std::shared_ptr<AheadBudget> ahead_ = std::make_shared<AheadBudget>(ahead_bytes_, 4);

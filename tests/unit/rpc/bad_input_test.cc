@@ -54,7 +54,7 @@ TEST_F(BadInputTest, SetUpErrorsAreNamed) {
   ExpectOthersAreWell();
   EXPECT_EQ(RefusalOf("GET / HTTP/1.1\r\n\r\n"), exception::kFatalConnection);
   EXPECT_EQ(RefusalOf("HBas\x07\x50"), exception::kWrongVersion);
-  EXPECT_EQ(RefusalOf("HBas\0\x51"s), exception::kBadAuth);
+  EXPECT_EQ(RefusalOf("HBas\0\x4f"s), exception::kBadAuth);
   EXPECT_EQ(RefusalOf("HBas\0\x50\x7f\xff\xff\xff"s), exception::kFatalConnection);
   EXPECT_EQ(RefusalOf("HBas\0\x50\0\0\0\x03\xff\xff\xff"s), exception::kFatalConnection);
   EXPECT_EQ(RefusalOf("HBas\0\x50\0\0\0\0"s), exception::kEmptyServiceName);

@@ -88,7 +88,8 @@ TEST_F(CallTest, HandlersThatThrowOrForgetAreAnswered) {
 }
 
 TEST_F(CallTest, UnknownMethodKeepsTheConnection) {
-  constexpr Method<hbase::pb::GetRequest, GetResponse> kNotOffered{methods::kClientService, "NoSuchMethod"};
+  constexpr Method<hbase::pb::GetRequest, GetResponse> kNotOffered{methods::kClientService, "NoSuchMethod",
+                                                                   Effect::kChanges, rights::Need::Any()};
   const auto reply = channel()->CallSync(kNotOffered, MakeGet("r"));
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().remote_class(), kNoSuchMethod);
@@ -198,6 +199,19 @@ TEST_F(CallTest, ForgetCutsConnections) {
   pool_->Forget(endpoint());
   EXPECT_EQ(held.get().error().remote_class(), kConnectionLost);
   EXPECT_EQ(RowOf(Get("r")), "r");
+}
+
+TEST_F(CallTest, TheEndOfAnIdleConnectionIsReported) {
+  std::promise<Endpoint> ended;
+  ChannelPoolOptions options;
+  options.connection_ended = [&ended](const Endpoint& of) { ended.set_value(of); };
+  ChannelPool pool(options);
+  ASSERT_TRUE(pool.Get(methods::kClientService, endpoint())->CallSync(methods::kMutate, MakePut("r")).ok());
+  const Endpoint wanted = endpoint();
+  server_->Stop();
+  auto told = ended.get_future();
+  ASSERT_EQ(told.wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  EXPECT_EQ(told.get(), wanted);
 }
 
 TEST_F(CallTest, HookDropsAndDelays) {

@@ -106,7 +106,8 @@ TEST(HandshakeTest, PreamblesAndTheirRefusals) {
   EXPECT_EQ(ReadPreamble("HBas\0\x50"s).value(), Preamble::kHBase);
   EXPECT_EQ(ReadPreamble("Regist").value(), Preamble::kRegistry);
   EXPECT_EQ(ReadPreamble("HBas\x01\x50").error().remote_class(), exception::kWrongVersion);
-  EXPECT_EQ(ReadPreamble("HBas\0\x51"s).error().remote_class(), exception::kBadAuth);
+  EXPECT_EQ(ReadPreamble("HBas\0\x51"s).value(), Preamble::kKerberos);
+  EXPECT_EQ(ReadPreamble("HBas\0\x4f"s).error().remote_class(), exception::kBadAuth);
   const Error garbage = ReadPreamble("GET / ").error();
   EXPECT_EQ(garbage.remote_class(), exception::kFatalConnection);
   EXPECT_TRUE(garbage.message().starts_with("Expected HEADER="));

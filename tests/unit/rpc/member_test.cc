@@ -13,8 +13,8 @@ namespace {
 using hbase::pb::GetResponse;
 
 using MemberMethod = Method<hbase::pb::GetRequest, GetResponse>;
-constexpr MemberMethod kOrder{methods::kClientService, "Order"};
-constexpr MemberMethod kKeepMeta{methods::kClientService, "KeepMeta"};
+constexpr MemberMethod kOrder{methods::kClientService, "Order", Effect::kChanges, rights::Need::Member()};
+constexpr MemberMethod kKeepMeta{methods::kClientService, "KeepMeta", Effect::kChanges, rights::Need::Any()};
 
 class MemberTest : public ::testing::Test {
  protected:
@@ -31,7 +31,7 @@ class MemberTest : public ::testing::Test {
       responder.Reply({});
     };
     service->On(methods::kGet, answer);
-    service->On(kOrder, answer, {QueueClass::kTransition, /*members_only=*/true});
+    service->On(kOrder, answer, {QueueClass::kTransition});
     const auto keep = [this](const CallContext&, const hbase::pb::GetRequest&, std::string_view,
                              const Responder<GetResponse>& responder) {
       const MutexLock lock(mutex_);

@@ -74,6 +74,20 @@ std::string RawClient::ReadFrame() {
   return frame;
 }
 
+std::string RawClient::ReadUnit() {
+  std::string part;
+  const auto read = [&] {
+    std::string length;
+    part.clear();
+    return ReadExactly(4, length) && ReadExactly(ReadBig32(length), part);
+  };
+  std::string status;
+  if (!ReadExactly(4, status) || !read()) return {};
+  if (ReadBig32(status) == 0) return part;
+  const std::string name = part;
+  return read() ? name + ": " + part : name;
+}
+
 bool RawClient::WaitClosed() {
   std::string ignored;
   while (ReadExactly(1, ignored)) {
@@ -207,6 +221,19 @@ ParsedAnswer ParseAnswer(const std::string& frame) {
   EXPECT_TRUE(answer.header.ParseFromArray(header.data(), static_cast<int>(header.size())));
   answer.body = rest;
   return answer;
+}
+
+std::string RowOfAnswer(const std::string& frame, std::string* value) {
+  if (frame.empty()) return "closed";
+  const ParsedAnswer answer = ParseAnswer(frame);
+  if (answer.header.has_exception()) return answer.header.exception().stack_trace();
+  std::string_view body = answer.body;
+  std::string_view message;
+  hbase::pb::GetResponse response;
+  if (!CutDelimited(body, message) || !response.ParseFromArray(message.data(), static_cast<int>(message.size())))
+    return "unreadable";
+  if (value != nullptr) *value = response.result().cell(0).value();
+  return response.result().cell(0).row();
 }
 
 bool Eventually(const std::function<bool()>& condition) {

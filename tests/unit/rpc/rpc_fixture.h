@@ -34,6 +34,8 @@ class RawClient {
   bool Send(std::string_view bytes);
   // One frame without its length; empty when the peer closed (or 10 seconds passed).
   std::string ReadFrame();
+  // The next unit of a server's SASL messages, without status and length; of a refusal, its class and text.
+  std::string ReadUnit();
   // True when the peer closes within 10 seconds; what it still sends is discarded.
   bool WaitClosed();
   [[nodiscard]] bool ok() const { return fd_ >= 0; }
@@ -89,6 +91,9 @@ struct ParsedAnswer {
   std::string body;  // behind the header
 };
 [[nodiscard]] ParsedAnswer ParseAnswer(const std::string& frame);
+// The row of the answer to a Get, or the text of the end: of the exception, "closed" without a frame, or "unreadable".
+// `value`: of its cell; may be null. `frame`: without its length.
+[[nodiscard]] std::string RowOfAnswer(const std::string& frame, std::string* value = nullptr);
 // Waits (up to 10 s) until the condition holds.
 bool Eventually(const std::function<bool()>& condition);
 

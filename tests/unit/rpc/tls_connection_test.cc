@@ -101,6 +101,7 @@ TEST_F(TlsConnectionTest, APlainTextClientIsToldThatThePortRequiresTls) {
 
 TEST_F(TlsConnectionTest, ServingPlainTextAnywayIsNoticed) {
   const ScopedMutant mutant("tls.plain_text_anyway");
+  const ScopedMutant remains("tls.plain_text_remains");  // S162 (require ends plain text) would close the connection
   Serve("require");
   EXPECT_EQ(WhyRefused(nullptr), "");
 }
@@ -219,6 +220,43 @@ TEST_F(TlsConnectionTest, AConnectionEndsWithItsClientsCertificate) {
     const auto answer = pool.CallSync(methods::kGet, endpoint(), MakeGet("r"));
     return !answer.ok() && Mentions(answer.error().ToString(), "expired");
   }));
+}
+
+// S162 (require ends plain text)
+class TlsReloadTest : public TlsConnectionTest {
+ protected:
+  void SetUp() override {
+    options_.accept = "accept";
+    options_.files.trust = files_.Write("ca-reload", files_.authority().CertificatePem());
+    options_.files.certificate = files_.Write("own-reload", *files_.authority().Issue({"member", {"127.0.0.1"}}));
+    tls_ = *tls::ProcessTls::Open(options_, tls::TlsMaterial::Use::kMember);
+    Serve(tls_);
+  }
+  void TearDown() override { pool_.Stop(); }
+  [[nodiscard]] bool Call() { return pool_.CallSync(methods::kGet, endpoint(), MakeGet("r")).ok(); }
+  void Require() {
+    options_.accept = "require";
+    tls_->Want(options_);
+    ASSERT_TRUE(Eventually([this] { return tls_->accepts() == tls::TlsMode::kRequire; }));
+  }
+  tls::TlsOptions options_;
+  std::shared_ptr<tls::ProcessTls> tls_;
+  ChannelPool pool_{ChannelPoolOptions{}};
+};
+
+TEST_F(TlsReloadTest, AConnectionInPlainTextEndsWhenTlsIsRequired) {
+  ASSERT_TRUE(Call());
+  EXPECT_EQ(server_->stats().plain_peers, (ClientVersions::Counts{{"127.0.0.1", 1}}));
+  Require();
+  EXPECT_FALSE(Call());
+  EXPECT_TRUE(Eventually([this] { return server_->stats().plain_peers.empty(); }));
+}
+
+TEST_F(TlsReloadTest, PlainTextThatRemainsIsNoticed) {
+  const ScopedMutant mutant("tls.plain_text_remains");
+  ASSERT_TRUE(Call());
+  Require();
+  EXPECT_TRUE(Call());
 }
 
 // A man in the middle who has a certificate of the cluster's authority: opens what both sides send, and passes it on.

@@ -32,8 +32,9 @@ class TestCertificates {
   void ChangeAuthority() { authority_ = *tls::CertificateAuthority::Make("another authority", 10); }
   [[nodiscard]] std::string Write(const std::string& name, const std::string& text) const {
     const std::string path = directory_ / name;
-    std::ofstream(path, std::ios::binary) << text;
-    EXPECT_EQ(::chmod(path.c_str(), 0600), 0);
+    std::ofstream(path + ".next", std::ios::binary) << text;
+    EXPECT_EQ(::chmod((path + ".next").c_str(), 0600), 0);
+    std::filesystem::rename(path + ".next", path);
     return path;
   }
   // `request` without a name: no certificate.
@@ -46,6 +47,20 @@ class TestCertificates {
     options.files.trust = Write("ca" + std::to_string(++count_), authority_->CertificatePem());
     if (!request.common_name.empty())
       options.files.certificate = Write("own" + std::to_string(count_), *authority_->Issue(request));
+    return Open(options, accept);
+  }
+  // A client's, with this certificate and its key.
+  [[nodiscard]] std::shared_ptr<tls::ProcessTls> MakeOf(const std::string& certificate) {
+    tls::TlsOptions options;
+    options.connect = true;
+    options.files.trust = Write("ca" + std::to_string(++count_), authority_->CertificatePem());
+    options.files.certificate = Write("own" + std::to_string(count_), certificate);
+    return Open(options, "off");
+  }
+  [[nodiscard]] const tls::CertificateAuthority& authority() const { return *authority_; }
+
+ private:
+  static std::shared_ptr<tls::ProcessTls> Open(const tls::TlsOptions& options, const std::string& accept) {
     const bool member = accept != "off";
     auto made =
         tls::ProcessTls::Open(options, member ? tls::TlsMaterial::Use::kMember : tls::TlsMaterial::Use::kClient);
@@ -53,7 +68,6 @@ class TestCertificates {
     return made.ok() ? *made : nullptr;
   }
 
- private:
   const std::filesystem::path directory_;
   std::unique_ptr<tls::CertificateAuthority> authority_;
   int count_ = 0;

@@ -1,5 +1,7 @@
 // The store's ordinary life: commit, reload, roll, clean up, refuse.
 #include <algorithm>
+#include <atomic>
+#include <future>
 #include <set>
 #include <thread>
 
@@ -344,6 +346,30 @@ TEST(WalStoreTest, ThreadsWaitForTheirOwnCommits) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(master.store->CommitAndWait(Put(1, 7, "x")).error().code(), Code::kStale) << "an outcome of its own";
   EXPECT_EQ(master.store->metrics().records, kThreads * kEach);
+}
+
+// The steps that a failover has interrupted do not wait for the disk that fills a spare segment.
+TEST(WalStoreTest, SparesAreFilledAfterTheFirstSecondOfAnOwner) {
+  io::SimDisk disk;
+  WalStoreOptions options = SmallOptions();
+  options.threads = true;
+  options.spares = 1;
+  StoreProcess master(disk, options);
+  const SystemClock clock;
+  std::promise<TimePoint> filling;
+  std::atomic<bool> seen{false};
+  master.process->SetHook([&](const io::SimEvent& event) {
+    const bool spare = event.op == io::SimOp::kCreate && event.path.find("/filling.") != std::string::npos;
+    if (spare && !seen.exchange(true)) filling.set_value(clock.Now());
+    return io::SimVerdict::Proceed();
+  });
+  const TimePoint begun = clock.Now();
+  ASSERT_TRUE(master.Claim().ok());
+  EXPECT_TRUE(master.store->CommitAndWait(Put(1, 1, "x")).ok());
+  auto filled = filling.get_future();
+  ASSERT_EQ(filled.wait_for(Millis{60'000}), std::future_status::ready);
+  EXPECT_GE(filled.get() - begun, Millis{1'000});
+  master.store->Stop();
 }
 
 TEST(WalStoreTest, AThreadThatWaitsLearnsThatTheStoreWasStopped) {

@@ -1,7 +1,11 @@
 #include "common/tls/cluster_certificates.h"
 
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <sys/stat.h>
 
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -58,6 +62,23 @@ TEST_F(ClusterCertificatesTest, NoFileIsOverwritten) {
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code(), Code::kAlreadyExists);
   EXPECT_EQ(read(), before);
+}
+
+// Java's client keeps trusted authorities by their names. Two of the same name could not be trusted at a time.
+TEST_F(ClusterCertificatesTest, EachAuthorityHasItsOwnName) {
+  const auto name = [&](const std::string& directory) {
+    EXPECT_TRUE(WriteClusterCertificates(directory_ + directory, {"a.example"}).ok());
+    std::FILE* const file = std::fopen((directory_ + directory + "/ca.pem").c_str(), "r");
+    X509* const certificate = file == nullptr ? nullptr : PEM_read_X509(file, nullptr, nullptr, nullptr);
+    if (file != nullptr) std::fclose(file);
+    std::array<char, 200> text{};
+    if (certificate != nullptr) X509_NAME_oneline(X509_get_subject_name(certificate), text.data(), text.size());
+    X509_free(certificate);
+    return std::string(text.data());
+  };
+  const std::string one = name("/one");
+  EXPECT_TRUE(one.starts_with("/CN=Ratchet cluster authority ")) << one;
+  EXPECT_NE(one, name("/two"));
 }
 
 TEST_F(ClusterCertificatesTest, NamesThatAreNoHostsAreRefused) {

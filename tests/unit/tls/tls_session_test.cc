@@ -2,10 +2,12 @@
 
 #include <openssl/ssl.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "common/base/mutant.h"
 #include "tests/unit/tls/tls_fixture.h"
@@ -74,6 +76,50 @@ TEST_F(TlsSessionTest, ThreadsMayFeedAndSealAtTheSameTime) {
   EXPECT_TRUE(pair.client->Feed(to_client, pair.from_server).ok());
   EXPECT_EQ(pair.from_client.size(), kRounds * std::string_view("request").size());
   EXPECT_EQ(pair.from_server.size(), kRounds * std::string_view("answer").size());
+}
+
+// A session that is used keeps its buffers up to the bound, and frees them when it rests or ends. All of them work.
+TEST_F(TlsSessionTest, NotMoreThanTheBoundKeepTheirBuffers) {
+  const std::size_t before = TlsSession::WithBuffers();
+  std::vector<Pair> pairs(kMostSessionsWithBuffers / 2 + 8);
+  const auto send = [](Pair& pair) {
+    std::string bytes;
+    ASSERT_TRUE(pair.server->Seal(std::array<std::string_view, 1>{"answer"}, bytes).ok());
+    ASSERT_TRUE(pair.client->Feed(bytes, pair.from_server).ok());
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    pairs[i] = Connect("localhost");
+    ASSERT_TRUE(pairs[i].Handshake().ok());
+    EXPECT_LE(TlsSession::WithBuffers(), before + 2 * i);  // a handshake alone does not count
+    send(pairs[i]);
+    EXPECT_EQ(TlsSession::WithBuffers(), std::min(before + 2 * (i + 1), kMostSessionsWithBuffers));
+  }
+  Pair& first = pairs.front();
+  first.server->Rest();  // used since the last one
+  EXPECT_EQ(TlsSession::WithBuffers(), kMostSessionsWithBuffers);
+  first.server->Rest();
+  EXPECT_EQ(TlsSession::WithBuffers(), kMostSessionsWithBuffers - 1);
+  send(pairs.back());
+  EXPECT_EQ(TlsSession::WithBuffers(), kMostSessionsWithBuffers);
+  send(first);
+  EXPECT_EQ(first.from_server, "answeranswer");
+  EXPECT_EQ(pairs.back().from_server, "answeranswer");
+  pairs.clear();
+  EXPECT_EQ(TlsSession::WithBuffers(), before);
+}
+
+// Half a record waits in the buffers of a session that rests.
+TEST_F(TlsSessionTest, ARecordInPartsSurvivesARest) {
+  Pair pair = Connect("localhost");
+  ASSERT_TRUE(pair.Handshake().ok());
+  std::string bytes;
+  ASSERT_TRUE(pair.client->Seal(std::array<std::string_view, 1>{"request"}, bytes).ok());
+  const std::string_view sealed = bytes;
+  ASSERT_TRUE(pair.server->Feed(sealed.substr(0, 9), pair.from_client).ok());
+  pair.server->Rest();
+  pair.server->Rest();
+  ASSERT_TRUE(pair.server->Feed(sealed.substr(9), pair.from_client).ok());
+  EXPECT_EQ(pair.from_client, "request");
 }
 
 TEST_F(TlsSessionTest, BothEndsHaveTheSameBindingAndOtherConnectionsAnother) {

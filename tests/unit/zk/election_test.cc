@@ -38,7 +38,7 @@ class ElectionTest : public ZkFixture {
     EXPECT_TRUE(one->elected.WaitFor(true));
     const auto two = Join(1002);
     EXPECT_TRUE(two->seen_active.WaitFor(ServerName{"localhost", 1001, 1}));
-    two->election.RemoveDead(ServerName{"localhost", 1001, 0});
+    two->election.ReplaceDead(ServerName{"localhost", 1001, 0});
     Observed<bool> done;
     two->session->Post([&] { done.Set(true); });  // after the removal
     EXPECT_TRUE(done.WaitFor(true));
@@ -185,7 +185,48 @@ TEST_F(ElectionTest, TheNodeOfADeadMasterIsRemovedAheadOfItsSession) {
   const auto standby = Join(1002);
   ASSERT_TRUE(standby->seen_active.WaitFor(dead));
   EXPECT_FALSE(standby->elected.Get());
-  standby->election.RemoveDead(dead);
+  EXPECT_EQ(ReadBackupMasters(*predecessor, Paths())->size(), 1u);
+  const std::int32_t elections = predecessor->Get(Paths().Elections())->version;
+  standby->election.ReplaceDead(dead);
+  EXPECT_TRUE(standby->elected.WaitFor(true));
+  EXPECT_EQ(ReadMaster(*predecessor, Paths())->server, (ServerName{"localhost", 1002, 1}));
+  EXPECT_TRUE(ReadBackupMasters(*predecessor, Paths())->empty());
+  EXPECT_EQ(predecessor->Get(Paths().Elections())->version, elections + 1);
+  EXPECT_EQ(standby->lost.changes(), 0);
+}
+
+// Two standbys of a dead master: one replaces it, and the other one follows.
+TEST_F(ElectionTest, OnlyOneStandbyReplacesADeadMaster) {
+  const ServerName dead{"localhost", 1001, 1};
+  const auto predecessor = Connect(Millis(60'000));
+  ASSERT_TRUE(predecessor->EnsurePath(Paths().parent).ok());
+  ASSERT_TRUE(predecessor->Create(Paths().Master(), EncodeMasterNode({dead, 0}), NodeKind::kEphemeral).ok());
+  const auto one = Join(1002);
+  const auto two = Join(1003);
+  ASSERT_TRUE(one->seen_active.WaitFor(dead));
+  ASSERT_TRUE(two->seen_active.WaitFor(dead));
+  one->election.ReplaceDead(dead);
+  two->election.ReplaceDead(dead);
+  ASSERT_TRUE(chaos::WaitUntil("a standby is elected", kPatience, [&] {
+                return one->elected.Get() || two->elected.Get();
+              }).ok());
+  Candidate& winner = one->elected.Get() ? *one : *two;
+  Candidate& loser = one->elected.Get() ? *two : *one;
+  ASSERT_TRUE(loser.seen_active.WaitFor(ReadMaster(*predecessor, Paths())->server));
+  EXPECT_TRUE(winner.election.elected());
+  EXPECT_FALSE(loser.elected.Get());
+  EXPECT_EQ(ReadBackupMasters(*predecessor, Paths())->size(), 1u);
+}
+
+TEST_F(ElectionTest, AStandbyWhoseNodeWasRemovedReplacesADeadMasterToo) {
+  const ServerName dead{"localhost", 1001, 1};
+  const auto predecessor = Connect(Millis(60'000));
+  ASSERT_TRUE(predecessor->EnsurePath(Paths().parent).ok());
+  ASSERT_TRUE(predecessor->Create(Paths().Master(), EncodeMasterNode({dead, 0}), NodeKind::kEphemeral).ok());
+  const auto standby = Join(1002);
+  ASSERT_TRUE(standby->seen_active.WaitFor(dead));
+  ASSERT_TRUE(predecessor->Delete(Paths().BackupMaster("localhost,1002,1")).ok());
+  standby->election.ReplaceDead(dead);
   EXPECT_TRUE(standby->elected.WaitFor(true));
 }
 
@@ -195,6 +236,23 @@ TEST_F(ElectionTest, RemovingAnyMastersNodeIsNoticed) {
   ExpectKilled(
       "election.remove_any_master",
       [&] { return std::string(ReplacesTheLivingOne() ? "a living master was replaced" : ""); }, "was replaced");
+}
+
+// A master that stops has read its node; then a standby removes the node and is elected.
+TEST_F(ElectionTest, AStoppingMasterLeavesTheNodeOfItsSuccessor) {
+  const auto one = Join(1001);
+  ASSERT_TRUE(one->elected.WaitFor(true));
+  const auto two = Join(1002);
+  ASSERT_TRUE(two->seen_active.WaitFor(ServerName{"localhost", 1001, 1}));
+  const auto read = ReadElected(*one->session, Paths());
+  ASSERT_TRUE(read.ok());
+  two->election.ReplaceDead(ServerName{"localhost", 1001, 1});
+  ASSERT_TRUE(two->elected.WaitFor(true));
+  EXPECT_EQ(two->session->Get(Paths().Master())->version, read->node.version);
+  EXPECT_FALSE(RemoveElected(*one->session, Paths(), *read).ok());
+  const auto node = ReadMaster(*two->session, Paths());
+  ASSERT_TRUE(node.ok()) << node.error().ToString();
+  EXPECT_EQ(node->server.port, 1002);
 }
 
 TEST_F(ElectionTest, EachElectionIsCounted) {

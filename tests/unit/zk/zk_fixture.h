@@ -13,7 +13,7 @@
 
 namespace ratchet::zk {
 
-inline constexpr Millis kPatience{20'000};
+inline constexpr Millis kPatience{60'000};
 
 // Started once per program; each test uses its own parent node.
 class ZkFixture : public testing::Test {

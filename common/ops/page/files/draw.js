@@ -10,7 +10,7 @@ export function stepDiagram(steps, done, current) {
     const x = (i % perRow) * (width + gapX) + 2, y = Math.floor(i / perRow) * (height + gapY) + 2;
     const state = step.name === current ? 'now' : done.has(step.name) ? 'done' : '';
     boxes.push(svg('g', {'data-step': step.name, 'data-state': state},
-      svg('title', {}, `${step.number} ${step.name}; undo: ${show('undo', step.undo)}`),
+      svg('title', {}, `${step.number} ${step.name}; undo: ${show('undo', step.undo)}${step.given ? `; given: ${step.given}` : ''}`),
       svg('rect', {x, y, width, height, rx: 6, class: `box ${state}`}),
       svg('text', {x: x + 8, y: y + 20}, step.name.length > 24 ? step.name.slice(0, 23) + '\u2026' : step.name)));
     if (i + 1 < steps.length) {

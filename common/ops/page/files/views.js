@@ -147,7 +147,7 @@ async function procedure(context) {
   return [el('h1', {}, `${data.type} ${data.pid} `, el('span', {class: toneOf(data.state)}, data.state)),
     el('p', {class: 'mono'}, data.text),
     why ? [el('h2', {}, 'Why'), why] : null,
-    fields(data, ['parent', 'owner', 'submitted', 'updated', 'waits_for', 'wait_chain', 'locks', 'paused', 'attempt', 'last_error', 'next_try_in_ms', 'error'],
+    fields(data, ['parent', 'owner', 'peer', 'method', 'submitted', 'updated', 'waits_for', 'wait_chain', 'locks', 'paused', 'attempt', 'last_error', 'next_try_in_ms', 'error'],
       {parent: row => pidLink(row.parent)}),
     steps.length ? [el('h2', {}, 'Steps'), stepDiagram(steps, done, finished ? '' : current)] : null,
     el('h2', {}, 'Tree'),

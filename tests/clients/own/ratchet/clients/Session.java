@@ -30,13 +30,17 @@ final class Session {
 
   /** registry: ZKConnectionRegistry or RpcConnectionRegistry. */
   Session(String registry) throws Exception {
+    this(registry, 30);
+  }
+
+  Session(String registry, int retries) throws Exception {
     this.registry = registry;
     Configuration conf = HBaseConfiguration.create();
     conf.set("hbase.client.registry.impl", "org.apache.hadoop.hbase.client." + registry);
     conf.set("hbase.zookeeper.quorum", "127.0.0.1");
     conf.set("hbase.zookeeper.property.clientPort", System.getProperty("clients.zookeeper.port"));
     conf.set("hbase.client.bootstrap.servers", System.getProperty("clients.masters"));
-    conf.setInt("hbase.client.retries.number", 30);
+    conf.setInt("hbase.client.retries.number", retries);
     conf.setInt("hbase.rpc.timeout", 20_000);
     conf.setInt("hbase.client.operation.timeout", 60_000);
     connection = ConnectionFactory.createConnection(conf);

@@ -14,7 +14,7 @@ import org.junit.runner.notification.RunListener;
 
 /**
  * Runs one class of tests: Runner CLASS NAME_OF_THE_REPORT. System properties: suite.test.limit.ms (60000), suite.only
- * (names of tests, with commas).
+ * (names of tests, with commas; each with a minus: all but these).
  */
 public final class Runner {
   private Runner() {}
@@ -33,11 +33,15 @@ public final class Runner {
 
   private static Filter chosen(String only) {
     List<String> names = List.of(only.split(","));
+    boolean without = only.startsWith("-");
     return new Filter() {
       @Override
       public boolean shouldRun(Description description) {
         String method = description.getMethodName();
-        return only.isEmpty() || method == null || names.contains(method.replaceAll("\\[.*", ""));
+        if (only.isEmpty() || method == null) {
+          return true;
+        }
+        return names.contains((without ? "-" : "") + method.replaceAll("\\[.*", "")) != without;
       }
 
       @Override

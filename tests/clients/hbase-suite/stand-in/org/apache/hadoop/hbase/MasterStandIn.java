@@ -38,6 +38,8 @@ final class MasterStandIn {
         return StandIn.of(TableStateManager.class, this::tableState);
       case "getAssignmentManager":
         return StandIn.of(AssignmentManager.class, this::assignment);
+      case "getMasterCoprocessorHost":
+        return SecurityStandIns.masterHost();
       default:
         return StandIn.NO_ANSWER;
     }

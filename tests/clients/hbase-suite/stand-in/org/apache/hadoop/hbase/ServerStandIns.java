@@ -20,6 +20,8 @@ final class ServerStandIns {
           return region;
         case "getTableDescriptor":
           return utility.getAdmin().getDescriptor(region.getTable());
+        case "getCoprocessorHost":
+          return SecurityStandIns.regionHost();
         default:
           return StandIn.NO_ANSWER;
       }
@@ -45,6 +47,13 @@ final class ServerStandIns {
           return utility.getConfiguration();
         case "getRegions":
           return regionsOn(utility, server, arguments.length == 0 ? null : arguments[0]);
+        case "getOnlineRegionsLocalContext":
+          if (server.equals(ExternalCluster.servers(utility).get(0))) {
+            SecurityStandIns.awaitAclTable();
+          }
+          return regionsOn(utility, server, null);
+        case "getRegionServerCoprocessorHost":
+          return SecurityStandIns.serverHost();
         case "getNumberOfOnlineRegions":
           return utility.getAdmin().getRegions(server).size();
         case "getOnlineRegion":

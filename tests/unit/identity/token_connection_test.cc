@@ -1,0 +1,287 @@
+// Clients with tokens on real connections, S151 (a token is its user's only), and calls that members pass on, S150
+// (only members act for others).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include <fmt/format.h>
+
+#include "common/base/mutant.h"
+#include "common/identity/token_check.h"
+#include "common/rpc/acting_for.h"
+#include "common/rpc/call_audit.h"
+#include "common/rpc/digest_sasl.h"
+#include "common/rpc/digests.h"
+#include "common/rpc/frame.h"
+#include "common/rpc/handshake.h"
+#include "common/rpc/member_proof.h"
+#include "common/rpc/server_connection.h"
+#include "tests/support/members.h"
+#include "tests/unit/rpc/rpc_fixture.h"
+
+namespace ratchet::rpc {
+namespace {
+
+using namespace std::string_literals;
+using hbase::pb::GetResponse;
+using identity::TokenFacts;
+
+constexpr char kTokensClusterKey[] = "proof-the key of this cluster";
+constexpr Method<hbase::pb::GetRequest, GetResponse> kMembersOrder{methods::kClientService, "Order", Effect::kChanges,
+                                                                   rights::Need::Member()};
+
+class Keys final : public rights::TokenKeySource {
+ public:
+  [[nodiscard]] std::shared_ptr<const rights::TokenKeys> token_keys() const override {
+    const MutexLock lock(mutex_);
+    return keys_;
+  }
+  [[nodiscard]] std::shared_ptr<const rights::RevokedTokens> revoked_tokens() const override {
+    const MutexLock lock(mutex_);
+    return revoked_;
+  }
+  void Revoke(rights::RevokedTokens revoked) {
+    const MutexLock lock(mutex_);
+    revoked_ = std::make_shared<const rights::RevokedTokens>(std::move(revoked));
+  }
+  void Set(rights::TokenKeys keys) {
+    const MutexLock lock(mutex_);
+    keys_ = std::make_shared<const rights::TokenKeys>(std::move(keys));
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::shared_ptr<const rights::TokenKeys> keys_ GUARDED_BY(mutex_);
+  std::shared_ptr<const rights::RevokedTokens> revoked_ GUARDED_BY(mutex_) =
+      std::make_shared<const rights::RevokedTokens>();
+};
+
+// Keeps the last refused login as "user/real user/claimed user/how".
+class RefusalAudit final : public CallAudit {
+ public:
+  void Authenticated(const AuditedConnection& connection, std::string_view why_refused) override {
+    const MutexLock lock(mutex_);
+    if (why_refused.empty()) return;
+    last_ = fmt::format("{}/{}/{}/{}", connection.user, connection.real_user, connection.claimed_user,
+                        static_cast<int>(connection.authentication));
+  }
+  void Member(const AuditedConnection&, std::string_view, std::string_view) override {}
+  bool Wants(const CallContext&, bool) const override { return false; }
+  void Admit(const CallContext&, const Connection&, const google::protobuf::MessageLite&, Done done) override {
+    done(Ok());
+  }
+  void Answered(const CallContext&, const Connection&, const google::protobuf::MessageLite&,
+                const google::protobuf::MessageLite&) override {}
+  void Denied(const CallContext&, const Connection&, std::string_view) override {}
+  [[nodiscard]] std::string last() {
+    const MutexLock lock(mutex_);
+    return last_;
+  }
+
+ private:
+  Mutex mutex_;
+  std::string last_ GUARDED_BY(mutex_);
+};
+
+class TokenConnectionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    keys_.Set({key_});
+    ServerOptions options;
+    options.tokens = std::make_shared<const identity::TokenCheck>(keys_, clock_);
+    options.member = own_ = MakeMember({kTokensClusterKey});
+    options.audit = audit_;
+    server_ = std::make_unique<RpcServer>(std::move(options));
+    auto service = std::make_shared<Service>(methods::kClientService);
+    const auto answer = [](const CallContext& call, const hbase::pb::GetRequest&, std::string_view,
+                           const Responder<GetResponse>& responder) {
+      GetResponse response;
+      auto& cell = *response.mutable_result()->add_cell();
+      cell.set_row(fmt::format("{}/{}/{}/{}", call.user, static_cast<int>(call.authentication),
+                               call.member ? "member" : "client", call.peer.substr(0, 3)));
+      responder.Reply(response);
+    };
+    service->On(methods::kGet, answer);
+    service->On(kMembersOrder, answer, {QueueClass::kTransition});
+    server_->Add(service);
+    ASSERT_TRUE(server_->Start().ok());
+    NameMember(*own_, *server_);
+  }
+
+  struct Token {
+    std::string identifier;
+    std::string password;
+  };
+  [[nodiscard]] Token TokenOf(const std::string& user, std::int64_t lives_ms = 60'000) const {
+    const std::int64_t now = clock_.WallMillis();
+    const std::string identifier = identity::EncodeTokenIdentifier({user, key_.id, now, now + lives_ms, 1});
+    return {identifier, identity::TokenPassword(key_, identifier)};
+  }
+  // The exchange up to its end. Empty: accepted; otherwise the class of the refusal.
+  static std::string LogIn(RawClient& client, const Token& token) {
+    client.Send("HBas\0R"s + ClientUnit({}));
+    const std::string challenge = client.ReadUnit();
+    const auto directives = ReadDigestDirectives(challenge);
+    if (!directives.ok()) return "no challenge: " + challenge;
+    const std::string user = ToBase64(token.identifier);
+    const std::string password = ToBase64(token.password);
+    const DigestInput input{user, password, directives->at("nonce"), "Y25vbmNl"};
+    client.Send(ClientUnit(
+        fmt::format(R"(charset=utf-8,username="{}",realm="default",nonce="{}",nc=00000001,cnonce="Y25vbmNl",)"
+                    R"(digest-uri="null/default",maxbuf=65536,response={},qop=auth)",
+                    user, input.nonce, DigestValue(input, false))));
+    const std::string proof = client.ReadUnit();
+    return proof == "rspauth=" + DigestValue(input, true) ? "" : proof;
+  }
+  // The facts of a call on the connection, or the text of its end.
+  static std::string Call(RawClient& client, const std::string& method = "Get",
+                          const std::optional<std::string>& acts_for = std::nullopt) {
+    hbase::pb::RequestHeader header;
+    header.set_call_id(1);
+    header.set_method_name(method);
+    header.set_request_param(true);
+    if (acts_for.has_value()) {
+      header.add_attribute()->set_name(std::string(kActsForAttribute));
+      header.mutable_attribute(0)->set_value(*acts_for);
+    }
+    client.Send(EncodeRequest(header, MakeGet("r"), {}));
+    return RowOfAnswer(client.ReadFrame());
+  }
+  // The connection header of a client with a token; `user`: claimed.
+  static std::string Header(const std::string& user = {}) {
+    hbase::pb::ConnectionHeader header;
+    if (!user.empty()) header.mutable_user_info()->set_effective_user(user);
+    header.set_service_name(std::string(methods::kClientService));
+    return ClientUnit(header.SerializeAsString());
+  }
+
+  SystemClock clock_;
+  rights::TokenKey key_{3, std::string(32, 'k'), clock_.WallMillis() - 1'000, clock_.WallMillis() + 1'000'000, true};
+  Keys keys_;
+  std::shared_ptr<MemberIdentity> own_;
+  const std::shared_ptr<RefusalAudit> audit_ = std::make_shared<RefusalAudit>();
+  std::unique_ptr<RpcServer> server_;
+};
+
+TEST_F(TokenConnectionTest, TheUserIsTheTokens) {
+  RawClient client(server_->port());
+  EXPECT_EQ(LogIn(client, TokenOf("etl")), "");
+  client.Send(Header());
+  EXPECT_EQ(Call(client), "etl/3/client/127");
+  EXPECT_EQ(Call(client), "etl/3/client/127");
+}
+
+TEST_F(TokenConnectionTest, WrongTokensAreRefusedWithTheReason) {
+  const auto refusal = [this](const Token& token) {
+    RawClient client(server_->port());
+    const std::string why = LogIn(client, token);
+    EXPECT_TRUE(client.WaitClosed());
+    return why;
+  };
+  Token other = TokenOf("etl");
+  other.password = TokenOf("root").password;
+  EXPECT_THAT(refusal(other), testing::HasSubstr("another password"));
+  EXPECT_THAT(refusal(TokenOf("etl", -31'000)), testing::HasSubstr("InvalidToken"));
+  EXPECT_THAT(refusal({"nonsense", "password"}), testing::HasSubstr("InvalidToken"));
+  const Token token = TokenOf("etl");
+  keys_.Set({});
+  EXPECT_THAT(refusal(token), testing::HasSubstr("InvalidToken"));
+}
+
+TEST_F(TokenConnectionTest, ATokenActsForNoOtherUser) {
+  RawClient client(server_->port());
+  EXPECT_EQ(LogIn(client, TokenOf("etl")), "");
+  client.Send(Header("root"));
+  EXPECT_THAT(Call(client), testing::HasSubstr("acts for no other user"));
+  EXPECT_EQ(audit_->last(), "/etl/root/3") << "both names are in the record";
+  RawClient same(server_->port());
+  EXPECT_EQ(LogIn(same, TokenOf("etl")), "");
+  same.Send(Header("etl"));
+  EXPECT_EQ(Call(same), "etl/3/client/127");
+  const ScopedMutant mutant("rpc.token_of_another_user");
+  RawClient again(server_->port());
+  EXPECT_EQ(LogIn(again, TokenOf("etl")), "");
+  again.Send(Header("root"));
+  EXPECT_EQ(Call(again), "root/3/client/127");
+}
+
+TEST_F(TokenConnectionTest, AWithdrawnKeyEndsOpenConnections) {
+  RawClient client(server_->port());
+  EXPECT_EQ(LogIn(client, TokenOf("etl")), "");
+  client.Send(Header());
+  EXPECT_EQ(Call(client), "etl/3/client/127");
+  keys_.Set({});
+  EXPECT_EQ(Call(client), "closed");
+}
+
+TEST_F(TokenConnectionTest, AConnectionEndsWhenItsTokenIsRevoked) {
+  RawClient client(server_->port());
+  EXPECT_EQ(LogIn(client, TokenOf("etl")), "");
+  client.Send(Header());
+  EXPECT_EQ(Call(client), "etl/3/client/127");
+  keys_.Revoke({{1, "etl"}});
+  EXPECT_EQ(Call(client), "closed");
+  RawClient again(server_->port());
+  EXPECT_THAT(LogIn(again, TokenOf("etl")), testing::HasSubstr("was revoked"));
+}
+
+TEST_F(TokenConnectionTest, LongAndUnfinishedMessagesEndTheConnection) {
+  RawClient client(server_->port());
+  std::string length;
+  AppendBig32(kMostDigestResponse + 1, length);
+  client.Send("HBas\0R"s + length);
+  EXPECT_THAT(client.ReadUnit(), testing::HasSubstr("a message of 4097 bytes"));
+  EXPECT_TRUE(client.WaitClosed());
+  RawClient first(server_->port());
+  first.Send("HBas\0R"s + ClientUnit("not empty"));
+  EXPECT_THAT(first.ReadUnit(), testing::HasSubstr("is not empty"));
+}
+
+class ActingForTest : public TokenConnectionTest {
+ protected:
+  // Returns the facts that the server has of a call that is passed on for this client.
+  [[nodiscard]] std::string PassOn(const std::shared_ptr<const MemberIdentity>& member, const CallContext& client,
+                                   bool members_order = false) const {
+    ChannelPoolOptions options;
+    options.member = member;
+    options.user = "server";
+    ChannelPool pool(std::move(options));
+    CallOptions call;
+    call.acts_for = EncodeActingFor(client);
+    const Endpoint here{"127.0.0.1", server_->port()};
+    const auto reply = members_order ? pool.CallSync(kMembersOrder, here, MakeGet("r"), call)
+                                     : pool.CallSync(methods::kGet, here, MakeGet("r"), call);
+    if (!reply.ok()) return reply.error().remote_class() + ": " + reply.error().message();
+    return reply->message.result().cell(0).row();
+  }
+  static CallContext ClientOf(const std::string& user, Authentication authentication) {
+    CallContext client;
+    client.user = user;
+    client.authentication = authentication;
+    client.peer = "10.1.2.3:4";
+    return client;
+  }
+};
+
+TEST_F(ActingForTest, AMembersCallIsThatOfTheClient) {
+  const auto member = MakeMember({kTokensClusterKey});
+  EXPECT_EQ(PassOn(member, ClientOf("alice", Authentication::kCertificate)), "alice/1/client/10.");
+  EXPECT_EQ(PassOn(member, ClientOf("etl", Authentication::kToken)), "etl/3/client/10.");
+}
+
+TEST_F(ActingForTest, APassedOnCallIsNotAMembers) {
+  EXPECT_THAT(PassOn(MakeMember({kTokensClusterKey}), ClientOf("alice", Authentication::kSimple), true),
+              testing::HasSubstr("AccessDenied"));
+  EXPECT_THAT(PassOn(MakeMember({kTokensClusterKey}), ClientOf("alice", Authentication::kMember)),
+              testing::HasSubstr("cannot be read"));
+}
+
+TEST_F(ActingForTest, OfOtherClientsTheAttributeHasNoEffect) {
+  EXPECT_EQ(PassOn(nullptr, ClientOf("root", Authentication::kCertificate)), "server/0/client/127");
+  const ScopedMutant mutant("rpc.any_client_acts_for_others");
+  EXPECT_EQ(PassOn(nullptr, ClientOf("root", Authentication::kCertificate)), "root/1/client/10.");
+}
+
+}  // namespace
+}  // namespace ratchet::rpc
