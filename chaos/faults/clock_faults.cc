@@ -14,7 +14,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kEffectWithin{8'000};
+constexpr Millis kClockShowsWithin{8'000};
 constexpr Millis kStartWithin{30'000};
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kRefusedFrom = 30;  // seconds; the limit is --max-clock-skew-ms
@@ -115,7 +115,7 @@ class ClockFault final : public Fault {
   }
 
   Status AwaitEffect(Target& target, const ShimControl& control, std::uint64_t before) const {
-    return WaitUntil(victim_ + " feels it", kEffectWithin, [&] {
+    return WaitUntil(victim_ + " feels it", kClockShowsWithin, [&] {
       target.Meanwhile();
       return control.clock_reads_changed > before;
     });

@@ -12,9 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kRows = 200;
+constexpr std::size_t kFlipRows = 200;
 constexpr Millis kAnswered{3'000};
-constexpr Millis kServesWithin{60'000};
+constexpr Millis kServesFlippedWithin{60'000};
 
 Status Flip(const fs::path& file, std::uint64_t offset, int mask) {
   std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
@@ -53,8 +53,8 @@ class FlipBytes final : public Fault {
     for (const auto& name : target.Names(Role::kRegionServer)) {
       if (!target.Running(name)) RATCHET_TRY(target.Start(name));
     }
-    RATCHET_TRY(target.AwaitRecovered(kServesWithin));
-    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesWithin));
+    RATCHET_TRY(target.AwaitRecovered(kServesFlippedWithin));
+    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesFlippedWithin));
     if (rows != table_->written()) {
       return Error(Code::kInternal, fmt::format("{} of {} rows exist after a bit of {} was flipped and restored", rows,
                                                 table_->written(), file_.string()));
@@ -67,7 +67,7 @@ class FlipBytes final : public Fault {
  private:
   Status Break(Target& target, Prng& prng, FaultRecord& record) {
     RATCHET_ASSIGN(table_, PieceTable::Make(target, prng.Next()));
-    RATCHET_TRY(table_->WriteRows(kRows));
+    RATCHET_TRY(table_->WriteRows(kFlipRows));
     RATCHET_TRY(table_->Flush());
     RATCHET_ASSIGN(const fs::path folder, table_->Folder(target));
     std::error_code failed;

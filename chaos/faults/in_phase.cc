@@ -16,7 +16,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kReachedWithin{20'000};
+constexpr Millis kPhaseWithin{20'000};
 
 // A fault lives for one time only; pairs are dealt over the whole run.
 PhaseDeck& DeckOfRun(std::uint64_t seed) {
@@ -109,7 +109,7 @@ class InPhase final : public Fault {
   }
 
   Status AwaitPhase(Target& target) {
-    const TimePoint until = SystemClock().Now() + kReachedWithin + session_ * 3;
+    const TimePoint until = SystemClock().Now() + kPhaseWithin + session_ * 3;
     for (int round = 0; SystemClock().Now() < until; ++round) {
       RATCHET_ASSIGN(const bool reached, occasion_->Reached(target));
       if (reached) return Ok();

@@ -15,7 +15,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Role kServers[] = {Role::kMaster, Role::kRegionServer};
+constexpr Role kMembers[] = {Role::kMaster, Role::kRegionServer};
 
 bool LeavesOnPurpose(int code) {
   switch (code) {
@@ -123,7 +123,7 @@ class LocalTarget final : public Target {
   [[nodiscard]] Status PreloadShims() {
     const ClusterSpec& spec = cluster_->spec();
     RATCHET_ASSIGN(shims_, ProcessShims::Create(spec.bin / "libratchet_shim.so", spec.dir / "shim"));
-    for (const Role role : kServers) {
+    for (const Role role : kMembers) {
       for (const auto& name : cluster_->Names(role)) {
         RATCHET_ASSIGN(const auto environment, shims_->EnvironmentOf(name));
         environment_[name].insert(environment.begin(), environment.end());
@@ -216,7 +216,7 @@ class LocalTarget final : public Target {
     for (const auto& name : cluster_->Names(Role::kZooKeeper)) {
       if (!Running(name)) RATCHET_TRY(Start(name, {}));
     }
-    for (const Role role : kServers) {
+    for (const Role role : kMembers) {
       for (const auto& name : cluster_->Names(role)) {
         if (!Running(name)) RATCHET_TRY(Start(name, {}));
       }

@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Millis kRefusedWithin{30'000};
-constexpr Millis kServesWithin{60'000};
+constexpr Millis kServesAfterLossWithin{60'000};
 constexpr Millis kBriefly{1'500};  // for an answer that must not come
 constexpr Millis kStaysWaiting{3'000};
-constexpr std::size_t kRows = 40;
+constexpr std::size_t kLoseRows = 40;
 
 Status Move(const fs::path& from, const fs::path& to) {
   std::error_code failed;
@@ -31,7 +31,7 @@ Status Move(const fs::path& from, const fs::path& to) {
   return Error(Code::kIo, fmt::format("{} to {}: {}", from.string(), to.string(), failed.message()));
 }
 
-Status Copy(const fs::path& from, const fs::path& to) {
+Status CopyPiece(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   fs::create_directories(to.parent_path(), failed);
   if (!failed) fs::copy(from, to, fs::copy_options::recursive, failed);
@@ -78,7 +78,7 @@ class LosePiece final : public Fault {
       }
     }
     if (table_ != nullptr) {
-      if (first.ok()) keep(target.AwaitRecovered(kServesWithin));
+      if (first.ok()) keep(target.AwaitRecovered(kServesAfterLossWithin));
       if (first.ok()) table_->Drop();
       table_.reset();
     }
@@ -142,9 +142,9 @@ class LosePiece final : public Fault {
     const fs::path store = *target.Root() / "procedures";
     const fs::path older = away_ / "procedures.older";
     RATCHET_TRY(KillMasters(target));
-    RATCHET_TRY(Copy(store, older));
+    RATCHET_TRY(CopyPiece(store, older));
     for (const auto& name : target.Names(Role::kMaster)) RATCHET_TRY(target.Start(name));
-    RATCHET_TRY(target.AwaitRecovered(kServesWithin));
+    RATCHET_TRY(target.AwaitRecovered(kServesAfterLossWithin));
     RATCHET_ASSIGN(table_, PieceTable::Make(target, prng.Next()));
     RATCHET_TRY(KillMasters(target));
     RATCHET_TRY(MoveAway(store));
@@ -180,7 +180,7 @@ class LosePiece final : public Fault {
   // The server's death must stay unhandled while its logs are away.
   Status LoseLogs(Target& target, Prng& prng, FaultRecord& record) {
     RATCHET_ASSIGN(table_, PieceTable::Make(target, prng.Next()));
-    RATCHET_TRY(table_->WriteRows(kRows));
+    RATCHET_TRY(table_->WriteRows(kLoseRows));
     RATCHET_ASSIGN(const std::string victim, table_->Server(target));
     const std::string server = target.processes()->Info(victim).serving_as;
     record.victims = {victim};
@@ -210,8 +210,8 @@ class LosePiece final : public Fault {
 
   Status RowsAreThere(Target& target, const std::string& victim) {
     if (!target.Running(victim)) RATCHET_TRY(target.Start(victim));
-    RATCHET_TRY(target.AwaitRecovered(kServesWithin));
-    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesWithin));
+    RATCHET_TRY(target.AwaitRecovered(kServesAfterLossWithin));
+    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesAfterLossWithin));
     if (rows == table_->written()) return Ok();
     return Harm(fmt::format("{} of {} acknowledged rows are there after a piece was away", rows, table_->written()));
   }
@@ -226,13 +226,13 @@ class LosePiece final : public Fault {
   // While the directory is away, or older, the region must not answer that rows are missing.
   Status LoseRegionOf(Target& target, Prng& prng, FaultRecord& record, bool older) {
     RATCHET_ASSIGN(table_, PieceTable::Make(target, prng.Next()));
-    RATCHET_TRY(table_->WriteRows(kRows));
+    RATCHET_TRY(table_->WriteRows(kLoseRows));
     RATCHET_ASSIGN(const fs::path folder, table_->Folder(target));
     const fs::path copy = away_ / (folder.filename().string() + ".older");
     if (older) {
       RATCHET_TRY(table_->Flush());
-      RATCHET_TRY(Copy(folder, copy));
-      RATCHET_TRY(table_->WriteRows(kRows));
+      RATCHET_TRY(CopyPiece(folder, copy));
+      RATCHET_TRY(table_->WriteRows(kLoseRows));
       RATCHET_TRY(table_->Flush());
       AwaitReports(target);
     }
@@ -274,7 +274,7 @@ class LosePiece final : public Fault {
   // S120 (unserved region is reported): the server reports the region and ends, so that the region opens elsewhere.
   Status LoseMark(Target& target, Prng& prng, FaultRecord& record) {
     RATCHET_ASSIGN(table_, PieceTable::Make(target, prng.Next()));
-    RATCHET_TRY(table_->WriteRows(kRows));
+    RATCHET_TRY(table_->WriteRows(kLoseRows));
     RATCHET_ASSIGN(const fs::path folder, table_->Folder(target));
     RATCHET_ASSIGN(const std::string victim, table_->Server(target));
     record.victims = {victim};

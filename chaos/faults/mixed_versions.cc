@@ -12,8 +12,8 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kStopsWithin{20'000};
-constexpr Millis kServesWithin{30'000};
-constexpr Millis kTakesOverWithin{45'000};
+constexpr Millis kServesMixedWithin{30'000};
+constexpr Millis kTakesOverMixedWithin{45'000};
 
 enum class Exchange { kServer, kSomeServers, kStandby, kActiveMaster };
 
@@ -106,7 +106,7 @@ class MixedVersions final : public Fault {
     record.evidence += fmt::format(" {} (pid {})", name, cluster.Info(name).id.pid);
     if (master) return Ok();
     // Servers are replaced one after the other, as in an upgrade.
-    return Await(target, name + " serves as the release's program", kServesWithin,
+    return Await(target, name + " serves as the release's program", kServesMixedWithin,
                  [&] { return !cluster.Info(name).serving_as.empty(); });
   }
 
@@ -117,7 +117,7 @@ class MixedVersions final : public Fault {
     RATCHET_TRY(target.Kill(active));
     killed_.push_back(active);
     record.victims.push_back(active);
-    RATCHET_TRY(Await(target, older + " is the active master", kTakesOverWithin, [&] {
+    RATCHET_TRY(Await(target, older + " is the active master", kTakesOverMixedWithin, [&] {
       const auto now = target.ActiveMaster();
       return now.ok() && *now == older;
     }));

@@ -182,7 +182,7 @@ struct NetworkFaultKind {
 };
 
 constexpr Lasting kWhile{500, 5'000, false};
-constexpr NetworkFaultKind kKinds[] = {
+constexpr NetworkFaultKind kNetworkKinds[] = {
     {"partition-server-from-zookeeper", ServerFromZooKeeper, {150, 300, true}},
     {"partition-master-from-zookeeper", MasterFromZooKeeper, {150, 300, true}},
     {"partition-from-zookeeper-member", FromOneMember, {50, 300, true}},
@@ -319,7 +319,7 @@ class NetworkFault final : public Fault {
 }  // namespace
 
 std::unique_ptr<Fault> MakeNetworkFault(std::string_view kind) {
-  for (const auto& candidate : kKinds) {
+  for (const auto& candidate : kNetworkKinds) {
     if (candidate.kind == kind) return std::make_unique<NetworkFault>(candidate);
   }
   return nullptr;
@@ -327,7 +327,7 @@ std::unique_ptr<Fault> MakeNetworkFault(std::string_view kind) {
 
 std::vector<std::string_view> NetworkFaultKinds() {
   std::vector<std::string_view> kinds;
-  for (const auto& candidate : kKinds) kinds.push_back(candidate.kind);
+  for (const auto& candidate : kNetworkKinds) kinds.push_back(candidate.kind);
   return kinds;
 }
 

@@ -12,7 +12,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kEffectWithin{15'000};
+constexpr Millis kNoDnsShowsWithin{15'000};
 constexpr std::string_view kZooKeeper = "RATCHET_ZOOKEEPER=";
 
 // Returns the ensemble from the running process's environment, with the name "localhost" instead of its address.
@@ -72,7 +72,7 @@ class NoDns final : public Fault {
     const std::uint64_t before = control->lookups_failed;
     control->lookup_error = EAI_AGAIN;
     RATCHET_TRY(target.Start(victim_, {{"RATCHET_ZOOKEEPER", members}}));
-    RATCHET_TRY(WaitUntil(victim_ + " looks names up", kEffectWithin, [&] {
+    RATCHET_TRY(WaitUntil(victim_ + " looks names up", kNoDnsShowsWithin, [&] {
       target.Meanwhile();
       return control->lookups_failed > before;
     }));

@@ -86,7 +86,7 @@ struct TypeFacts {
   std::string_view type;
   Occasion occasion;
 };
-constexpr std::array kTypes{
+constexpr std::array kTypeFacts{
 #define RATCHET_PROCEDURE(type, occasion) TypeFacts{#type, occasion},
 #include "master/procedures/procedures.def"
     TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
@@ -105,8 +105,8 @@ const PointFacts& FactsOf(std::string_view point) {
 
 std::optional<Occasion> OccasionOfType(std::string_view type) {
   const auto found =
-      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeFacts& facts) { return facts.type == type; });
-  if (found == kTypes.end()) return std::nullopt;
+      std::find_if(kTypeFacts.begin(), kTypeFacts.end(), [&](const TypeFacts& facts) { return facts.type == type; });
+  if (found == kTypeFacts.end()) return std::nullopt;
   return found->occasion;
 }
 

@@ -17,8 +17,8 @@ namespace {
 constexpr int kVerbs = 12;
 constexpr Millis kHealedWithin{30'000};
 // Procedures that are paused for a moment. The procedures that wait for them must continue afterwards.
-constexpr std::array kTypes{"TransitRegionState", "OpenRegion", "ServerCrash",
-                            "SplitTableRegion",   "Snapshot",   "FlushRegion"};
+constexpr std::array kOrderedTypes{"TransitRegionState", "OpenRegion", "ServerCrash",
+                                   "SplitTableRegion",   "Snapshot",   "FlushRegion"};
 
 class Operator final : public Fault {
  public:
@@ -78,7 +78,7 @@ class Operator final : public Fault {
   // Executes a random verb. Returns its outcome, for example "pause" or "abort refused".
   std::string OneVerb(Prng& prng) {
     const std::uint64_t draw = prng.Below(10);
-    if (draw < 3) return Pause(kTypes[prng.Below(kTypes.size())]);
+    if (draw < 3) return Pause(kOrderedTypes[prng.Below(kOrderedTypes.size())]);
     if (draw < 4) return GiveUp();
     using Request = pb::ProcedureVerbRequest;
     constexpr std::pair<Request::Verb, const char*> kOnes[] = {

@@ -16,7 +16,7 @@ constexpr Lasting kBelowSession{10, 60, true};
 constexpr Lasting kStall{50, 500, false};
 constexpr Millis kAtOnce{0};
 
-constexpr ProcessFaultKind kKinds[] = {
+constexpr ProcessFaultKind kProcessKinds[] = {
     {"kill-active-master", ProcessVerb::kKill, PickActiveMaster, kSoon, kAtOnce},
     {"kill-standby", ProcessVerb::kKill, PickStandby, kSoon, kAtOnce},
     {"kill-meta-holder", ProcessVerb::kKill, PickMetaHolder, kSoon, kAtOnce},
@@ -216,7 +216,7 @@ class ProcessFault final : public Fault {
 }  // namespace
 
 std::unique_ptr<Fault> MakeProcessFault(std::string_view kind) {
-  for (const auto& candidate : kKinds) {
+  for (const auto& candidate : kProcessKinds) {
     if (candidate.kind == kind) return std::make_unique<ProcessFault>(candidate);
   }
   return nullptr;
@@ -224,7 +224,7 @@ std::unique_ptr<Fault> MakeProcessFault(std::string_view kind) {
 
 std::vector<std::string_view> ProcessFaultKinds() {
   std::vector<std::string_view> kinds;
-  for (const auto& candidate : kKinds) kinds.push_back(candidate.kind);
+  for (const auto& candidate : kProcessKinds) kinds.push_back(candidate.kind);
   return kinds;
 }
 

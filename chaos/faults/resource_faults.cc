@@ -15,7 +15,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kEffectWithin{10'000};
+constexpr Millis kResourceShowsWithin{10'000};
 
 // Lowers a limit of a running process, and restores it.
 class LoweredLimit {
@@ -118,7 +118,7 @@ class FewDescriptors final : public ResourceFault {
     const std::size_t opened = flood_.Open(target.OwnPort(victim()), limit - before + 8, prng);
     // Effective when all descriptors are used, or the process closed connections to keep some, or it ended.
     std::size_t most = before;
-    RATCHET_TRY(WaitUntil(victim() + " runs out of descriptors", kEffectWithin, [&] {
+    RATCHET_TRY(WaitUntil(victim() + " runs out of descriptors", kResourceShowsWithin, [&] {
       target.Meanwhile();
       most = std::max(most, OpenDescriptors(info.id.pid));
       return !target.Running(victim()) || most + 1 >= limit || flood_.Refused() > 0;
@@ -176,7 +176,7 @@ class ConnectionFlood final : public ResourceFault {
     const std::size_t opened = flood_.Open(target.OwnPort(victim()), wanted, prng);
     if (opened == 0) return Error(Code::kUnavailable, fmt::format("{} accepted no connection", victim()));
     std::size_t at_most = before;
-    RATCHET_TRY(WaitUntil(victim() + " has or refuses the connections", kEffectWithin, [&] {
+    RATCHET_TRY(WaitUntil(victim() + " has or refuses the connections", kResourceShowsWithin, [&] {
       target.Meanwhile();
       at_most = std::max(at_most, OpenDescriptors(info.id.pid));
       return !target.Running(victim()) || at_most - before + flood_.Refused() >= opened / 2;

@@ -13,7 +13,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kEffectWithin{8'000};
+constexpr Millis kShimShowsWithin{8'000};
 
 // Gives the order, and returns its description.
 using Order = std::string (*)(ShimControl&, Prng&);
@@ -76,7 +76,7 @@ struct ShimFaultKind {
   Lasting lasting;
 };
 
-constexpr ShimFaultKind kKinds[] = {
+constexpr ShimFaultKind kShimKinds[] = {
     {"slow-sync", SlowSync, &ShimControl::syncs_delayed, Feels::kSyncing, false, {500, 5'000, false}},
     {"stalled-sync", StalledSync, &ShimControl::syncs_delayed, Feels::kSyncing, false, {1'000, 8'000, false}},
     {"failing-sync", FailingSync, &ShimControl::syncs_failed, Feels::kSyncing, true, {200, 3'000, false}},
@@ -140,7 +140,7 @@ class ShimFault final : public Fault {
         before[name] = control->syncs;
       }
       Victims syncing;
-      RATCHET_TRY(WaitUntil("a process that syncs", kEffectWithin, [&] {
+      RATCHET_TRY(WaitUntil("a process that syncs", kShimShowsWithin, [&] {
         std::this_thread::sleep_for(Millis(100));  // so that others than the busiest have a chance
         for (const auto& name : all) {
           const auto control = target.shims()->Of(name);
@@ -174,13 +174,13 @@ class ShimFault final : public Fault {
   }
 
   Status AwaitEffect(Target& target, const ShimControl& control, std::uint64_t before, std::string& evidence) const {
-    RATCHET_TRY(WaitUntil(victim_ + " feels it", kEffectWithin, [&] { return control.*what_.effect > before; }));
+    RATCHET_TRY(WaitUntil(victim_ + " feels it", kShimShowsWithin, [&] { return control.*what_.effect > before; }));
     evidence += fmt::format(", felt {} times", control.*what_.effect - before);
     if (!what_.ends_process) return Ok();
     // A failed sync must end the process (S6: failed sync ends the process): a process that continues would acknowledge
     // data that is not durable.
     const auto ended = [&] { return !target.Running(victim_); };
-    RATCHET_TRY(WaitUntil(victim_ + " ends after a failed sync", kEffectWithin, ended));
+    RATCHET_TRY(WaitUntil(victim_ + " ends after a failed sync", kShimShowsWithin, ended));
     const auto code = target.processes()->Info(victim_).exit_code;
     evidence += fmt::format(", ended with exit code {}", code.value_or(-1));
     return Ok();
@@ -193,7 +193,7 @@ class ShimFault final : public Fault {
 }  // namespace
 
 std::unique_ptr<Fault> MakeShimFault(std::string_view kind) {
-  for (const auto& candidate : kKinds) {
+  for (const auto& candidate : kShimKinds) {
     if (candidate.kind == kind) return std::make_unique<ShimFault>(candidate);
   }
   return nullptr;
@@ -201,7 +201,7 @@ std::unique_ptr<Fault> MakeShimFault(std::string_view kind) {
 
 std::vector<std::string_view> ShimFaultKinds() {
   std::vector<std::string_view> kinds;
-  for (const auto& candidate : kKinds) kinds.push_back(candidate.kind);
+  for (const auto& candidate : kShimKinds) kinds.push_back(candidate.kind);
   return kinds;
 }
 

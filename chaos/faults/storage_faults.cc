@@ -22,7 +22,7 @@ struct StorageFaultKind {
   std::int64_t most_ms;
 };
 
-constexpr StorageFaultKind kKinds[] = {
+constexpr StorageFaultKind kStorageKinds[] = {
     {"kill-mds", Whose::kMetadataServer, StorageVerb::kKill, 1'000, 8'000},
     {"pause-mds", Whose::kMetadataServer, StorageVerb::kPause, 500, 15'000},
     {"kill-mon", Whose::kMonitor, StorageVerb::kKill, 200, 5'000},
@@ -39,7 +39,7 @@ constexpr StorageFaultKind kKinds[] = {
 constexpr Millis kPatience{10'000};
 
 // A process of the mini Ceph, by pid and start time: it is never signalled when its pid was reused.
-struct Broken {
+struct BrokenDaemon {
   std::string name;  // "mdsa", "fuse-rs-1"
   ProcessId id;
 };
@@ -79,7 +79,7 @@ class StorageFault final : public Fault {
       const Status healed = Ceph(target)->LetThrough(name);
       if (!healed.ok() && first.ok()) first = healed;
     }
-    for (const Broken& each : std::exchange(broken_, {})) {
+    for (const BrokenDaemon& each : std::exchange(broken_, {})) {
       Status healed = Ok();
       if (what_.verb == StorageVerb::kPause) {
         healed = Signal(each.id, SIGCONT);  // the process is gone: its replacement was started meanwhile
@@ -103,7 +103,7 @@ class StorageFault final : public Fault {
   }
   [[nodiscard]] bool IsDaemon() const { return what_.whose != Whose::kClient && what_.whose != Whose::kHost; }
 
-  Result<Broken> PickDaemon(const CephStorage& ceph, Prng& prng) const {
+  Result<BrokenDaemon> PickDaemon(const CephStorage& ceph, Prng& prng) const {
     std::string name;
     switch (what_.whose) {
       case Whose::kMetadataServer: {
@@ -116,13 +116,13 @@ class StorageFault final : public Fault {
     return Find(ceph, name);
   }
 
-  static Result<Broken> Find(const CephStorage& ceph, const std::string& name) {
+  static Result<BrokenDaemon> Find(const CephStorage& ceph, const std::string& name) {
     RATCHET_ASSIGN(const ProcessId id, ceph.Find(name));
-    return Broken{name, id};
+    return BrokenDaemon{name, id};
   }
 
   // Kills or pauses one process, and waits until the kernel shows it.
-  Status Hit(const Broken& victim, FaultRecord& record) {
+  Status Hit(const BrokenDaemon& victim, FaultRecord& record) {
     const bool kills = what_.verb == StorageVerb::kKill;
     RATCHET_TRY(Signal(victim.id, kills ? SIGKILL : SIGSTOP));
     broken_.push_back(victim);
@@ -136,7 +136,7 @@ class StorageFault final : public Fault {
   Status Break(Target& target, Prng& prng, FaultRecord& record) {
     const CephStorage& ceph = *Ceph(target);
     if (IsDaemon()) {
-      RATCHET_ASSIGN(const Broken daemon, PickDaemon(ceph, prng));
+      RATCHET_ASSIGN(const BrokenDaemon daemon, PickDaemon(ceph, prng));
       record.victims = {daemon.name};
       return Hit(daemon, record);
     }
@@ -156,7 +156,7 @@ class StorageFault final : public Fault {
       record.evidence = "packets of client." + process + " to the storage were dropped";
       return Ok();
     }
-    RATCHET_ASSIGN(const Broken client, Find(ceph, "fuse-" + process));
+    RATCHET_ASSIGN(const BrokenDaemon client, Find(ceph, "fuse-" + process));
     // Kills the client first, because a process cannot end while its request waits for a paused client. Like the client
     // of a dead host, it does not close its session with the storage.
     RATCHET_TRY(Hit(client, record));
@@ -169,7 +169,7 @@ class StorageFault final : public Fault {
   }
 
   const StorageFaultKind& what_;
-  std::vector<Broken> broken_;
+  std::vector<BrokenDaemon> broken_;
   std::vector<std::string> down_;  // processes that died with their host
   std::vector<std::string> cut_;   // processes whose client is cut off
 };
@@ -177,7 +177,7 @@ class StorageFault final : public Fault {
 }  // namespace
 
 std::unique_ptr<Fault> MakeStorageFault(std::string_view kind) {
-  for (const auto& each : kKinds) {
+  for (const auto& each : kStorageKinds) {
     if (each.kind == kind) return std::make_unique<StorageFault>(each);
   }
   return nullptr;
@@ -185,7 +185,7 @@ std::unique_ptr<Fault> MakeStorageFault(std::string_view kind) {
 
 std::vector<std::string_view> StorageFaultKinds() {
   std::vector<std::string_view> kinds;
-  for (const auto& each : kKinds) kinds.push_back(each.kind);
+  for (const auto& each : kStorageKinds) kinds.push_back(each.kind);
   return kinds;
 }
 

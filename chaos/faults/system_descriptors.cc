@@ -11,7 +11,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kEffectWithin{10'000};
+constexpr Millis kDescriptorsShowWithin{10'000};
 constexpr std::size_t kConnectionsEach = 2;  // connections that each process should accept but cannot
 
 class NoDescriptorsSystem final : public Fault {
@@ -55,7 +55,7 @@ class NoDescriptorsSystem final : public Fault {
     for (const auto& name : record.victims)
       flood_.Open(target.OwnPort(name), kConnectionsEach * static_cast<std::size_t>(one_in), prng);
     std::uint64_t refused = 0;
-    RATCHET_TRY(WaitUntil("every process is refused a descriptor", kEffectWithin, [&] {
+    RATCHET_TRY(WaitUntil("every process is refused a descriptor", kDescriptorsShowWithin, [&] {
       target.Meanwhile();
       refused = 0;
       bool all = true;

@@ -13,9 +13,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Millis kServesWithin{60'000};
+constexpr Millis kServesAfterBackWithin{60'000};
 
-Status Copy(const fs::path& from, const fs::path& to) {
+Status CopyFolder(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   fs::remove_all(to, failed);
   if (!failed) fs::copy(from, to, fs::copy_options::recursive, failed);
@@ -60,7 +60,7 @@ class ZooKeeperBack final : public Fault {
     const fs::path dir = target.processes()->spec().dir;
     record.victims = members;
     RATCHET_TRY(KillAll(target, members));
-    for (const auto& name : members) RATCHET_TRY(Copy(dir / name, dir / (name + ".older")));
+    for (const auto& name : members) RATCHET_TRY(CopyFolder(dir / name, dir / (name + ".older")));
     RATCHET_TRY(target.StartZooKeepers(members));
     RATCHET_TRY(AwaitMaster(target));
     // A server that ends and starts writes to ZooKeeper; so does a new master.
@@ -92,7 +92,7 @@ class ZooKeeperBack final : public Fault {
   }
 
   static Status AwaitMaster(Target& target) {
-    return WaitUntil("an active master", kServesWithin, [&] {
+    return WaitUntil("an active master", kServesAfterBackWithin, [&] {
       target.Meanwhile();
       return target.ActiveMaster().ok();
     });

@@ -31,7 +31,7 @@ std::int64_t GetBigEndian(const std::string& in, std::size_t at, std::size_t siz
   return static_cast<std::int64_t>(value);
 }
 
-Error Broken(const char* what) {
+Error TakeoverError(const char* what) {
   return {Code::kUnavailable, fmt::format("ZooKeeper: {}: {}", what, std::strerror(errno))};
 }
 
@@ -45,11 +45,11 @@ Result<io::FileDescriptor> Connect(const std::string& address, Millis timeout) {
     return Error(Code::kInvalidArgument, "'" + address + "' is not an IPv4 address in numbers");
   }
   io::FileDescriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (fd.get() < 0) return Broken("socket");
+  if (fd.get() < 0) return TakeoverError("socket");
   const timeval limit{timeout.count() / 1000, static_cast<suseconds_t>(timeout.count() % 1000 * 1000)};
   setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) return Broken("connect");
+  if (connect(fd.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) return TakeoverError("connect");
   return fd;
 }
 
@@ -57,7 +57,8 @@ Status SendFrame(int fd, const std::string& body) {
   std::string frame;
   PutInt(frame, static_cast<std::int32_t>(body.size()));
   frame += body;
-  if (send(fd, frame.data(), frame.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frame.size())) return Broken("send");
+  if (send(fd, frame.data(), frame.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(frame.size()))
+    return TakeoverError("send");
   return Ok();
 }
 
@@ -65,7 +66,7 @@ Result<std::string> ReceiveExactly(int fd, std::size_t size) {
   std::string bytes(size, '\0');
   for (std::size_t have = 0; have < size;) {
     const ssize_t got = recv(fd, bytes.data() + have, size - have, 0);
-    if (got <= 0) return Broken("receive");
+    if (got <= 0) return TakeoverError("receive");
     have += static_cast<std::size_t>(got);
   }
   return bytes;
