@@ -17,7 +17,7 @@ namespace {
 
 using Cells = std::map<std::string, std::string>;
 
-constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint64_t kMemstoreSeeds = 60;
 
 // Keys in one of several orders: each divides nodes at other places.
 std::string NextKey(Prng& prng, std::uint64_t order, std::uint64_t number) {
@@ -33,7 +33,7 @@ std::string NextKey(Prng& prng, std::uint64_t order, std::uint64_t number) {
 }
 
 TEST(CellTreeTest, PlacesAreThoseOfAMapAlsoAfterFurtherCells) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kMemstoreSeeds; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Prng prng(seed);
     std::pmr::monotonic_buffer_resource arena;
@@ -94,7 +94,7 @@ Cell CellOf(std::string row, std::string value) {
 
 std::string KeyOf(const std::string& row) { return CellKey(CellOf(row, ""), 1); }
 
-void ExpectAt(const CellCursor& cursor, const Cells& cells, Cells::const_iterator place) {
+void ExpectAtKept(const CellCursor& cursor, const Cells& cells, Cells::const_iterator place) {
   ASSERT_EQ(cursor.Valid(), place != cells.end());
   if (place == cells.end()) return;
   ASSERT_EQ(cursor.key(), place->first);
@@ -104,7 +104,7 @@ void ExpectAt(const CellCursor& cursor, const Cells& cells, Cells::const_iterato
 // A cursor reads the addresses of the next cells in advance: cells that are added among those may be missed, as they
 // are above every reader's read point, but no earlier cell.
 TEST(MemstoreTest, CursorsMoveAsInAMapAndMissNoCellWhileOthersAreAdded) {
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kMemstoreSeeds; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Prng prng(seed);
     const auto memstore = std::make_shared<Memstore>(KeyOrder{});
@@ -139,7 +139,7 @@ TEST(MemstoreTest, CursorsMoveAsInAMapAndMissNoCellWhileOthersAreAdded) {
             do cursor->Next();
             while (late());
             ++place;
-            ASSERT_NO_FATAL_FAILURE(ExpectAt(*cursor, cells, place));
+            ASSERT_NO_FATAL_FAILURE(ExpectAtKept(*cursor, cells, place));
           }
           break;
         default:
@@ -151,7 +151,7 @@ TEST(MemstoreTest, CursorsMoveAsInAMapAndMissNoCellWhileOthersAreAdded) {
           break;
       }
       while (late()) cursor->Next();
-      ASSERT_NO_FATAL_FAILURE(ExpectAt(*cursor, cells, place));
+      ASSERT_NO_FATAL_FAILURE(ExpectAtKept(*cursor, cells, place));
     }
   }
 }

@@ -18,7 +18,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint64_t kSeeds = 60;
+constexpr std::uint64_t kScanSeeds = 60;
 constexpr std::uint32_t kNoLimit = 1'000'000;
 
 std::string Show(const Result<ScanChunk>& chunk) {
@@ -149,7 +149,7 @@ class PlainScanTest : public ::testing::Test {
   void TearDown() override { ConfigureLog({}); }
   static bool IsNoticed(const char* mutant) {
     const ScopedMutant on(mutant);
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed)
+    for (std::uint64_t seed = 1; seed <= kScanSeeds; ++seed)
       if (!PlainScanRun(seed).Run().empty()) return true;
     return false;
   }
@@ -158,7 +158,7 @@ class PlainScanTest : public ::testing::Test {
 TEST_F(PlainScanTest, ReturnsWhatTheSelectionReturnsCallByCall) {
   const char* const chosen = std::getenv("RATCHET_SEED");
   const std::uint64_t first = chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : 1;
-  for (std::uint64_t seed = first; seed < (chosen != nullptr ? first + 1 : kSeeds + 1); ++seed)
+  for (std::uint64_t seed = first; seed < (chosen != nullptr ? first + 1 : kScanSeeds + 1); ++seed)
     ASSERT_EQ(PlainScanRun(seed).Run(), "") << "RATCHET_SEED=" << seed;
 }
 

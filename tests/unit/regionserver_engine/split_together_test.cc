@@ -16,8 +16,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr const char* kDead = "a,1,1";
-constexpr const char* kLogFile = "log.0000000001";
+constexpr const char* kDeadServer = "a,1,1";
+constexpr const char* kDeadLog = "log.0000000001";
 constexpr const char* kFolder = "/wals/a,1,1-splitting";
 constexpr int kRegions = 6;
 constexpr int kEntriesEach = 2;
@@ -56,8 +56,8 @@ class DeadServer {
       directory->Sync().value();
     }
     const auto logs = process->OpenOrMake(kFolder).value();
-    io::RecordWriter writer(logs->Create(kLogFile).value(),
-                            {kServerLogKind, io::LogFileId(fmt::format("{}/{}", kDead, kLogFile))});
+    io::RecordWriter writer(logs->Create(kDeadLog).value(),
+                            {kServerLogKind, io::LogFileId(fmt::format("{}/{}", kDeadServer, kDeadLog))});
     for (int k = 0; k < kEntriesEach; ++k) {
       for (int i = 0; i < regions_; ++i) {
         LogEntry entry;
@@ -75,10 +75,10 @@ class DeadServer {
 
   Result<SplitReport> Split(io::Disk& splitter, const SharedSync& shared, std::uint64_t attempt) {
     RATCHET_ASSIGN(const auto logs, splitter.Open(kFolder));
-    const std::string bytes = disk.Content(std::string(kFolder) + "/" + kLogFile).value();
+    const std::string bytes = disk.Content(std::string(kFolder) + "/" + kDeadLog).value();
     SplitRequest request;
-    request.server = kDead;
-    request.file = kLogFile;
+    request.server = kDeadServer;
+    request.file = kDeadLog;
     request.sealed_length = bytes.size();
     request.sealed_crc32c = Crc32c(bytes);
     request.sealed_last_sequence = sequence_;
@@ -94,7 +94,7 @@ class DeadServer {
     for (int i = 0; i < regions_; ++i) {
       const auto directory = process->Open("/data/" + RegionName(i)).value();
       int entries = 0;
-      const Status read = ReadEdits(*directory, RegionName(i), fmt::format("edits.{}.{}", kDead, kLogFile),
+      const Status read = ReadEdits(*directory, RegionName(i), fmt::format("edits.{}.{}", kDeadServer, kDeadLog),
                                     [&entries](const LogEntry&, bool) { ++entries; });
       if (!read.ok()) return read.error().ToString();
       if (entries != kEntriesEach) return fmt::format("region {} has {} entries", i, entries);
