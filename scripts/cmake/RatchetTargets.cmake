@@ -63,6 +63,21 @@ function(ratchet_test name)
   endforeach()
 endfunction()
 
+# ratchet_suites(variable FILE ...): the filters of gtest ("Suite.*") for the suites of these files.
+function(ratchet_suites variable)
+  set(found)
+  foreach(file IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+    file(STRINGS "${file}" lines REGEX "^TEST(_F)?\\(")
+    foreach(line IN LISTS lines)
+      string(REGEX REPLACE "^TEST(_F)?\\(([A-Za-z0-9_]+).*" "\\2.*" suite "${line}")
+      list(APPEND found "${suite}")
+    endforeach()
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(${variable} "${found}" PARENT_SCOPE)
+endfunction()
+
 # ratchet_proto_library(name PROTOS path/from/root.proto... [HOT path/from/root.proto...]): messages generated into
 # <build>/generated, so that includes read "path/from/root.pb.h". HOT are those of the data path; the others are optimized less. A library of its own, because generated code is not held to our warnings.
 function(ratchet_proto_library name)

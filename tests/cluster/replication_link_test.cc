@@ -15,7 +15,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr const char* kPeer = "other";
+constexpr const char* kLinkPeer = "other";
 
 class ReplicationLinkTest : public PageTest {
  protected:
@@ -61,7 +61,7 @@ class ReplicationLinkTest : public PageTest {
     config.set_clusterkey(second_->PeerKey());
     config.set_replicate_all(true);
     client::Admin asks = admin();
-    ASSERT_OK(asks.WaitOk(client::AddPeer(asks, kPeer, config, true)));
+    ASSERT_OK(asks.WaitOk(client::AddPeer(asks, kLinkPeer, config, true)));
   }
   void Write(int count) {
     client::Table table(connection(), TableName("default", "t"));
@@ -97,14 +97,14 @@ class ReplicationLinkTest : public PageTest {
     AskCommand(shown);
     for (const auto& name : cluster().Names(Role::kRegionServer)) {
       shown.metrics_s =
-          std::max(shown.metrics_s, Scrape(name).Value("ratchet_replication_lag_seconds", {{"peer", kPeer}}));
+          std::max(shown.metrics_s, Scrape(name).Value("ratchet_replication_lag_seconds", {{"peer", kLinkPeer}}));
     }
     const auto status = admin().Call(methods::kGetClusterStatus, hbase::pb::GetClusterStatusRequest());
     EXPECT_TRUE(status.ok());
     if (!status.ok()) return shown;
     for (const auto& live : status->cluster_status().live_servers()) {
       for (const auto& source : live.server_load().replloadsource()) {
-        EXPECT_EQ(source.peerid(), kPeer);
+        EXPECT_EQ(source.peerid(), kLinkPeer);
         shown.hbase_ms = std::max<std::uint64_t>(shown.hbase_ms, source.replicationlag());
       }
     }

@@ -21,7 +21,7 @@ class RequestsTest : public ClusterTest {
   }
 };
 
-TableDescriptor Descriptor(const std::string& name) {
+TableDescriptor PlainTable(const std::string& name) {
   TableDescriptor descriptor;
   descriptor.name = TableName("default", name);
   descriptor.families.push_back(DefaultFamily("u"));
@@ -43,14 +43,14 @@ TEST_F(RequestsTest, AreRefusedByName) {
   const TableName t("default", "t");
   const TableName missing("default", "missing");
   namespace ex = rpc::exception;
-  EXPECT_REFUSED(admin().WaitOk(admin().CreateTable(Descriptor("t"), {})), ex::kTableExists);
+  EXPECT_REFUSED(admin().WaitOk(admin().CreateTable(PlainTable("t"), {})), ex::kTableExists);
   EXPECT_REFUSED(admin().WaitOk(admin().DisableTable(missing)), ex::kTableNotFound);
   EXPECT_REFUSED(admin().WaitOk(admin().DeleteTable(missing)), ex::kTableNotFound);
   EXPECT_REFUSED(admin().WaitOk(admin().DeleteTable(t)), ex::kTableNotDisabled);
   EXPECT_REFUSED(admin().WaitOk(admin().EnableTable(t)), ex::kTableNotDisabled);
   EXPECT_REFUSED(admin().Describe(missing), ex::kTableNotFound);
   EXPECT_REFUSED(admin().Move("00000000000000000000000000000000", std::nullopt), ex::kUnknownRegion);
-  EXPECT_FALSE(admin().WaitOk(admin().CreateTable(Descriptor("-bad"), {})).ok());
+  EXPECT_FALSE(admin().WaitOk(admin().CreateTable(PlainTable("-bad"), {})).ok());
   auto rows = table();
   client::Table t_rows(connection(), t);
   EXPECT_REFUSED(t_rows.Mutate(client::Mutation::Put("r").Set("nofamily", "q", "v")), ex::kNoSuchColumnFamily);
@@ -66,8 +66,8 @@ TEST_F(RequestsTest, AreRefusedByName) {
 TEST_F(RequestsTest, TwoCreationsOfOneTableAtOnceOneSucceeds) {
   Boot(1, 2);
   if (HasFatalFailure()) return;
-  const auto first = admin().CreateTable(Descriptor("twice"), {"5"});
-  const auto second = admin().CreateTable(Descriptor("twice"), {"5"});
+  const auto first = admin().CreateTable(PlainTable("twice"), {"5"});
+  const auto second = admin().CreateTable(PlainTable("twice"), {"5"});
   const bool first_ok = first.ok() && admin().WaitOk(first).ok();
   const bool second_ok = second.ok() && admin().WaitOk(second).ok();
   EXPECT_NE(first_ok, second_ok);

@@ -23,7 +23,7 @@ namespace ratchet::chaos {
 namespace {
 
 namespace hpb = ::hbase::pb;
-constexpr std::uint64_t kMost = INT64_MAX;
+constexpr std::uint64_t kHighest = INT64_MAX;
 
 class StrangersTest : public ClusterTest {
  protected:
@@ -51,12 +51,12 @@ class StrangersTest : public ClusterTest {
     closed.set_transition_code(hpb::RegionStateTransition::CLOSED);
     ToProto(region, *closed.add_region_info());
     closed.add_proc_id(INT64_MAX);
-    closed.set_epoch(kMost);
+    closed.set_epoch(kHighest);
     ExpectDenied(master, methods::kReportRegionStateTransition, transition);
     hpb::ReportProcedureDoneRequest done;
     ToProto(server, *done.mutable_server());
     auto& result = *done.add_result();
-    result.set_proc_id(kMost);
+    result.set_proc_id(kHighest);
     result.set_status(hpb::RemoteProcedureResult::SUCCESS);
     ExpectDenied(master, methods::kReportProcedureDone, done);
     hpb::RegionServerStartupRequest startup;
@@ -76,13 +76,13 @@ class StrangersTest : public ClusterTest {
     info.set_attempt(1);
     hpb::ExecuteProceduresRequest floor;
     floor.set_epoch(1);
-    floor.set_lowest_live_pid(kMost);
+    floor.set_lowest_live_pid(kHighest);
     hpb::ExecuteProceduresRequest open;
     open.set_epoch(1);
     auto& opened = *open.add_open_region()->add_open_info();
     ToProto(region, *opened.mutable_region());
     opened.set_open_proc_id(INT64_MAX);
-    opened.set_open_number(kMost);
+    opened.set_open_number(kHighest);
     opened.set_attempt(1);
     for (const auto& order : {close, floor, open}) {
       ExpectDenied(server, methods::kExecuteProcedures, order);

@@ -61,9 +61,9 @@ TEST_F(UpkeepTest, WhatHasGrownIsSplitWithoutLosingARow) {
   big.families.push_back(DefaultFamily("f"));
   ASSERT_OK(admin().WaitOk(admin().CreateTable(big, {})));
   client::Table table(connection(), big.name);
-  constexpr int kRows = 300;
+  constexpr int kUpkeepRows = 300;
   Prng prng(1);  // store files are compressed, so repeated data would take no space
-  for (int i = 0; i < kRows; ++i) {
+  for (int i = 0; i < kUpkeepRows; ++i) {
     client::Mutation put = client::Mutation::Put(fmt::format("row{:05}", i));
     std::string value(16'384, '\0');
     for (char& c : value) c = static_cast<char>(prng.Below(256));
@@ -85,7 +85,7 @@ TEST_F(UpkeepTest, WhatHasGrownIsSplitWithoutLosingARow) {
   int rows = 0;
   auto scanner = table.Scan({});
   for (auto row = scanner.Next(); row.ok() && row->has_value(); row = scanner.Next()) ++rows;
-  EXPECT_EQ(rows, kRows);
+  EXPECT_EQ(rows, kUpkeepRows);
 }
 
 TEST_F(UpkeepTest, SwitchesAndNamespacesOutliveTheMaster) {
