@@ -13,6 +13,9 @@ find_program(RATCHET_MOLD mold)
 if(RATCHET_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+# Objects have no path of this machine: builds in other folders give the same bytes, and ccache shares their objects. Sources
+# without mutants are then compiled once for the presets proof and release.
+add_compile_options("-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
 # g++ collects its garbage less often, which saves 5 % of the compiler's time for more memory.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options("SHELL:--param ggc-min-expand=1000" "SHELL:--param ggc-min-heapsize=1000000")
@@ -45,6 +48,10 @@ if(RATCHET_SANITIZE MATCHES "^asan(-all)?$")
   if(RATCHET_SANITIZE STREQUAL "asan")
     # A third of the compiler's time goes into these four, and most of what they find AddressSanitizer reports too.
     add_compile_options(-fno-sanitize=null,object-size,vptr,alignment)
+  endif()
+  # Calls instead of inlined checks: an eighth of the compiler's time, and the same findings.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options("SHELL:--param asan-instrumentation-with-call-threshold=0")
   endif()
   add_link_options(-fsanitize=address,undefined)
 elseif(RATCHET_SANITIZE STREQUAL "tsan")
