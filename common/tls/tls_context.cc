@@ -2,6 +2,7 @@
 
 #include <openssl/x509v3.h>
 
+#include <array>
 #include <utility>
 
 #include <fmt/core.h>
@@ -33,6 +34,17 @@ int TakeOldLists(int ok, X509_STORE_CTX* context) {
   return 1;
 }
 
+// A resumed session would not check the certificate of its client again.
+void ResumeNothing(SSL_CTX* context) {
+  const bool resumes = RATCHET_MUTANT("tls.resume_sessions");
+  SSL_CTX_set_options(context, resumes ? 0 : SSL_OP_NO_TICKET);
+  SSL_CTX_set_session_cache_mode(context, resumes ? SSL_SESS_CACHE_SERVER : SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context, resumes ? 1 : 0);
+  // OpenSSL resumes no session of a client with a certificate without it.
+  constexpr std::array<unsigned char, 1> kId{'r'};
+  SSL_CTX_set_session_id_context(context, kId.data(), kId.size());
+}
+
 // Settings of both sides.
 Result<SslContextPtr> MakeSide(const TlsMaterial::Parts& parts, const SSL_METHOD* method) {
   SslContextPtr context(SSL_CTX_new(method));
@@ -46,10 +58,9 @@ Result<SslContextPtr> MakeSide(const TlsMaterial::Parts& parts, const SSL_METHOD
       SSL_CTX_set_ciphersuites(raw, kCiphers13) != 1)
     return Failed("no cipher suites");
   SSL_CTX_clear_options(raw, SSL_OP_LEGACY_SERVER_CONNECT | SSL_OP_ALLOW_UNSAFE_LEGACY_RENEGOTIATION);
-  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET |
-                               SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
-  SSL_CTX_set_session_cache_mode(raw, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_num_tickets(raw, 0);
+  SSL_CTX_set_options(raw, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
+                               SSL_OP_PRIORITIZE_CHACHA);
+  ResumeNothing(raw);
   SSL_CTX_set_max_early_data(raw, 0);
   SSL_CTX_set_max_cert_list(raw, kMostCertificateList * (RATCHET_MUTANT("tls.any_certificate_list") ? 32 : 1));
   SSL_CTX_set_verify_depth(raw, kMostDepth * (RATCHET_MUTANT("tls.any_depth") ? 10 : 1));

@@ -29,7 +29,7 @@ struct Wire {
   std::string_view input;
   std::string output;           // what the session writes by itself
   std::string* sink = &output;  // during Seal, the caller's
-  std::size_t key_updates = 0;
+  std::size_t key_changes = 0;
   std::size_t received = 0;
 };
 
@@ -75,12 +75,14 @@ const BIO_METHOD* WireMethod() {
   return method;
 }
 
-// A peer may change its keys at any time, and each change costs this side more than the peer.
-void CountKeyUpdates(int writing, int /*version*/, int type, const void* bytes, std::size_t size, SSL* /*ssl*/,
+// A peer may change its keys at any time, and each change costs this side more than the peer. In TLS 1.2 it asks for
+// another handshake, which OpenSSL refuses by a warning, as often as it is asked.
+void CountKeyChanges(int writing, int /*version*/, int type, const void* bytes, std::size_t size, SSL* /*ssl*/,
                      void* wire) {
-  if (writing == 0 && type == SSL3_RT_HANDSHAKE && size > 0 &&
-      *static_cast<const unsigned char*>(bytes) == SSL3_MT_KEY_UPDATE)
-    ++static_cast<Wire*>(wire)->key_updates;
+  const auto* const message = static_cast<const unsigned char*>(bytes);
+  const bool update = writing == 0 && type == SSL3_RT_HANDSHAKE && size > 0 && message[0] == SSL3_MT_KEY_UPDATE;
+  const bool refused = writing == 1 && type == SSL3_RT_ALERT && size > 1 && message[1] == SSL_AD_NO_RENEGOTIATION;
+  if (update || refused) ++static_cast<Wire*>(wire)->key_changes;
 }
 
 // The reason of the peer's certificate says more than "certificate verify failed".
@@ -130,7 +132,7 @@ TlsSession::TlsSession(void* ssl) : impl_(std::make_unique<Impl>()) {
   RATCHET_CHECK(bio != nullptr, "no memory for a TLS connection");
   BIO_set_data(bio, &impl_->wire);
   SSL_set_bio(impl_->ssl.get(), bio, bio);
-  SSL_set_msg_callback(impl_->ssl.get(), CountKeyUpdates);
+  SSL_set_msg_callback(impl_->ssl.get(), CountKeyChanges);
   SSL_set_msg_callback_arg(impl_->ssl.get(), &impl_->wire);
 }
 
@@ -192,7 +194,7 @@ Status TlsSession::Advance(std::string& plain) {
   plain.reserve(plain.size() + impl.wire.input.size());
   for (;;) {
     const int count = SSL_read(ssl, record.data(), static_cast<int>(record.size()));
-    if (impl.wire.key_updates > kMostKeyUpdates + impl.wire.received / kKeyUpdateEvery &&
+    if (impl.wire.key_changes > kMostKeyUpdates + impl.wire.received / kKeyUpdateEvery &&
         !RATCHET_MUTANT("tls.endless_key_updates"))
       return Error(Code::kResourceExhausted, "TLS: the peer changes its keys too often");
     if (count <= 0) return failed(count);

@@ -25,7 +25,8 @@ class TlsMaterial;  // tls_files.h
 
 inline constexpr std::size_t kRecordBytes = 16u << 10;         // largest plain text of one record
 inline constexpr std::size_t kMostHandshakeBytes = 64u << 10;  // from the peer, before the connection is established
-inline constexpr std::size_t kMostKeyUpdates = 32;             // and one more for each kKeyUpdateEvery bytes
+// Key updates and refused renegotiations of a peer; and one more for each kKeyUpdateEvery bytes.
+inline constexpr std::size_t kMostKeyUpdates = 32;
 inline constexpr std::size_t kKeyUpdateEvery = 1u << 20;
 // Sessions of this process that keep OpenSSL's buffers (33 KiB a session) between their records, because to allocate
 // them for each record takes a tenth of the record's time.

@@ -61,6 +61,43 @@ std::string ExpandLabel(std::string secret, const std::string& label, std::size_
   return out;
 }
 
+// PRF of RFC 5246 with SHA-256.
+std::string Prf12(std::string secret, std::string seed, std::size_t size) {
+  std::string digest = "SHA256";
+  const std::array<OSSL_PARAM, 4> parameters{OSSL_PARAM_construct_utf8_string("digest", digest.data(), digest.size()),
+                                             OSSL_PARAM_construct_octet_string("secret", secret.data(), secret.size()),
+                                             OSSL_PARAM_construct_octet_string("seed", seed.data(), seed.size()),
+                                             OSSL_PARAM_construct_end()};
+  EVP_KDF* const kind = EVP_KDF_fetch(nullptr, "TLS1-PRF", nullptr);
+  EVP_KDF_CTX* const context = EVP_KDF_CTX_new(kind);
+  std::string out(size, '\0');
+  RATCHET_CHECK(EVP_KDF_derive(context, Bytes(out), size, parameters.data()) == 1, "the PRF derives nothing");
+  EVP_KDF_CTX_free(context);
+  EVP_KDF_free(kind);
+  return out;
+}
+
+// AES-128-GCM: the sealed bytes and their tag.
+std::string SealGcm(std::string key, std::string nonce, std::string covered, std::string plain) {
+  std::string sealed(plain.size(), '\0');
+  std::string tag(kTagBytes, '\0');
+  int count = 0;
+  EVP_CIPHER_CTX* const cipher = EVP_CIPHER_CTX_new();
+  EVP_EncryptInit_ex(cipher, EVP_aes_128_gcm(), nullptr, Bytes(key), Bytes(nonce));
+  EVP_EncryptUpdate(cipher, nullptr, &count, Bytes(covered), static_cast<int>(covered.size()));
+  EVP_EncryptUpdate(cipher, Bytes(sealed), &count, Bytes(plain), static_cast<int>(plain.size()));
+  EVP_EncryptFinal_ex(cipher, Bytes(sealed) + count, &count);
+  EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, kTagBytes, Bytes(tag));
+  EVP_CIPHER_CTX_free(cipher);
+  return sealed + tag;
+}
+
+std::string Big(std::uint64_t number, std::size_t bytes) {
+  std::string text;
+  while (bytes-- > 0) text += static_cast<char>(number >> (8 * bytes) & 0xff);
+  return text;
+}
+
 }  // namespace
 
 Identity Identity::FromPem(const std::string& key, const std::string& certificate) {
@@ -178,22 +215,33 @@ RecordSealer::RecordSealer(const std::string& line) {
 
 std::string RecordSealer::Seal(std::string_view plain) {
   const std::string inner = std::string(plain) + '\x17';
-  const std::size_t size = inner.size() + kTagBytes;
-  const std::string head{'\x17', '\x03', '\x03', static_cast<char>(size >> 8), static_cast<char>(size & 0xff)};
+  const std::string head = "\x17\x03\x03" + Big(inner.size() + kTagBytes, 2);
   std::string nonce = iv_;
   for (std::size_t i = 0; i < 8; ++i) nonce[11 - i] = static_cast<char>(nonce[11 - i] ^ ((next_ >> (8 * i)) & 0xff));
   ++next_;
-  std::string sealed(inner.size(), '\0');
-  std::string tag(kTagBytes, '\0');
-  int count = 0;
-  EVP_CIPHER_CTX* const cipher = EVP_CIPHER_CTX_new();
-  EVP_EncryptInit_ex(cipher, EVP_aes_128_gcm(), nullptr, Bytes(key_), Bytes(nonce));
-  EVP_EncryptUpdate(cipher, nullptr, &count, Bytes(head), static_cast<int>(head.size()));
-  EVP_EncryptUpdate(cipher, Bytes(sealed), &count, Bytes(inner), static_cast<int>(inner.size()));
-  EVP_EncryptFinal_ex(cipher, Bytes(sealed) + count, &count);
-  EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, kTagBytes, Bytes(tag));
-  EVP_CIPHER_CTX_free(cipher);
-  return head + sealed + tag;
+  return head + SealGcm(key_, nonce, head, inner);
+}
+
+RecordSealer12::RecordSealer12(SSL* ssl) {
+  constexpr std::size_t kKey = 16;
+  constexpr std::size_t kIv = 4;
+  std::string client(SSL3_RANDOM_SIZE, '\0');
+  std::string server(SSL3_RANDOM_SIZE, '\0');
+  std::string master(SSL_MAX_MASTER_KEY_LENGTH, '\0');
+  SSL_get_client_random(ssl, Bytes(client), client.size());
+  SSL_get_server_random(ssl, Bytes(server), server.size());
+  master.resize(SSL_SESSION_get_master_key(SSL_get0_session(ssl), Bytes(master), master.size()));
+  const std::string block = Prf12(master, "key expansion" + server + client, 2 * kKey + 2 * kIv);
+  const std::size_t side = SSL_is_server(ssl) == 1 ? 1 : 0;
+  key_ = block.substr(side * kKey, kKey);
+  iv_ = block.substr(2 * kKey + side * kIv, kIv);
+}
+
+std::string RecordSealer12::Seal(int type, std::string_view plain) {
+  const std::string number = Big(next_++, 8);
+  const std::string kind = static_cast<char>(type) + std::string("\x03\x03");
+  return kind + Big(number.size() + plain.size() + kTagBytes, 2) + number +
+         SealGcm(key_, iv_ + number, number + kind + Big(plain.size(), 2), std::string(plain));
 }
 
 }  // namespace ratchet::tls

@@ -79,4 +79,17 @@ class RecordSealer {
   std::uint64_t next_ = 0;
 };
 
+// Seals records of TLS 1.2 (AES128-GCM-SHA256) as `ssl` does after its handshake, in which it has sent one record.
+class RecordSealer12 {
+ public:
+  explicit RecordSealer12(SSL* ssl);
+  // `type`: SSL3_RT_HANDSHAKE and kin.
+  [[nodiscard]] std::string Seal(int type, std::string_view plain);
+
+ private:
+  std::string key_;
+  std::string iv_;
+  std::uint64_t next_ = 1;
+};
+
 }  // namespace ratchet::tls
