@@ -11,11 +11,18 @@ constexpr std::array<std::string_view, 4> kNotAudited{"Mutate", "Multi", "ExecSe
 constexpr std::array<std::string_view, 2> kRights{"Grant", "Revoke"};
 constexpr std::array<std::string_view, 3> kTokens{"IssueToken", "ReplaceTokenKey", "RevokeTokens"};
 constexpr std::array<std::string_view, 1> kSettings{"UpdateConfiguration"};
-constexpr std::array<std::string_view, 11> kWithoutRoom{"DeleteTable",    "truncateTable",
-                                                        "TruncateRegion", "DeleteColumn",
-                                                        "DeleteSnapshot", "RemoveReplicationPeer",
-                                                        "Drain",          "DecommissionRegionServers",
-                                                        "StopMaster",     "Shutdown",
+// A table is disabled before it is deleted or truncated.
+constexpr std::array<std::string_view, 12> kWithoutRoom{"DisableTable",
+                                                        "DeleteTable",
+                                                        "truncateTable",
+                                                        "TruncateRegion",
+                                                        "DeleteColumn",
+                                                        "DeleteSnapshot",
+                                                        "RemoveReplicationPeer",
+                                                        "Drain",
+                                                        "DecommissionRegionServers",
+                                                        "StopMaster",
+                                                        "Shutdown",
                                                         "StopServer"};
 
 template <std::size_t kCount>

@@ -19,8 +19,8 @@ constexpr int kMostDepth = 4;
 constexpr std::size_t kMostTargetBytes = kMostTextBytes;
 
 // Fields that name something. A field "name" counts only inside the messages of kNamed.
-constexpr std::array<std::string_view, 14> kNames{
-    "namespace_name", "namespaceName", "peer_id", "encoded_name", "snapshot_name", "proc_id", "user_name",
+constexpr std::array<std::string_view, 15> kNames{
+    "namespace_name", "namespaceName", "peer_id", "encoded_name", "snapshot_name", "proc_id", "user_name", "user",
     "column_name",    "host_name",     "port",    "group",        "family",        "address", "sequence"};
 constexpr std::array<std::string_view, 4> kNamed{"NamespaceDescriptor", "SnapshotDescription", "ColumnFamilySchema",
                                                  "ProcedureDescription"};
@@ -45,6 +45,16 @@ std::string FieldText(const Message& message, const FieldDescriptor& field) {
     case FieldDescriptor::CPPTYPE_UINT32: return std::to_string(reflection.GetUInt32(message, &field));
     default: return {};
   }
+}
+
+// READ, WRITE, EXEC, CREATE and ADMIN, as the command line writes them.
+std::string Letters(const Message& message, const FieldDescriptor& field) {
+  std::string letters;
+  for (int i = 0; i < message.GetReflection()->FieldSize(message, &field); ++i) {
+    const std::string& name = message.GetReflection()->GetRepeatedEnum(message, &field, i)->name();
+    letters += name == "EXEC" ? 'X' : name.front();
+  }
+  return letters;
 }
 
 void Visit(const Message& message, int depth, std::string& target) {
@@ -73,7 +83,10 @@ void Visit(const Message& message, int depth, std::string& target) {
       const int count = reflection.FieldSize(message, field);
       for (int i = 0; i < count && target.size() <= kMostTargetBytes; ++i)
         Visit(reflection.GetRepeatedMessage(message, field, i), depth + 1, target);
-    } else if (!field->is_repeated() && IsOneOf(kNames, field->name())) {
+    } else if (field->is_repeated()) {
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM && field->name() == "action")
+        Add(target, "actions=" + Letters(message, *field));
+    } else if (IsOneOf(kNames, field->name()) || (type.name() == "TablePermission" && field->name() == "qualifier")) {
       Add(target, field->name() + "=" + FieldText(message, *field));
     }
   }

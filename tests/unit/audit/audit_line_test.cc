@@ -8,9 +8,11 @@
 #include "common/audit/audit_policy.h"
 #include "common/audit/audit_target.h"
 #include "common/audit/verify.h"
+#include "common/model/proto/access_control.pb.h"
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/snapshot.pb.h"
+#include "common/model/proto/token.pb.h"
 
 namespace ratchet::audit {
 namespace {
@@ -104,6 +106,30 @@ TEST(AuditTargetTest, NamesOfObjectsAreTheOnlyContent) {
   EXPECT_EQ(TargetOf(snapshot), "name=s1");
 }
 
+// A change of rights names who gets them, in which scope, and which.
+TEST(AuditTargetTest, RightsNameTheirUserScopeAndActions) {
+  hbase::pb::GrantRequest grant;
+  auto& permission = *grant.mutable_user_permission();
+  permission.set_user("ali\nce");
+  permission.mutable_permission()->set_type(hbase::pb::Permission::Table);
+  auto& table = *permission.mutable_permission()->mutable_table_permission();
+  table.mutable_table_name()->set_namespace_("ns");
+  table.mutable_table_name()->set_qualifier("t");
+  table.set_family("f");
+  table.set_qualifier("q");
+  for (const auto action : {hbase::pb::Permission::READ, hbase::pb::Permission::WRITE, hbase::pb::Permission::EXEC,
+                            hbase::pb::Permission::CREATE, hbase::pb::Permission::ADMIN})
+    table.add_action(action);
+  EXPECT_EQ(TargetOf(grant), "user=ali\nce ns:t family=f qualifier=q actions=RWXCA");
+  hbase::pb::RevokeRequest revoke;
+  revoke.mutable_user_permission()->set_user("@ops");
+  revoke.mutable_user_permission()->mutable_permission()->set_type(hbase::pb::Permission::Global);
+  EXPECT_EQ(TargetOf(revoke), "user=@ops");
+  pb::IssueTokenRequest token;
+  token.set_user("etl");
+  EXPECT_EQ(TargetOf(token), "user=etl");
+}
+
 TEST(AuditPolicyTest, ChangesOfClientsNeedALine) {
   rpc::CallContext call;
   call.method = "CreateTable";
@@ -116,6 +142,7 @@ TEST(AuditPolicyTest, ChangesOfClientsNeedALine) {
   EXPECT_FALSE(NeedsLine(call, true));
   EXPECT_EQ(EventOf("Grant"), "rights");
   EXPECT_TRUE(RunsWithoutRoom("DeleteTable"));
+  EXPECT_TRUE(RunsWithoutRoom("DisableTable")) << "or no enabled table could be deleted";
   EXPECT_FALSE(RunsWithoutRoom("Grant"));
 }
 
