@@ -125,6 +125,14 @@ Status LoopDisk::FailPower() {
   return Error(Code::kInternal, "the file system still accepts files after its shutdown");
 }
 
+Status LoopDisk::TurnReadOnly() {
+  RATCHET_TRY(RunTool({"mount", "-o", "remount,abort", mount_point_.string()}));
+  const int refused = ::open((mount_point_ / "probe").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (refused < 0 && errno == EROFS) return Ok();
+  if (refused >= 0) ::close(refused);
+  return Error(Code::kInternal, "the file system still accepts files");
+}
+
 Status LoopDisk::MountAgain() {
   RATCHET_TRY(WaitUntil("no process uses the disk", kPatience, [&] { return ::umount(mount_point_.c_str()) == 0; }));
   return Mount();

@@ -28,6 +28,8 @@ class LoopDisk {
   [[nodiscard]] Status Free();
   // From now on every access fails, and data that was not synced is lost.
   [[nodiscard]] Status FailPower();
+  // From now on every change fails, also of open files, as after an error of ext4. Reads continue.
+  [[nodiscard]] Status TurnReadOnly();
   // Mounts the disk again, when all processes that used it have ended. The journal is replayed.
   [[nodiscard]] Status MountAgain();
 
