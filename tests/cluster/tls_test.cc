@@ -1,8 +1,11 @@
 // A cluster whose ports require TLS and whose members connect by TLS: it serves, fails over, refuses plain text, and
 // its certificates are replaced while clients work.
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <iterator>
 #include <map>
@@ -13,7 +16,10 @@
 #include <fmt/format.h>
 
 #include "common/base/exit_codes.h"
+#include "common/client/wire_requests.h"
+#include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/client_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/tls_handshakes.h"
 #include "common/tls/certificate_authority.h"
@@ -221,6 +227,97 @@ TEST_F(TlsClusterTest, HalfOpenHandshakesStopNeitherClientsNorMembersNorAFailove
   EXPECT_GT(bytes, 1) << "closed at once, or not at all";
   flood.Stop();
   ASSERT_OK(cluster().Start(*active));
+}
+
+// Scans the region again and again, one row a call, until a call fails.
+Error ScanUntilRefused(rpc::ChannelPool& pool, const client::RegionLocation& region, std::atomic<int>& rows) {
+  hbase::pb::ScanRequest open;
+  SpecifyRegion(region.region, *open.mutable_region());
+  client::ToProto(client::Scan(), *open.mutable_scan());
+  open.set_number_of_rows(1);
+  hbase::pb::ScanRequest request = open;
+  while (true) {
+    const auto answer = pool.CallSync(methods::kScan, region.endpoint(), request);
+    if (!answer.ok()) return answer.error();
+    ++rows;
+    const hbase::pb::ScanResponse& response = answer->message;
+    const bool ends = (response.has_more_results() && !response.more_results()) ||
+                      (response.has_more_results_in_region() && !response.more_results_in_region());
+    if (!ends) {
+      request.Clear();
+      request.set_scanner_id(response.scanner_id());
+      request.set_number_of_rows(1);
+    } else {
+      request = open;
+    }
+  }
+}
+
+// Test 30 of identity: the connection of a client that always has a scan in progress ends too, and is the last one.
+class ScanEndsTest : public TlsClusterTest {
+ protected:
+  void ExpectScanEnds(const std::string& certificate, const std::function<void()>& end, const std::string& log_line,
+                      const std::string& why_refused) {
+    Write("alice.pem", certificate);
+    tls::TlsOptions options;
+    options.connect = true;
+    options.files.certificate = certificates_ / "alice.pem";
+    options.files.trust = certificates_ / "ca.pem";
+    const auto alice = tls::ProcessTls::Open(options, tls::TlsMaterial::Use::kClient);
+    ASSERT_OK(alice);
+    rpc::ChannelPoolOptions pool_options;
+    pool_options.tls = *alice;
+    rpc::ChannelPool pool(pool_options);
+    client::RetryLoop loop = connection().NewLoop();
+    const auto region = connection().locator().Locate(loop, TableName("default", "t"), "");
+    ASSERT_OK(region);
+    std::atomic<int> rows{0};
+    const std::uint64_t log_from = cluster().LogSize("rs-1");
+    auto scan = std::async(std::launch::async, [&] { return ScanUntilRefused(pool, *region, rows); });
+    const auto ended = [&] { return scan.wait_for(std::chrono::seconds(0)) == std::future_status::ready; };
+    ASSERT_OK(ProcessCluster::WaitUntil("some rows", kPatience, [&] { return rows.load() > 20 || ended(); }));
+    EXPECT_FALSE(ended()) << "before the end of its certificate";
+    end();
+    const Status over = ProcessCluster::WaitUntil("the end of the scan", kPatience, ended);
+    if (!over.ok()) pool.Stop();  // this ends it too
+    ASSERT_OK(over);
+    EXPECT_FALSE(cluster().LogLines("rs-1", log_line, log_from).empty()) << scan.get().ToString();
+    // A call that finds the connection closed may fail otherwise; the next one connects.
+    std::string why;
+    EXPECT_TRUE(ProcessCluster::WaitUntil("a refused connection", kPatience,
+                                          [&] {
+                                            std::atomic<int> more{0};
+                                            why = ScanUntilRefused(pool, *region, more).ToString();
+                                            EXPECT_EQ(more.load(), 0) << "rows after the end";
+                                            return why.find(why_refused) != std::string::npos;
+                                          })
+                    .ok())
+        << why;
+    WaitForWrites(20);  // another client
+  }
+};
+
+TEST_F(ScanEndsTest, WithACertificateThatIsRevokedOrExpires) {
+  Write("revoked.pem", *authority_->RevocationList({}, 10));
+  ClusterSpec spec = Secured();
+  spec.environment["RATCHET_TLS_REVOKED"] = (certificates_ / "revoked.pem").string();
+  Boot(1, 1, spec);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 1);
+  StartWriter("t");
+  WaitForWrites(50);
+  if (HasFatalFailure()) return;
+  const std::string revoked = *authority_->Issue({"alice", {}});
+  const auto revoke = [&] {
+    Write("revoked.pem", *authority_->RevocationList({revoked}, 10));
+    EXPECT_TRUE(Signal(cluster().Info("rs-1").id, SIGHUP).ok());
+  };
+  ExpectScanEnds(revoked, revoke, "was revoked", "certificate revoked");
+  if (HasFailure()) return;
+  tls::CertificateRequest request{"alice", {}};
+  request.lifetime = std::chrono::seconds(15);
+  ExpectScanEnds(
+      *authority_->Issue(request), [] {}, "its client's certificate has expired", "certificate expired");
 }
 
 TEST_F(TlsClusterTest, AWrongCertificateEndsTheStart) {
