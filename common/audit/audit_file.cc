@@ -126,6 +126,9 @@ Status AuditFile::RecoverFrom(const std::string& name) {
   std::string_view prev;
   number_ = ReadLine(tail.last, number, prev) ? number : FirstLineOf(name) + tail.lines - 1;
   hash_ = ChainHash(tail.last);
+  // No text from outside has a quotation mark without a backslash.
+  ended_without_room_ =
+      tail.last.find(R"("event":"lost")") != std::string::npos && tail.last.find(R"("count":)") == std::string::npos;
   name_ = name;
   durable_bytes_ = tail.whole_bytes;
   return Ok();

@@ -53,6 +53,8 @@ class AuditFile {
   [[nodiscard]] bool on_reserve() const { return !has_reserve_; }
   [[nodiscard]] std::uint64_t lines() const { return number_; }  // number of the last durable line
   [[nodiscard]] const std::string& path() const { return directory_->path(); }
+  // At the start, the last line told of lost lines without a count: its process could not write until its end.
+  [[nodiscard]] bool ended_without_room() const { return ended_without_room_; }
   // Bytes of an unfinished line that the start has cut.
   [[nodiscard]] std::uint64_t cut_at_start() const { return cut_at_start_; }
 
@@ -83,6 +85,7 @@ class AuditFile {
   std::uint64_t number_ = 0;
   std::string hash_;
   std::uint64_t cut_at_start_ = 0;
+  bool ended_without_room_ = false;
 };
 
 }  // namespace ratchet::audit

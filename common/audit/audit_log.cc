@@ -50,6 +50,9 @@ Result<std::shared_ptr<AuditLog>> AuditLog::Open(io::Disk& disk, const std::stri
   RATCHET_ASSIGN(auto opened, disk.OpenOrMake(directory));
   RATCHET_ASSIGN(auto file, AuditFile::Open(std::move(opened), limits));
   std::shared_ptr<AuditLog> log(new AuditLog(std::move(host), std::move(process)));
+  if (file->ended_without_room())
+    log->Enqueue(
+        {log->LostBody(0, "the process ended before it could write; its lost lines are not counted"), {}, false});
   log->Note("start", {},
             file->cut_at_start() == 0 ? std::string()
                                       : fmt::format("{} bytes of an unfinished line were cut", file->cut_at_start()));

@@ -184,6 +184,28 @@ TEST_F(AuditLogTest, AFullDiskRefusesChangesExceptThoseThatMakeRoom) {
   EXPECT_EQ(Count("no line can be written from here"), 1u);
 }
 
+// The number of lost lines ends with the process, but not the fact.
+TEST_F(AuditLogTest, AProcessThatEndsOnAFullDiskLeavesALineForTheNextOne) {
+  disk_.SetCapacity(disk_.used_bytes());
+  for (int i = 0; i < 200 && Answer("Grant") == 1; ++i) continue;
+  EXPECT_EQ(Answer("Grant"), 2);
+  Deny("mallory");
+  EXPECT_TRUE(Eventually([&] { return log_->lost() == 1; })) << log_->lost();
+  process_->Crash();
+  disk_.SetCapacity(UINT64_MAX);
+  for (int start = 0; start < 2; ++start) {
+    Open();
+    EXPECT_EQ(Answer("Grant"), 1);
+    EXPECT_TRUE(Verify().problems.empty());
+    EXPECT_EQ(Count("no line can be written from here"), 1u);
+    EXPECT_EQ(Count("its lost lines are not counted"), 1u) << text_;
+  }
+  const std::size_t from = text_.find("no line can be written from here");
+  const std::size_t until = text_.find("its lost lines are not counted");
+  EXPECT_LT(from, until);
+  EXPECT_EQ(text_.substr(from, until - from).find(R"("event":"start")"), std::string::npos) << "it is the next line";
+}
+
 TEST_F(AuditLogTest, AHangingDiskHoldsNoCallerAndHasABound) {
   std::atomic<bool> hangs{true};
   std::atomic<bool> reached{false};
