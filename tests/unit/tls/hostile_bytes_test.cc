@@ -172,6 +172,25 @@ TEST_F(HostileBytesTest, AttemptsToRenegotiateEndTheConnection) {
   EXPECT_EQ(AttemptsTaken(*Server()), static_cast<int>(kMostKeyUpdates));
 }
 
+// A false server, or one that was taken over, asks the client.
+TEST_F(HostileBytesTest, RequestsOfAServerToRenegotiateEndTheConnection) {
+  const Identity root = Identity::FromPem(authority_->KeyPem(), authority_->CertificatePem());
+  const Shown shown{Make({}, &root), {}};
+  RawPeer server(RawPeer::Side::kServer, &shown, [](SSL_CTX* context) {
+    SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_cipher_list(context, "ECDHE-ECDSA-AES128-GCM-SHA256");
+  });
+  const auto session = Server()->Connect("a.example");
+  const Status shaken = server.Handshake(*session);
+  ASSERT_TRUE(shaken.ok()) << shaken.error().ToString();
+  RecordSealer12 sealer(server.ssl());
+  std::string plain;
+  ASSERT_TRUE(session->Feed(sealer.Seal(SSL3_RT_APPLICATION_DATA, "hello"), plain).ok());
+  EXPECT_EQ(plain, "hello");
+  EXPECT_LE(TakenOfFlood(*session, [&] { return sealer.Seal(SSL3_RT_HANDSHAKE, std::string(4, '\0')); }),
+            static_cast<int>(kMostKeyUpdates));
+}
+
 TEST_F(HostileBytesTest, AFloodOfKeyUpdatesEndsTheConnection) {
   const auto server = Server();
   RawPeer client(RawPeer::Side::kClient, nullptr);
