@@ -410,7 +410,7 @@ TEST_F(AuditDiskTest, AFullDiskRefusesRightsOnlyAndAKillLeavesNoGap) {
   for (const std::string& line : AuditLines("master-1")) EXPECT_EQ(line.find("refused-"), std::string::npos) << line;
 }
 
-TEST_F(AuditDiskTest, ADiskThatIsGoneRefusesRightsUntilTheNextStart) {
+TEST_F(AuditDiskTest, AReadOnlyDiskRefusesRightsAndAStart) {
   BootSecured(1, 1);
   if (HasFatalFailure() || IsSkipped()) return;
   MakeTable("t", 1);
@@ -424,6 +424,12 @@ TEST_F(AuditDiskTest, ADiskThatIsGoneRefusesRightsUntilTheNextStart) {
   EXPECT_NE(Grant("refused-2").find(kNoRoom), std::string::npos);
   WaitForWrites(20);
   ASSERT_OK(cluster().Kill9("master-1"));
+  // A start would have no log.
+  ASSERT_OK(cluster().Start("master-1"));
+  const auto code = cluster().WaitExit("master-1", kPatience);
+  ASSERT_OK(code);
+  EXPECT_EQ(*code, exit_code::kUsage);
+  EXPECT_FALSE(cluster().LogLines("master-1", "Read-only file system").empty());
   ASSERT_OK(disk_->MountAgain());
   ASSERT_OK(cluster().Start("master-1"));
   ASSERT_OK(cluster().WaitServing(kPatience));

@@ -187,7 +187,7 @@ TEST_F(AuditDiskTest, AFullDiskAndKillsLeaveNoGap) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   Prng random(seed);
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 3; ++round) {
     SCOPED_TRACE(round);
     Start();
     ASSERT_TRUE(Read(1 + random.Below(100)));
@@ -226,7 +226,7 @@ TEST_F(AuditDiskTest, ADiskThatIsGoneAndKillsLeaveNoGap) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE("seed " + std::to_string(seed));
   Prng random(seed);
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < 3; ++round) {
     SCOPED_TRACE(round);
     Start();
     ASSERT_TRUE(Read(1 + random.Below(200)));
