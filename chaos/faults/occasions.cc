@@ -48,6 +48,7 @@ constexpr std::array kPoints{
     PointFacts{"store.before_check", kMaster, kMove, Reached::kOften},
     PointFacts{"executor.before_commit", kMaster, kMove, Reached::kOften},
     PointFacts{"executor.after_commit", kMaster, kMove, Reached::kOften},
+    PointFacts{"executor.before_step", kMaster, kMove, Reached::kOften},
     PointFacts{"master.before_send", kMaster, kMove, Reached::kOften},
     PointFacts{"master.before_fence", kMaster, kServerCrash, Reached::kOften},
     PointFacts{"master.after_fence", kMaster, kServerCrash, Reached::kOften},

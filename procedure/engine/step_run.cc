@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/fault_point.h"
 #include "common/base/mutant.h"
 #include "procedure/core/author_object.h"
 #include "procedure/engine/activity.h"
@@ -101,6 +102,8 @@ std::function<void(std::any)> StepRun::BeginAsync(std::string_view key) {
 Result<StepOutcome> StepRun::RunStep() {
   Result<StepOutcome> outcome = CallAuthor([this]() -> Result<StepOutcome> {
     if (first_) LogStart(core_, node_);
+    if (FaultPoints::Instance().armed())
+      IgnoreResult(HitFault("executor.before_step", FaultDetail(node_, step_, false)), "only for pausing and dying here");
     return node_.procedure->RunStep(step_, *this);
   });
   end_ = core_.deps.clock.Now();

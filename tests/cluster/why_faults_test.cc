@@ -117,8 +117,7 @@ TEST_F(WhyFaultsTest, ALimitThatIsReached) {
   if (HasFatalFailure()) return;
   SkipVerification();
   ASSERT_OK(cluster().Kill9("master-1"));
-  ASSERT_OK(cluster().Start("master-1",
-                            ArmedWith("executor.before_commit~TransitRegionState:GET_ASSIGN_CANDIDATE=pause"),
+  ASSERT_OK(cluster().Start("master-1", ArmedWith("executor.before_step~TransitRegionState:GET_ASSIGN_CANDIDATE=pause"),
                             {"--procedure-steps-per-table", "1"}));
   ASSERT_OK(cluster().WaitServing(kPatience));
   const auto creating = Create("t", {"3", "6", "9"});
