@@ -103,7 +103,7 @@ Result<StepOutcome> StepRun::RunStep() {
   Result<StepOutcome> outcome = CallAuthor([this]() -> Result<StepOutcome> {
     if (first_) LogStart(core_, node_);
     if (FaultPoints::Instance().armed())
-      IgnoreResult(HitFault("executor.before_step", FaultDetail(node_, step_, false)), "only for pausing and dying here");
+      IgnoreResult(HitFault("executor.before_step", FaultDetail(node_, step_, false)), "only to pause or die");
     return node_.procedure->RunStep(step_, *this);
   });
   end_ = core_.deps.clock.Now();
