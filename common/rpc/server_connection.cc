@@ -80,7 +80,6 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
       input_(shared.options.max_frame_bytes) {
   counters_->connections_open.fetch_add(1);
   if (beyond_) counters_->connections_beyond.fetch_add(1);
-  shared_.connections.Add(this);
 }
 
 ServerConnection::~ServerConnection() {
@@ -98,6 +97,7 @@ ServerConnection::~ServerConnection() {
 }
 
 void ServerConnection::Start() {
+  shared_.connections.Add(this);  // not before a shared_ptr owns it: others take one from the list
   sink_ = std::make_shared<ConnectionSink>(shared_.gate, weak_from_this());
   ErrorCode error;
   const auto peer = socket_.remote_endpoint(error);

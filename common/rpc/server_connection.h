@@ -57,7 +57,7 @@ class ServerConnection;
 inline constexpr std::size_t kMemberConnections = 64;
 inline constexpr Millis kProveWithin{2'000};
 
-// All connections, to list them, and to find the one that holds the most. Thread-safe.
+// All connections that have started, to list them, and to find the one that holds the most. Thread-safe.
 class ConnectionList {
  public:
   void Add(ServerConnection* connection) {

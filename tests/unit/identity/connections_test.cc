@@ -2,9 +2,11 @@
 #include "common/rpc/connections.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -139,6 +141,20 @@ TEST_F(ConnectionsTest, TheyAreFoundByUserAddressAndPlainText) {
   RawClient silent(server_->port());
   ASSERT_TRUE(Eventually([&] { return server_->stats().connections_open == 4; }));
   EXPECT_EQ(UsersOf({}).size(), 3u) << "a client that has not introduced itself has no user";
+}
+
+// ThreadSanitizer found that a connection was listed while it was made.
+TEST_F(ConnectionsTest, TheyAreListedWhileOthersBegin) {
+  constexpr int kClients = 300;
+  std::atomic<bool> all_begun{false};
+  std::thread lists([&] {
+    while (!all_begun) EXPECT_EQ(UsersOf({}).size(), 0u);
+  });
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < kClients; ++i) clients.push_back(std::make_unique<RawClient>(server_->port()));
+  EXPECT_TRUE(Eventually([&] { return server_->stats().connections_open == kClients; }));
+  all_begun = true;
+  lists.join();
 }
 
 TEST_F(ConnectionsTest, ClosingLeavesOtherUsersMembersAndTheOwnConnection) {
