@@ -253,10 +253,12 @@ class AccessOracle final : public Workload {
     }
   }
 
-  // Every user with a certificate may have a token of its own, as in HBase; it has the rights of its user.
+  // Every user with a certificate may have a token of its own, as in HBase, and revoke its own tokens.
   static bool AsksForItself(const google::protobuf::Message& request) {
-    const auto* token = dynamic_cast<const pb::IssueTokenRequest*>(&request);
-    return token != nullptr && (!token->has_user() || token->user() == kStranger);
+    if (const auto* token = dynamic_cast<const pb::IssueTokenRequest*>(&request))
+      return !token->has_user() || token->user() == kStranger;
+    const auto* own = dynamic_cast<const pb::RevokeTokensRequest*>(&request);
+    return own != nullptr && (!own->has_user_name() || own->user_name() == kStranger);
   }
   void CallOne(const std::string& service, const std::string& method, const google::protobuf::Message& request,
                const rpc::Endpoint& endpoint) {
