@@ -5,8 +5,6 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Role kServers[] = {Role::kMaster, Role::kRegionServer};
-
 class DiskFault : public Fault {
  public:
   [[nodiscard]] std::string_view Needs() const override {
@@ -19,7 +17,7 @@ class DiskFault : public Fault {
 
  protected:
   static Status StartGone(Target& target) {
-    for (const Role role : kServers) {
+    for (const Role role : kMembers) {
       for (const auto& name : target.Names(role)) {
         if (!target.Running(name)) RATCHET_TRY(target.Start(name));
       }
@@ -106,7 +104,7 @@ class PowerFailure final : public DiskFault {
     // for some syncs that its shutdown overtakes.
     RATCHET_TRY(StopAll(target));
     RATCHET_TRY(target.disk()->FailPower());
-    for (const Role role : kServers) {
+    for (const Role role : kMembers) {
       const Victims running = RunningOnes(target, role);
       for (const auto& name : RandomSubset(running, running.size(), prng)) {
         record.victims.push_back(name);
@@ -129,7 +127,7 @@ class PowerFailure final : public DiskFault {
 
  private:
   static Status StopAll(Target& target) {
-    for (const Role role : kServers) {
+    for (const Role role : kMembers) {
       for (const auto& name : RunningOnes(target, role)) {
         const Status stopped = target.Pause(name);
         if (!stopped.ok() && target.Running(name)) return stopped.error().Annotate("power-failure");

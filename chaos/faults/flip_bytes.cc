@@ -14,7 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFlipRows = 200;
 constexpr Millis kAnswered{3'000};
-constexpr Millis kServesFlippedWithin{60'000};
 
 Status Flip(const fs::path& file, std::uint64_t offset, int mask) {
   std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
@@ -53,8 +52,8 @@ class FlipBytes final : public Fault {
     for (const auto& name : target.Names(Role::kRegionServer)) {
       if (!target.Running(name)) RATCHET_TRY(target.Start(name));
     }
-    RATCHET_TRY(target.AwaitRecovered(kServesFlippedWithin));
-    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesFlippedWithin));
+    RATCHET_TRY(target.AwaitRecovered(kServesWithin));
+    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesWithin));
     if (rows != table_->written()) {
       return Error(Code::kInternal, fmt::format("{} of {} rows exist after a bit of {} was flipped and restored", rows,
                                                 table_->written(), file_.string()));

@@ -15,8 +15,6 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Role kMembers[] = {Role::kMaster, Role::kRegionServer};
-
 bool LeavesOnPurpose(int code) {
   switch (code) {
     case exit_code::kZooKeeperUnreachable:

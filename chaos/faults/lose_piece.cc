@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Millis kRefusedWithin{30'000};
-constexpr Millis kServesAfterLossWithin{60'000};
 constexpr Millis kBriefly{1'500};  // for an answer that must not come
 constexpr Millis kStaysWaiting{3'000};
 constexpr std::size_t kLoseRows = 40;
@@ -78,7 +77,7 @@ class LosePiece final : public Fault {
       }
     }
     if (table_ != nullptr) {
-      if (first.ok()) keep(target.AwaitRecovered(kServesAfterLossWithin));
+      if (first.ok()) keep(target.AwaitRecovered(kServesWithin));
       if (first.ok()) table_->Drop();
       table_.reset();
     }
@@ -144,7 +143,7 @@ class LosePiece final : public Fault {
     RATCHET_TRY(KillMasters(target));
     RATCHET_TRY(CopyPiece(store, older));
     for (const auto& name : target.Names(Role::kMaster)) RATCHET_TRY(target.Start(name));
-    RATCHET_TRY(target.AwaitRecovered(kServesAfterLossWithin));
+    RATCHET_TRY(target.AwaitRecovered(kServesWithin));
     RATCHET_ASSIGN(table_, PieceTable::Make(target, prng.Next()));
     RATCHET_TRY(KillMasters(target));
     RATCHET_TRY(MoveAway(store));
@@ -210,8 +209,8 @@ class LosePiece final : public Fault {
 
   Status RowsAreThere(Target& target, const std::string& victim) {
     if (!target.Running(victim)) RATCHET_TRY(target.Start(victim));
-    RATCHET_TRY(target.AwaitRecovered(kServesAfterLossWithin));
-    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesAfterLossWithin));
+    RATCHET_TRY(target.AwaitRecovered(kServesWithin));
+    RATCHET_ASSIGN(const std::size_t rows, table_->CountRows(kServesWithin));
     if (rows == table_->written()) return Ok();
     return Harm(fmt::format("{} of {} acknowledged rows are there after a piece was away", rows, table_->written()));
   }

@@ -21,6 +21,11 @@
 
 namespace ratchet::chaos {
 
+// A cluster that was stopped, or parts of it, serves again within this time.
+inline constexpr Millis kServesWithin{60'000};
+// The roles of the processes of Ratchet.
+inline constexpr Role kMembers[] = {Role::kMaster, Role::kRegionServer};
+
 class Links;
 class LoopDisk;
 class ProcessShims;

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Millis kServesAfterBackWithin{60'000};
-
 Status CopyFolder(const fs::path& from, const fs::path& to) {
   std::error_code failed;
   fs::remove_all(to, failed);
@@ -92,7 +90,7 @@ class ZooKeeperBack final : public Fault {
   }
 
   static Status AwaitMaster(Target& target) {
-    return WaitUntil("an active master", kServesAfterBackWithin, [&] {
+    return WaitUntil("an active master", kServesWithin, [&] {
       target.Meanwhile();
       return target.ActiveMaster().ok();
     });

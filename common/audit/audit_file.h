@@ -53,7 +53,7 @@ class AuditFile {
   [[nodiscard]] bool on_reserve() const { return !has_reserve_; }
   [[nodiscard]] std::uint64_t lines() const { return number_; }  // number of the last durable line
   [[nodiscard]] const std::string& path() const { return directory_->path(); }
-  // At the start, the last line told of lost lines without a count: its process could not write until its end.
+  // At the start, the last line reports lost lines without a count: its process could not write until its end.
   [[nodiscard]] bool ended_without_room() const { return ended_without_room_; }
   // Bytes of an unfinished line that the start has cut.
   [[nodiscard]] std::uint64_t cut_at_start() const { return cut_at_start_; }

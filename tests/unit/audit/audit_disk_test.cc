@@ -120,7 +120,7 @@ class AuditDiskTest : public ::testing::Test {
     ASSERT_TRUE(broken.ok()) << broken.error().ToString();
     ASSERT_EQ(::kill(child_, SIGCONT), 0);
   }
-  // What the child has answered before its end counts too.
+  // Answers that the child has written before its end count too.
   void Kill() {
     if (child_ <= 0) return;
     ::kill(child_, SIGKILL);
