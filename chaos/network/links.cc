@@ -1,5 +1,7 @@
 #include "chaos/network/links.h"
 
+#include <sys/socket.h>
+
 #include <future>
 #include <map>
 #include <thread>
@@ -19,12 +21,16 @@ namespace {
 using Tcp = asio::ip::tcp;
 
 constexpr std::chrono::milliseconds kAcceptPause{100};
+constexpr std::chrono::milliseconds kLookForProcess{5};
 
 struct Listener {
-  Listener(asio::io_context& io, ProxiedPort which) : port(std::move(which)), acceptor(io), pause(io) {}
+  Listener(asio::io_context& io, ProxiedPort which) : port(std::move(which)), acceptor(io), pause(io), look(io) {}
   ProxiedPort port;
   Tcp::acceptor acceptor;
-  asio::steady_timer pause;  // after a failed accept
+  asio::steady_timer pause;  // after a failed accept, or between two looks for the process
+  Tcp::socket look;
+  // No process listens, so this port refuses connections too: otherwise no probe could find that it is gone.
+  bool refuses = false;
 };
 
 std::map<std::uint16_t, std::string> NamesOfPorts(const std::vector<ProxiedPort>& ports) {
@@ -80,6 +86,7 @@ struct Links::Impl {
   }
 
   void Accept(Listener& listener) {
+    if (listener.refuses) return;
     listener.acceptor.async_accept([this, &listener](const asio::error_code& error, Tcp::socket socket) {
       if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) return;
       if (!error) return Accepted(listener, std::move(socket));
@@ -107,8 +114,41 @@ struct Links::Impl {
 
   void Begin(Listener& listener, const std::string& from, Tcp::socket socket) {
     const ProxiedPort& port = listener.port;
-    std::make_shared<ProxiedConnection>(State({from, port.to}), std::move(socket), port.listens, prng.Fork())->Start();
+    auto refused = [this, &listener] { Refuse(listener); };
+    std::make_shared<ProxiedConnection>(State({from, port.to}), std::move(socket), port.listens, prng.Fork(),
+                                        std::move(refused))
+        ->Start();
     Accept(listener);
+  }
+
+  // The port stays bound, so that no other program takes it.
+  void Refuse(Listener& listener) {
+    if (listener.refuses || !listener.acceptor.is_open()) return;
+    listener.refuses = true;
+    asio::error_code ignored;
+    listener.acceptor.cancel(ignored);
+    ::shutdown(listener.acceptor.native_handle(), SHUT_RD);
+    LookForProcess(listener);
+  }
+
+  // Until a process listens again.
+  void LookForProcess(Listener& listener) {
+    listener.pause.expires_after(kLookForProcess);
+    listener.pause.async_wait([this, &listener](const asio::error_code& cancelled) {
+      if (cancelled || !listener.acceptor.is_open()) return;
+      listener.look = Tcp::socket(io);
+      listener.look.async_connect({asio::ip::address_v4::loopback(), listener.port.listens},
+                                  [this, &listener](asio::error_code error) {
+                                    if (!listener.acceptor.is_open()) return;
+                                    asio::error_code ignored;
+                                    listener.look.close(ignored);
+                                    if (!error)
+                                      listener.acceptor.listen(asio::socket_base::max_listen_connections, error);
+                                    if (error) return LookForProcess(listener);
+                                    listener.refuses = false;
+                                    Accept(listener);
+                                  });
+    });
   }
 
   // Runs `work_item` on the thread "links" and waits for it.
@@ -158,6 +198,7 @@ Links::~Links() {
       asio::error_code ignored;
       listener->acceptor.close(ignored);
       listener->pause.cancel();
+      listener->look.close(ignored);
     }
     for (auto& [name, state] : impl_->links) {
       Impl::ForEach(*state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/false); });

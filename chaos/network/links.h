@@ -2,7 +2,9 @@
 //
 // Every process advertises a port on which this program listens, itself listens on another port, and reaches ZooKeeper
 // through a separate port of this program. The client of a connection is found by source_finder.h, so a link has the
-// names of both ends. Thread-safe: each call runs on the thread "links", which the object owns.
+// names of both ends. While no process listens, the advertised port refuses connections as the process's own would, so
+// that the early detection of deaths (S121: early findings are positive) works in a proxied cluster. Thread-safe: each
+// call runs on the thread "links", which the object owns.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "chaos/network/proxied_connection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <asio/buffer.hpp>
 #include <asio/write.hpp>
@@ -22,12 +23,14 @@ void Reset(asio::ip::tcp::socket& socket, bool abrupt) {
 
 }  // namespace
 
-ProxiedConnection::ProxiedConnection(LinkState& link, Tcp::socket near, std::uint16_t far_port, Prng prng)
+ProxiedConnection::ProxiedConnection(LinkState& link, Tcp::socket near, std::uint16_t far_port, Prng prng,
+                                     std::function<void()> refused)
     : link_(link),
       near_(std::move(near)),
       far_(near_.get_executor()),
       far_end_(asio::ip::address_v4::loopback(), far_port),
       prng_(prng),
+      refused_(std::move(refused)),
       forward_(near_.get_executor()),
       back_(near_.get_executor()) {
   forward_.forward = true;
@@ -50,6 +53,7 @@ void ProxiedConnection::Start() {
   }
   far_.async_connect(far_end_, [self = shared_from_this()](const asio::error_code& error) {
     if (self->over_) return;
+    if (error == asio::error::connection_refused) self->refused_();
     if (error) return self->End(/*abrupt=*/true, /*by_fault=*/false);
     asio::error_code unimportant;
     self->far_.set_option(Tcp::no_delay(true), unimportant);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -31,7 +32,9 @@ class ProxiedConnection : public std::enable_shared_from_this<ProxiedConnection>
  public:
   using Tcp = asio::ip::tcp;
 
-  ProxiedConnection(LinkState& link, Tcp::socket near, std::uint16_t far_port, Prng prng);
+  // `refused` is called when no process listens at `far_port`.
+  ProxiedConnection(LinkState& link, Tcp::socket near, std::uint16_t far_port, Prng prng,
+                    std::function<void()> refused);
   void Start();
   // Call when the link's mode has changed.
   void ModeChanged();
@@ -77,6 +80,7 @@ class ProxiedConnection : public std::enable_shared_from_this<ProxiedConnection>
   Tcp::socket far_;
   const Tcp::endpoint far_end_;
   Prng prng_;
+  const std::function<void()> refused_;
   Pipe forward_;
   Pipe back_;
   bool connected_ = false;

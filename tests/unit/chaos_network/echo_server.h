@@ -27,8 +27,11 @@ inline sockaddr_in Loopback(std::uint16_t port) {
 
 class EchoServer {
  public:
-  EchoServer() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    auto address = Loopback(0);
+  // 0: a free port.
+  explicit EchoServer(std::uint16_t port = 0) : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const int yes = 1;
+    setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    auto address = Loopback(port);
     socklen_t size = sizeof address;
     EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), size), 0);
     EXPECT_EQ(listen(listener_, 16), 0);

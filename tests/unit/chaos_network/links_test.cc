@@ -1,6 +1,7 @@
 // Each change that can be made to a link, on real sockets; the tests assert order, not durations.
 #include "chaos/network/links.h"
 
+#include <cerrno>
 #include <chrono>
 
 #include <gtest/gtest.h>
@@ -53,6 +54,34 @@ TEST_F(LinksTest, PassesOnUnchangedAndCounts) {
   WaitFor("all is counted", [&] { return Counters().passed == 2 * large.size(); });
   EXPECT_EQ(Counters().open_now, 1U);
   EXPECT_EQ(Counters().Disturbed(), 0U);
+}
+
+int ErrorOfConnect(std::uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const auto address = Loopback(port);
+  const int error = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0 : errno;
+  close(fd);
+  return error;
+}
+
+// A proxy that accepts for a dead process hid every death from the early detection: chaos runs never tested it.
+TEST_F(LinksTest, ThePortOfADeadProcessRefusesConnectionsUntilItIsBack) {
+  auto process = std::make_unique<EchoServer>();
+  const std::uint16_t listens = process->port();
+  const auto advertised = PickFreePort();
+  ASSERT_TRUE(advertised.ok());
+  auto links = Links::Start({{"rs-2", "", *advertised, listens}}, /*seed=*/1);
+  ASSERT_TRUE(links.ok()) << links.error().ToString();
+  for (int round = 0; round < 3; ++round) {
+    EchoClient client(*advertised);
+    Echo(client);
+    process.reset();
+    WaitFor("the port refuses", [&] { return ErrorOfConnect(*advertised) == ECONNREFUSED; });
+    process = std::make_unique<EchoServer>(listens);
+    WaitFor("the port accepts", [&] { return ErrorOfConnect(*advertised) == 0; });
+  }
+  EchoClient client(*advertised);
+  Echo(client);
 }
 
 TEST_F(LinksTest, BlackholeHoldsAndThenDelivers) {
