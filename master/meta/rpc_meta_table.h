@@ -1,9 +1,8 @@
 // MetaTable over RPC to the server that carries hbase:meta.
 //
-// Every edit is one conditional Mutate; many are in flight together, so that the server commits them as a group, and at
-// most `writes_in_flight`, so that its queues accept all. Each carries the epoch (rule S28: conditional meta writes)
-// and the ownership CHECK precedes each send (S18: check before each send). A Commit is one MutateRows of the region
-// (S41: atomic conditional commit).
+// Single edits go through an EditQueue, many in one request. A Commit is one MutateRows of the region (S41: atomic
+// conditional commit). Each carries the epoch (S28: conditional meta writes), and the ownership CHECK precedes each
+// send (S18: check before each send).
 //
 // Threads: any; `done` runs on the channel pool's threads, or on the caller's if there is no server to call.
 #pragma once
@@ -19,15 +18,14 @@
 #include "common/model/server_name.h"
 #include "common/rpc/channel_pool.h"
 #include "master/env/meta_table.h"
+#include "master/meta/edit_queue.h"
 
 namespace ratchet::master {
 
-class SendWindow;
-
 struct MetaTableOptions {
-  Millis rpc_timeout{10'000};          // meta.rpc_timeout_ms: limit of one request; the caller repeats
-  std::uint32_t scan_rows = 1000;      // rows per request
-  std::size_t writes_in_flight = 256;  // limit for all callers together
+  Millis rpc_timeout{10'000};      // meta.rpc_timeout_ms: limit of one request; the caller repeats
+  std::uint32_t scan_rows = 1000;  // rows per request
+  EditLimits edits{};              // for all callers together
 
   template <class Settings>
   void Bind(Settings& settings) {
@@ -47,7 +45,7 @@ class RpcMetaTable final : public MetaTable {
   // Call before the first Write or Scan; the epoch is known only after the claim.
   void Begin(Epoch epoch, Hooks hooks);
   void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) override;
-  // Sends one request for all rows, which does not count toward the limit of writes in flight.
+  // Sends one request for all rows, which does not count toward the limits of edits.
   void Commit(MetaCommit commit, std::function<void(Result<CommitOutcome>)> done) override;
   void Scan(std::function<void(Result<MetaContents>)> done) override;
 
@@ -55,13 +53,13 @@ class RpcMetaTable final : public MetaTable {
   struct Setup {
     Epoch epoch;
     Hooks hooks;
+    std::shared_ptr<EditQueue> edits;
   };
   [[nodiscard]] std::shared_ptr<const Setup> setup() const;
-  [[nodiscard]] Result<std::shared_ptr<rpc::Channel>> ChannelToMeta(const Setup& setup) const;
+  [[nodiscard]] Result<std::shared_ptr<rpc::Channel>> ChannelTo(const std::optional<ServerName>& server) const;
 
   rpc::ChannelPool& channels_;
   const MetaTableOptions options_;
-  const std::shared_ptr<SendWindow> window_;
   mutable Mutex mutex_;
   std::shared_ptr<const Setup> setup_ GUARDED_BY(mutex_);
 };

@@ -27,17 +27,14 @@ class FakeMeta {
     service->On(methods::kMutate,
                 [this](const rpc::CallContext& /*call*/, const pb::MutateRequest& request, std::string_view cells,
                        const rpc::Responder<pb::MutateResponse>& responder) { Mutate(request, cells, responder); });
+    service->On(methods::kMulti,
+                [this](const rpc::CallContext& /*call*/, const pb::MultiRequest& request, std::string_view /*cells*/,
+                       const rpc::Responder<pb::MultiResponse>& responder) { Multi(request, responder); });
     service->On(methods::kGet, [this](const rpc::CallContext& /*call*/, const pb::GetRequest& request,
                                       std::string_view /*cells*/, const rpc::Responder<pb::GetResponse>& responder) {
       MutexLock lock(mutex_);
       pb::GetResponse response;
-      response.mutable_result();
-      const auto row = rows_.find(request.get().row());
-      const std::string family = request.get().column(0).family();
-      if (row != rows_.end()) {
-        const auto cell = row->second.find(family + ":transition");
-        if (cell != row->second.end()) FillResult({cell->second}, nullptr, *response.mutable_result());
-      }
+      Read(request.get(), *response.mutable_result());
       responder.Reply(response);
     });
     service->On(methods::kScan,
@@ -55,6 +52,31 @@ class FakeMeta {
     MutexLock lock(mutex_);
     fail_ = std::move(error);
   }
+  // Requests for edits wait until Release.
+  void Hold() {
+    MutexLock lock(mutex_);
+    held_ = true;
+  }
+  void Release() {
+    MutexLock lock(mutex_);
+    held_ = false;
+    released_.NotifyAll();
+  }
+  // The edit of this row fails by itself.
+  void set_fail_row(const std::string& row) {
+    MutexLock lock(mutex_);
+    fail_row_ = row;
+  }
+  // Answers have a result less than the request has edits.
+  void set_short_answer() {
+    MutexLock lock(mutex_);
+    short_answer_ = true;
+  }
+  // Mutate and Multi.
+  int requests() {
+    MutexLock lock(mutex_);
+    return requests_;
+  }
   int mutations() {
     MutexLock lock(mutex_);
     return mutations_;
@@ -68,36 +90,72 @@ class FakeMeta {
   void Mutate(const pb::MutateRequest& request, std::string_view cells,
               const rpc::Responder<pb::MutateResponse>& responder) {
     MutexLock lock(mutex_);
+    AwaitRelease();
     ++mutations_;
+    ++requests_;
     if (fail_.has_value()) {
       responder.Fail(*fail_);
       return;
     }
-    const auto& condition = request.condition();
-    pb::BinaryComparator expected;
-    ASSERT_TRUE(expected.ParseFromString(condition.comparator().serialized_comparator()));
-    auto& row = rows_[condition.row()];
-    const auto stored = row.find(condition.family() + ":" + condition.qualifier());
-    bool holds = false;
-    if (expected.comparable().value().empty()) {
-      holds = stored == row.end();
-    } else if (stored != row.end()) {
-      holds = expected.comparable().value() >= stored->second.value;
-    }
-    if (holds && request.mutation().mutate_type() == pb::MutationProto::DELETE) {
-      rows_.erase(condition.row());
-    } else if (holds) {
-      CellBlockReader block(cells);
-      const std::vector<Cell> put = ReadMutationCells(request.mutation(), block).value();
-      for (const Cell& cell : put) {
-        row[cell.family + ":" + cell.qualifier] = cell;
-      }
-    } else if (row.empty()) {
-      rows_.erase(condition.row());
-    }
     pb::MutateResponse response;
-    response.set_processed(holds);
+    response.set_processed(Apply(request.condition(), request.mutation(), cells));
     responder.Reply(response);
+  }
+
+  void Multi(const pb::MultiRequest& request, const rpc::Responder<pb::MultiResponse>& responder) {
+    MutexLock lock(mutex_);
+    AwaitRelease();
+    ++requests_;
+    if (fail_.has_value()) {
+      responder.Fail(*fail_);
+      return;
+    }
+    pb::MultiResponse response;
+    for (const auto& each : request.regionaction()) {
+      auto& out = *response.add_regionactionresult();
+      if (fail_row_.has_value() && each.condition().row() == *fail_row_) {
+        rpc::FillPair(rpc::RemoteError(rpc::exception::kNotServingRegion, "hbase:meta"), *out.mutable_exception());
+        continue;
+      }
+      for (const auto& action : each.action()) {
+        auto& entry = *out.add_resultorexception();
+        entry.set_index(action.index());
+        if (action.has_get()) {
+          Read(action.get(), *entry.mutable_result());
+          continue;
+        }
+        ++mutations_;
+        EXPECT_EQ(action.mutation().attribute(0).name(), meta::kEpochAttribute);
+        out.set_processed(Apply(each.condition(), action.mutation(), {}));
+      }
+    }
+    if (short_answer_) response.mutable_regionactionresult()->RemoveLast();
+    responder.Reply(response);
+  }
+
+  void Read(const pb::Get& get, pb::Result& out) REQUIRES(mutex_) {
+    const auto row = rows_.find(get.row());
+    if (row == rows_.end()) return;
+    const auto cell = row->second.find(get.column(0).family() + ":transition");
+    if (cell != row->second.end()) FillResult({cell->second}, nullptr, out);
+  }
+
+  // Returns true if the condition held.
+  bool Apply(const pb::Condition& condition, const pb::MutationProto& mutation, std::string_view cells)
+      REQUIRES(mutex_) {
+    if (!Holds(condition)) return false;
+    if (mutation.mutate_type() == pb::MutationProto::DELETE) {
+      rows_.erase(condition.row());
+      return true;
+    }
+    CellBlockReader block(cells);
+    const std::vector<Cell> put = ReadMutationCells(mutation, block).value();
+    for (const Cell& cell : put) rows_[condition.row()][cell.family + ":" + cell.qualifier] = cell;
+    return true;
+  }
+
+  void AwaitRelease() REQUIRES(mutex_) {
+    while (held_) released_.Wait(mutex_);
   }
 
   bool Holds(const pb::Condition& condition) REQUIRES(mutex_) {
@@ -166,6 +224,11 @@ class FakeMeta {
   std::map<std::string, std::map<std::string, Cell>> rows_ GUARDED_BY(mutex_);
   std::size_t position_ GUARDED_BY(mutex_) = 0;
   int mutations_ GUARDED_BY(mutex_) = 0;
+  int requests_ GUARDED_BY(mutex_) = 0;
+  bool held_ GUARDED_BY(mutex_) = false;
+  bool short_answer_ GUARDED_BY(mutex_) = false;
+  std::optional<std::string> fail_row_ GUARDED_BY(mutex_);
+  CondVar released_;
   std::optional<Error> fail_ GUARDED_BY(mutex_);
   // Its queues accept a few requests and refuse the others.
   static rpc::ServerOptions Narrow() {
@@ -185,7 +248,7 @@ class RpcMetaTableTest : public ::testing::Test {
   ~RpcMetaTableTest() override { pool_.Stop(); }
   static MetaTableOptions Options() {
     MetaTableOptions options;
-    options.writes_in_flight = 8;
+    options.edits = {2, 100};
     return options;
   }
 
@@ -339,8 +402,62 @@ TEST_F(RpcMetaTableTest, NoMoreEditsAreUnderWayThanTheServerTakes) {
   for (int i = 0; i < 3'000; ++i) edits.push_back(Edit(MetaEdit::Kind::kCreateRegion, 3, std::to_string(10'000 + i)));
   ASSERT_TRUE(Write(edits).ok());
   EXPECT_EQ(meta_.rows(), 3'000U);
+  EXPECT_EQ(meta_.requests(), 30) << "100 edits in each";
   owner_ = Error(Code::kFenced, "somebody else owns this");
   EXPECT_EQ(Write(edits).error().code(), Code::kFenced) << "thousands that fail at once do not nest";
+}
+
+// Each edit of a request has its own condition and its own result.
+TEST_F(RpcMetaTableTest, EditsThatWaitShareOneRequestAndKeepTheirOwnResults) {
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 9, "stale")}).ok());
+  const int before = meta_.requests();
+  meta_.Hold();
+  const std::vector<std::pair<MetaEdit, std::string>> cases = {
+      {Edit(MetaEdit::Kind::kCreateRegion, 5, "one"), "ok"},
+      {Edit(MetaEdit::Kind::kCreateRegion, 5, "two"), "ok"},  // two requests are in flight, the others wait
+      {Edit(MetaEdit::Kind::kCreateRegion, 5, "new"), "ok"},
+      {Edit(MetaEdit::Kind::kUpdateRegion, 8, "stale"), std::string(CodeName(Code::kStale))},
+      {Edit(MetaEdit::Kind::kUpdateRegion, 5, "absent"), std::string(CodeName(Code::kNotFound))},
+      {Edit(MetaEdit::Kind::kDeleteRegion, 5, "absent too"), "ok"},
+      {Edit(MetaEdit::Kind::kCreateRegion, 5, "moving"), std::string(CodeName(Code::kUnavailable))},
+      {Edit(MetaEdit::Kind::kPutTable, 5), "ok"},
+  };
+  meta_.set_fail_row(cases[6].first.region.region.name());
+  Mutex mutex;
+  CondVar changed;
+  std::vector<std::string> results(cases.size());
+  std::size_t left = cases.size();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    table_.Write({cases[i].first}, [&, i](const Status& status) {
+      const MutexLock lock(mutex);
+      results[i] = status.ok() ? "ok" : CodeName(status.error().code());
+      --left;
+      changed.NotifyAll();
+    });
+  }
+  meta_.Release();
+  {
+    MutexLock lock(mutex);
+    while (left > 0) changed.Wait(mutex);
+  }
+  for (std::size_t i = 0; i < cases.size(); ++i) EXPECT_EQ(results[i], cases[i].second) << i;
+  EXPECT_EQ(meta_.requests() - before, 4) << "two alone, one for all others, one to find out why edits did not hold";
+  EXPECT_EQ(Scan().value().regions.size(), 4U);
+}
+
+TEST_F(RpcMetaTableTest, EditsOfOneRowKeepTheirOrder) {
+  const Status written = Write({Edit(MetaEdit::Kind::kCreateRegion, 5), Edit(MetaEdit::Kind::kUpdateRegion, 6),
+                                Edit(MetaEdit::Kind::kUpdateRegion, 7)});
+  ASSERT_TRUE(written.ok()) << written.error().ToString();
+  EXPECT_EQ(Scan().value().regions.at(0).transition, 7U);
+}
+
+TEST_F(RpcMetaTableTest, AnAnswerThatDoesNotFitProvesNothing) {
+  meta_.set_short_answer();
+  const Status written =
+      Write({Edit(MetaEdit::Kind::kCreateRegion, 5, "a"), Edit(MetaEdit::Kind::kCreateRegion, 5, "b")});
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().code(), Code::kUnavailable);
 }
 
 TEST_F(RpcMetaTableTest, WithoutAServerOrWithOneThatRefusesItIsUnavailable) {
