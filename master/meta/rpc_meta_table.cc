@@ -104,7 +104,7 @@ class ScanCall : public std::enable_shared_from_this<ScanCall> {
   void Send(hbase::pb::ScanRequest& request) {
     request.set_number_of_rows(options_.scan_rows);
     request.set_client_handles_partials(false);
-    request.set_client_handles_heartbeats(false);
+    request.set_client_handles_heartbeats(true);  // the reply comes in time, however busy the server is
     channel_->Call(methods::kScan, request, MetaCall(options_.rpc_timeout), [self = shared_from_this()](auto reply) {
       if (!reply.ok()) return self->done_(ErrorForCaller(reply.error()));
       self->Take(reply->message, reply->cells);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostFilesAtOnce = 10;
 constexpr std::uint64_t kSmallFile = 1U << 20;  // smaller files count as equal in size
+constexpr std::uint64_t kMostWhole = 64U << 20;
 
 constexpr std::string_view kLeastFiles = "hbase.hstore.compaction.min";
 constexpr std::string_view kLeastFilesBefore = "hbase.hstore.compactionThreshold";  // the setting's former name
@@ -56,6 +57,13 @@ ReadableFiles ChooseTier(ReadableFiles files, const OpenParams& params) {
       return {files.begin() + static_cast<std::ptrdiff_t>(begin), files.begin() + static_cast<std::ptrdiff_t>(end)};
   }
   return {};
+}
+
+bool ShouldCompactWhole(const ReadableFiles& files, const OpenParams& params) {
+  if (!params.info.table.IsSystem() || files.size() < LeastFiles(params)) return false;
+  std::uint64_t bytes = 0;
+  for (const auto& file : files) bytes += file->info().bytes;
+  return bytes <= kMostWhole && !RATCHET_MUTANT("region.keep_dead_rows_of_meta");
 }
 
 std::uint64_t MostWritten(const ReadableFiles& inputs, FileCompression compression) {

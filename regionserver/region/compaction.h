@@ -26,6 +26,11 @@ namespace ratchet::regionserver {
 // the table.
 [[nodiscard]] ReadableFiles ChooseTier(ReadableFiles files, const OpenParams& params);
 
+// True if a compaction of these files, all of the region's, should be major although no major one was requested: those
+// of a system table that are small together. Masters and clients read all of hbase:meta. Without this, its scans would
+// take the longer the more tables had ever been dropped.
+[[nodiscard]] bool ShouldCompactWhole(const ReadableFiles& files, const OpenParams& params);
+
 [[nodiscard]] inline FileCompression CompactedWith(const TableDescriptor& table, bool major) {
   return CompressionFor(table, major ? FileUse::kMajorCompaction : FileUse::kMinorCompaction);
 }

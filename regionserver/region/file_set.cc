@@ -316,6 +316,7 @@ Result<CopyReport> FileSet::CopyTo(bool flush, CopyTarget target) {
 
 Status FileSet::Compact(bool major) {
   MutexLock compaction_lock(compacting_);
+  major = major || ShouldCompactWhole(data_.Files(), opening_.params);
   if (major) RATCHET_TRY(Flush());  // so that a delete in the memstore is applied too
   RATCHET_TRY(admission_.CheckReadable());
   ReadableFiles inputs = data_.Files();

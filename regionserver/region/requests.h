@@ -49,6 +49,7 @@ struct ScanLimits {
   bool allow_partial = false;     // a row may be cut at max_bytes
   bool allow_heartbeat = false;   // the reply may end early at `deadline`, even without results
   TimePoint deadline = TimePoint::max();
+  TimePoint abandoned = TimePoint::max();  // the client's time is over from then on
 };
 
 // Receives the cells of a read, one by one; the views are valid during the call.

@@ -150,6 +150,8 @@ bool Scanner::WantsClock() {
 
 bool Scanner::TimeIsOver(const ScanLimits& limits) {
   if (!WantsClock()) return false;
+  abandoned_ = opening_.params.clock->Now() >= limits.abandoned && !RATCHET_MUTANT("scan.for_nobody");
+  if (abandoned_) return true;
   if (progress_.rows_scanned > 0 && OutOfTime(limits)) {
     progress_.heartbeat = true;
     return true;
@@ -379,6 +381,7 @@ Status Scanner::ReadRows(const ScanLimits& limits, ScanSink& sink) {
 Result<ScanProgress> Scanner::Next(const ScanLimits& limits, ScanSink& sink) {
   RATCHET_TRY(admission_->CheckReadable());
   progress_ = {};
+  abandoned_ = false;
   bytes_ = row_bytes_ = 0;
   rows_to_clock_ = clock_pause_ = 0;
   const TimePoint::duration waited_before = FileReadTimeOfThread();
@@ -388,6 +391,7 @@ Result<ScanProgress> Scanner::Next(const ScanLimits& limits, ScanSink& sink) {
   data_.reads.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
   RegionCounts::OfProcess().scanned_rows.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
   if (!read.ok()) return read.error();
+  if (abandoned_) return Error(Code::kTimeout, "the client's time for this call is over");
   progress_.cursor_row = last_row_;
   progress_.file_wait = FileReadTimeOfThread() - waited_before;
   return progress_;

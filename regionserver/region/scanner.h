@@ -83,7 +83,7 @@ class Scanner final : public FlushListener {
   [[nodiscard]] bool CutsResult(const ScanLimits& limits) const;
   [[nodiscard]] bool OutOfTime(const ScanLimits& limits) const;
   [[nodiscard]] bool WantsClock();
-  // Call before each row. Returns true when the call must end before it.
+  // Call before each row. Returns true when the call must end before it; sets `abandoned_` if its client has given up.
   [[nodiscard]] bool TimeIsOver(const ScanLimits& limits);
 
   const std::shared_ptr<Admission> admission_;
@@ -114,6 +114,7 @@ class Scanner final : public FlushListener {
 
   // State of the current call.
   ScanProgress progress_;
+  bool abandoned_ = false;
   std::uint64_t bytes_ = 0;
 
   Mutex resting_;  // guards exchanges against the begin and end of a call

@@ -109,6 +109,7 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
   limits.allow_partial = request.client_handles_partials();
   limits.allow_heartbeat = request.client_handles_heartbeats();
   limits.deadline = DeadlineOf(context, parts.clock, parts.scanners.lease());
+  limits.abandoned = context.deadline;
   return limits;
 }
 
@@ -341,6 +342,7 @@ void DataCalls::Scan(const pb::ScanRequest& request, const rpc::Responder<pb::Sc
   if (answer->session == nullptr) return;
   ReadFor what = answer->ahead;
   what.limits.deadline = DeadlineOf(responder.context(), parts_.clock, parts_.scanners.lease());
+  what.limits.abandoned = TimePoint::max();  // the next call waits for it
   answer->session->ahead.End(ReadReplyOf(*answer->session, what, true));
 }
 

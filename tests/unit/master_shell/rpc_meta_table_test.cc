@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
 
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
@@ -201,12 +202,21 @@ class FakeMeta {
     responder.Reply(response);
   }
 
-  // Two rows an answer, so that the client has to call again.
+  // Two rows an answer, so that the client has to call again. Every second answer has none: it comes in time, although
+  // the server has found no row yet.
   void Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) {
     MutexLock lock(mutex_);
     if (!request.has_scanner_id()) position_ = 0;
     pb::ScanResponse response;
     response.set_scanner_id(5);
+    EXPECT_TRUE(request.client_handles_heartbeats());
+    if (std::exchange(late_, !late_)) {
+      response.set_heartbeat_message(true);
+      response.set_more_results_in_region(true);
+      response.set_more_results(true);
+      responder.Reply(response);
+      return;
+    }
     std::size_t index = 0;
     for (const auto& [key, columns] : rows_) {
       if (index++ < position_ || index > position_ + 2) continue;
@@ -223,6 +233,7 @@ class FakeMeta {
   Mutex mutex_;
   std::map<std::string, std::map<std::string, Cell>> rows_ GUARDED_BY(mutex_);
   std::size_t position_ GUARDED_BY(mutex_) = 0;
+  bool late_ GUARDED_BY(mutex_) = true;
   int mutations_ GUARDED_BY(mutex_) = 0;
   int requests_ GUARDED_BY(mutex_) = 0;
   bool held_ GUARDED_BY(mutex_) = false;
