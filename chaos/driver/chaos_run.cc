@@ -11,6 +11,7 @@
 #include "chaos/report/bundle.h"
 #include "chaos/report/phases.h"
 #include "chaos/second/local_second_cluster.h"
+#include "chaos/shim/process_shims.h"
 #include "chaos/workloads/access_oracle.h"
 #include "common/client/admin.h"
 
@@ -247,7 +248,10 @@ Status ChaosRun::AddWorkload(const std::string& name, const WorkloadContext& con
   std::unique_ptr<Workload> workload;
   if (name == kAccess) {
     const ClusterSpec& spec = target_->processes()->spec();
-    workload = MakeAccessOracle(context, {CredentialsDir(spec), AuditDir(spec), spec.authority});
+    AccessOracleOptions options{CredentialsDir(spec), AuditDir(spec), spec.authority};
+    if (const ProcessShims* shims = target_->shims(); shims != nullptr)
+      options.wrong_times = [shims] { return shims->ClockReadsChanged(); };
+    workload = MakeAccessOracle(context, std::move(options));
   } else {
     RATCHET_ASSIGN(workload, MakeWorkload(name, context));
   }

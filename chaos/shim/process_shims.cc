@@ -28,6 +28,7 @@ ProcessShims::~ProcessShims() {
 }
 
 Result<ShimControl*> ProcessShims::Of(const std::string& process) {
+  const MutexLock lock(mutex_);
   const auto known = blocks_.find(process);
   if (known != blocks_.end()) return known->second;
   const std::string path = (folder_ / process).string();
@@ -47,6 +48,13 @@ Result<std::map<std::string, std::string>> ProcessShims::EnvironmentOf(const std
   RATCHET_TRY(Of(process));
   return std::map<std::string, std::string>{{"LD_PRELOAD", library_.string()},
                                             {kShimVariable, (folder_ / process).string()}};
+}
+
+std::uint64_t ProcessShims::ClockReadsChanged() const {
+  const MutexLock lock(mutex_);
+  std::uint64_t all = 0;
+  for (const auto& [process, block] : blocks_) all += block->clock_reads_changed;
+  return all;
 }
 
 void Behave(ShimControl& control) {

@@ -1,12 +1,15 @@
-// The driver's side of the preloaded library: a control file for each process of a cluster. One thread.
+// The driver's side of the preloaded library: a control file for each process of a cluster. One thread, except
+// ClockReadsChanged.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "chaos/shim/control.h"
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 
 namespace ratchet::chaos {
@@ -24,6 +27,8 @@ class ProcessShims {
   [[nodiscard]] Result<ShimControl*> Of(const std::string& process);
   // Returns the environment with which a process must be started.
   [[nodiscard]] Result<std::map<std::string, std::string>> EnvironmentOf(const std::string& process);
+  // How often all processes together have read a wrong time. From any thread.
+  [[nodiscard]] std::uint64_t ClockReadsChanged() const;
 
  private:
   ProcessShims(std::filesystem::path library, std::filesystem::path folder)
@@ -31,7 +36,8 @@ class ProcessShims {
 
   const std::filesystem::path library_;
   const std::filesystem::path folder_;
-  std::map<std::string, ShimControl*> blocks_;  // mapped
+  mutable Mutex mutex_;
+  std::map<std::string, ShimControl*> blocks_ GUARDED_BY(mutex_);  // mapped
 };
 
 // Cancels all orders.
