@@ -10,6 +10,7 @@ namespace ratchet::zk {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kKey = "proof-0123456789abcdef";
 constexpr const char* kOtherKey = "proof-fedcba9876543210";
@@ -64,6 +65,11 @@ class PlaceAccessTest : public ZkFixture {
   }
   static constexpr std::size_t kTries = 8;
 
+  // The user with a SHA-1 in Base64; a password would be longer.
+  static bool IsHash(const std::string& id) {
+    return id.size() == std::string("ratchet:").size() + 28 && id.starts_with("ratchet:") && id.ends_with('=');
+  }
+
   static const SystemClock& Clock() {
     static const SystemClock clock;
     return clock;
@@ -91,6 +97,35 @@ TEST_F(PlaceAccessTest, OnlyHoldersOfTheKeyChangeNodesAndEverybodyReads) {
   ASSERT_TRUE(server->Create(Paths().RegionServer("c,1,1"), "", NodeKind::kEphemeral).ok());
   EXPECT_EQ(*server->Rights(Paths().RegionServer("c,1,1")), RightsOfKeys({kKey}));
   EXPECT_EQ(Refusals(*server).size(), 0U);
+}
+
+// Test 7 of identity: each client may ask for the rights, and they show a hash of the password at most.
+TEST_F(PlaceAccessTest, TheRightsShowAStrangerNeitherKeyNorPassword) {
+  PlaceAccess access(*member_, Paths());
+  ASSERT_TRUE(access.Begin({kKey, kOtherKey}).ok());
+  ASSERT_TRUE(access.KeepSometimes(true, Clock().Now()).ok());
+  const ZkPaths paths = Paths();
+  for (const std::string& path : {paths.parent, paths.Master(), paths.RegionServers(), paths.RegionServer("a,1,1"),
+                                  paths.BackupMasters(), paths.Elections()}) {
+    // A ZooKeeper may hide the hash from strangers, so what it keeps is what a member sees.
+    for (ZkSession* session : {stranger_.get(), member_.get()}) {
+      const auto shown = session->Rights(path);
+      ASSERT_TRUE(shown.ok()) << shown.error().ToString();
+      std::size_t of_keys = 0;
+      for (const NodeRight& right : *shown) {
+        if (right.scheme == "world") continue;
+        ++of_keys;
+        EXPECT_EQ(right.scheme, "digest") << path;
+        EXPECT_TRUE(IsHash(right.id) || (session == stranger_.get() && right.id == "ratchet:x"))
+            << path << ": " << right.id;
+      }
+      EXPECT_EQ(of_keys, 2U) << path;
+      for (const std::string key : {kKey, kOtherKey}) {
+        EXPECT_THAT(ToText(*shown), Not(HasSubstr(key)));
+        EXPECT_THAT(ToText(*shown), Not(HasSubstr(CredentialOf(key))));
+      }
+    }
+  }
 }
 
 TEST_F(PlaceAccessTest, NodesAreOpenedAgain) {
