@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
 #include "common/identity/token_check.h"
+#include "common/rights/rights_holder.h"
 #include "common/rpc/acting_for.h"
 #include "common/rpc/call_audit.h"
 #include "common/rpc/digest_sasl.h"
@@ -88,8 +90,11 @@ class TokenConnectionTest : public testing::Test {
  protected:
   void SetUp() override {
     keys_.Set({key_});
+    Serve(keys_);
+  }
+  void Serve(const rights::TokenKeySource& keys) {
     ServerOptions options;
-    options.tokens = std::make_shared<const identity::TokenCheck>(keys_, clock_);
+    options.tokens = std::make_shared<const identity::TokenCheck>(keys, clock_);
     options.member = own_ = MakeMember({kTokensClusterKey});
     options.audit = audit_;
     server_ = std::make_unique<RpcServer>(std::move(options));
@@ -114,23 +119,35 @@ class TokenConnectionTest : public testing::Test {
     std::string password;
   };
   [[nodiscard]] Token TokenOf(const std::string& user, std::int64_t lives_ms = 60'000) const {
-    const std::int64_t now = clock_.WallMillis();
-    const std::string identifier = identity::EncodeTokenIdentifier({user, key_.id, now, now + lives_ms, 1});
-    return {identifier, identity::TokenPassword(key_, identifier)};
+    return TokenBy(key_, user, lives_ms);
   }
-  // The exchange up to its end. Empty: accepted; otherwise the class of the refusal.
-  static std::string LogIn(RawClient& client, const Token& token) {
+  [[nodiscard]] Token TokenBy(const rights::TokenKey& key, const std::string& user,
+                              std::int64_t lives_ms = 60'000) const {
+    const std::int64_t now = clock_.WallMillis();
+    const std::string identifier = identity::EncodeTokenIdentifier({user, key.id, now, now + lives_ms, 1});
+    return {identifier, identity::TokenPassword(key, identifier)};
+  }
+  // Begins an exchange. The server's nonce, or what it sends instead of a challenge.
+  static std::string NonceFor(RawClient& client) {
     client.Send("HBas\0R"s + ClientUnit({}));
     const std::string challenge = client.ReadUnit();
     const auto directives = ReadDigestDirectives(challenge);
-    if (!directives.ok()) return "no challenge: " + challenge;
+    return directives.ok() ? directives->at("nonce") : "no challenge: " + challenge;
+  }
+  static std::string ResponseOf(const DigestInput& input) {
+    return fmt::format(R"(charset=utf-8,username="{}",realm="default",nonce="{}",nc=00000001,cnonce="{}",)"
+                       R"(digest-uri="null/default",maxbuf=65536,response={},qop=auth)",
+                       input.user, input.nonce, input.client_nonce, DigestValue(input, false));
+  }
+  // The exchange up to its end. Empty: accepted; otherwise the class of the refusal. `sent`: the client's response.
+  static std::string LogIn(RawClient& client, const Token& token, std::string* sent = nullptr) {
+    const std::string nonce = NonceFor(client);
     const std::string user = ToBase64(token.identifier);
     const std::string password = ToBase64(token.password);
-    const DigestInput input{user, password, directives->at("nonce"), "Y25vbmNl"};
-    client.Send(ClientUnit(
-        fmt::format(R"(charset=utf-8,username="{}",realm="default",nonce="{}",nc=00000001,cnonce="Y25vbmNl",)"
-                    R"(digest-uri="null/default",maxbuf=65536,response={},qop=auth)",
-                    user, input.nonce, DigestValue(input, false))));
+    const DigestInput input{user, password, nonce, "Y25vbmNl"};
+    const std::string response = ResponseOf(input);
+    if (sent != nullptr) *sent = response;
+    client.Send(ClientUnit(response));
     const std::string proof = client.ReadUnit();
     return proof == "rspauth=" + DigestValue(input, true) ? "" : proof;
   }
@@ -187,6 +204,100 @@ TEST_F(TokenConnectionTest, WrongTokensAreRefusedWithTheReason) {
   const Token token = TokenOf("etl");
   keys_.Set({});
   EXPECT_THAT(refusal(token), testing::HasSubstr("InvalidToken"));
+}
+
+// Clusters number their keys alike.
+TEST_F(TokenConnectionTest, ATokenOfAnotherClusterIsRefused) {
+  rights::TokenKey others = key_;
+  others.secret = std::string(32, 'o');
+  const Token token = TokenBy(others, "etl");
+  RawClient client(server_->port());
+  EXPECT_THAT(LogIn(client, token), testing::HasSubstr("another password"));
+  EXPECT_TRUE(client.WaitClosed());
+  keys_.Set({others});
+  RawClient there(server_->port());
+  EXPECT_EQ(LogIn(there, token), "");
+}
+
+TEST_F(TokenConnectionTest, ARecordedResponseOpensNoOtherConnection) {
+  std::string recorded;
+  RawClient first(server_->port());
+  ASSERT_EQ(LogIn(first, TokenOf("etl"), &recorded), "");
+  std::set<std::string> nonces;
+  constexpr std::size_t kConnections = 16;
+  for (std::size_t i = 0; i < kConnections; ++i) {
+    RawClient again(server_->port());
+    nonces.insert(NonceFor(again));
+    again.Send(ClientUnit(recorded) + Header());
+    EXPECT_THAT(again.ReadUnit(), testing::HasSubstr("answers another challenge"));
+    EXPECT_TRUE(again.WaitClosed());
+  }
+  EXPECT_EQ(nonces.size(), kConnections) << "a nonce was used twice";
+  EXPECT_THAT(nonces, testing::Each(testing::SizeIs(32))) << "24 random bytes in Base64";
+}
+
+// The bytes of another user's login, whose connection continues; also with the own nonce, and with the own name.
+TEST_F(TokenConnectionTest, AResponseOfAnotherUserIsRefused) {
+  std::string recorded;
+  RawClient first(server_->port());
+  ASSERT_EQ(LogIn(first, TokenOf("root"), &recorded), "");
+  const auto fields = ReadDigestDirectives(recorded);
+  ASSERT_TRUE(fields.ok());
+  const auto refusal = [&](bool own_nonce, bool own_name) {
+    RawClient client(server_->port());
+    const std::string nonce = NonceFor(client);
+    std::string response = recorded;
+    const auto put = [&](const std::string& name, const std::string& value) {
+      response.replace(response.find(fields->at(name)), fields->at(name).size(), value);
+    };
+    if (own_nonce) put("nonce", nonce);
+    if (own_name) put("username", ToBase64(TokenOf("etl").identifier));
+    client.Send(ClientUnit(response) + Header());
+    std::string why = client.ReadUnit();
+    EXPECT_TRUE(client.WaitClosed());
+    return why;
+  };
+  EXPECT_THAT(refusal(false, false), testing::HasSubstr("answers another challenge"));
+  EXPECT_THAT(refusal(false, true), testing::HasSubstr("answers another challenge"));
+  EXPECT_THAT(refusal(true, false), testing::HasSubstr("another password"));
+  EXPECT_THAT(refusal(true, true), testing::HasSubstr("another password"));
+  first.Send(Header());
+  EXPECT_EQ(Call(first), "root/3/client/127");
+}
+
+// A standby that has become active, and a region server that has started, have the keys from their first image.
+TEST_F(TokenConnectionTest, AServerTakesTokensAsSoonAsItHasTheKeys) {
+  rights::RightsHolder holder;
+  Serve(holder);
+  std::uint64_t number = 0;
+  const auto take = [&](rights::TokenKeys keys) {
+    return holder.Take(std::make_shared<const rights::RightsImage>(rights::ImageNumber{1, ++number},
+                                                                   std::vector<rights::RightsEntry>(),
+                                                                   std::vector<rights::Scope>(), std::move(keys)));
+  };
+  const auto log_in = [&](RawClient& client) { return LogIn(client, TokenOf("etl")); };
+  RawClient before(server_->port());
+  EXPECT_THAT(log_in(before), testing::HasSubstr("InvalidToken"));
+  ASSERT_TRUE(take({}));
+  RawClient without(server_->port());
+  EXPECT_THAT(log_in(without), testing::HasSubstr("InvalidToken"));
+  ASSERT_TRUE(take({key_}));
+  RawClient client(server_->port());
+  EXPECT_EQ(log_in(client), "");
+  client.Send(Header());
+  EXPECT_EQ(Call(client), "etl/3/client/127");
+  // New keys sign from now on; the old one holds until it is withdrawn.
+  rights::TokenKeys keys{key_};
+  for (std::uint32_t id = key_.id + 1; id <= key_.id + 3; ++id) {
+    keys.push_back({id, std::string(32, static_cast<char>('k' + id)), key_.made_ms, key_.expires_ms, true});
+    ASSERT_TRUE(take(keys));
+    EXPECT_EQ(Call(client), "etl/3/client/127") << id;
+    RawClient other(server_->port());
+    EXPECT_EQ(LogIn(other, TokenBy(keys.back(), "etl")), "") << id;
+  }
+  keys.erase(keys.begin());
+  ASSERT_TRUE(take(keys));
+  EXPECT_EQ(Call(client), "closed");
 }
 
 TEST_F(TokenConnectionTest, ATokenActsForNoOtherUser) {

@@ -107,6 +107,7 @@ TEST_F(TokenCheckTest, ATokenIsValidUntilItsEndWithTheClocksDifference) {
   EXPECT_EQ(Refusal(Token(now_ + 30'000, now_ + 90'000)), "");
   EXPECT_EQ(Refusal(Token(now_ + 30'001, now_ + 90'000)), invalid_);
   EXPECT_EQ(Refusal(Token(now_ - 25 * 3'600'000, now_ - 3'600'000)), invalid_);
+  EXPECT_EQ(Refusal(Token(now_ + 25 * 3'600'000, now_ + 49 * 3'600'000)), invalid_);
   EXPECT_TRUE(check_.Holds({"alice", 7, now_ - 30'000}));
   EXPECT_FALSE(check_.Holds({"alice", 7, now_ - 30'001}));
   const ScopedMutant mutant("identity.expired_tokens");

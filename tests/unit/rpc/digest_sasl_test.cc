@@ -20,6 +20,7 @@ constexpr char kNonce[] = "bm9uY2U=";
 constexpr char kClientNonce[] = "Y25vbmNl";
 constexpr char kIdentifier[] = "the identifier";
 constexpr char kPassword[] = "the password";
+constexpr char kOtherIdentifier[] = "the identifier of another user";
 
 // A response as Java's client makes it, whose parts a test may change.
 struct Response {
@@ -44,6 +45,7 @@ struct Response {
 
 Result<std::string> Known(const std::string& identifier) {
   if (identifier == kIdentifier) return std::string(kPassword);
+  if (identifier == kOtherIdentifier) return std::string("the other user's password");
   return Error(Code::kNotFound, "no such token");
 }
 
@@ -110,6 +112,22 @@ TEST(DigestSaslTest, ARecordedResponseIsWorthlessOnAnotherConnection) {
   // The nonce alone is not enough, because it is in the digest too.
   const ScopedMutant any_response("rpc.any_digest_response");
   EXPECT_FALSE(Answer(recorded, "YW5vdGhlcg==").ok());
+}
+
+// Everything that another client has sent, with the same nonces: the user's name is in the digest too.
+TEST(DigestSaslTest, AResponseOfAnotherUserProvesNoUser) {
+  const Response recorded;
+  Response replayed;
+  replayed.identifier = kOtherIdentifier;
+  std::string text = replayed.Text();
+  const std::size_t value = text.find(replayed.Value());
+  ASSERT_NE(value, std::string::npos);
+  text.replace(value, recorded.Value().size(), recorded.Value());
+  const auto answer = Answer(text);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_NE(answer.error().message().find("another password"), std::string::npos) << answer.error().message();
+  replayed.password = "the other user's password";
+  EXPECT_TRUE(Answer(replayed.Text()).ok());
 }
 
 TEST(DigestSaslTest, AWrongPasswordIsNoticed) {
