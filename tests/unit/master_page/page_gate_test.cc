@@ -9,13 +9,21 @@
 #include <filesystem>
 #include <fstream>
 
+#include <fmt/format.h>
+
+#include "common/audit/audit_log.h"
 #include "common/base/mutant.h"
+#include "common/base/process_object.h"
+#include "common/http/http_server.h"
+#include "common/io/disk.h"
+#include "tests/support/http_client.h"
 
 namespace ratchet::page {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kRootToken = "root-0123456789abcdef0123456789abcdef";
 constexpr const char* kRitaToken = "rita-0123456789abcdef0123456789abcdef";
@@ -145,6 +153,47 @@ TEST_F(PageGateTest, RequestsOfOtherSitesAreRefused) {
   EXPECT_EQ(Ask(kView, "", with("origin", "https://master-1:16010")), 200);
   EXPECT_EQ(Ask(kView, "", with("sec-fetch-site", "same-origin")), 200);
   EXPECT_EQ(Ask("/", "", with("sec-fetch-site", "cross-site")), 200) << "a link to the page";
+}
+
+// Test 44 of identity: a client that guesses passwords also writes the fields in which proxies name their clients.
+TEST_F(PageGateTest, AForwardedAddressChangesNeitherTheLimitNorTheAuditLog) {
+  SetLogins();
+  const fs::path lines = directory_ / "audit";
+  fs::create_directories(lines);
+  auto opened = audit::AuditLog::Open(io::PosixDisk(), lines, {64U << 20U, 16, 16'384}, "host", "master");
+  ASSERT_TRUE(opened.ok()) << opened.error().ToString();
+  ProcessObject<audit::AuditLog>::Set(*opened);
+  http::HttpOptions options;
+  options.gate = std::make_shared<PageGate>(judge_, logins_);
+  http::HttpServer server(options);
+  server.Handle(kView, http::Lane::kFast, [](const auto&) { return http::HttpResponse::Text(200, "settings"); });
+  ASSERT_TRUE(server.Start().ok());
+  const auto status = [&](const std::string& token, const std::string& from) {
+    const http::HttpClient client(server.port());
+    client.Send(
+        fmt::format("GET {} HTTP/1.1\r\nConnection: close\r\nX-Forwarded-For: {}\r\nX-Real-IP: {}\r\n"
+                    "Forwarded: for={}\r\nAuthorization: Bearer {}\r\n\r\n",
+                    kView, from, from, from, token));
+    return client.Receive().substr(0, 12);
+  };
+  EXPECT_EQ(status(kRitaToken, "10.9.9.9"), "HTTP/1.1 200");
+  for (std::uint32_t i = 0; i < identity::PageLogins::kMostWrong; ++i)
+    EXPECT_EQ(status("wrong", fmt::format("10.1.2.{}", i)), "HTTP/1.1 401");
+  EXPECT_EQ(status("wrong", "10.1.3.1"), "HTTP/1.1 429");
+  server.Stop();
+  ProcessObject<audit::AuditLog>::Set(nullptr);
+  opened->reset();  // its lines are written
+  std::size_t logins = 0;
+  for (const auto& file : fs::directory_iterator(lines)) {
+    std::ifstream text(file.path());
+    for (std::string line; std::getline(text, line);) {
+      EXPECT_THAT(line, Not(HasSubstr("10."))) << line;
+      if (line.find(R"("event":"auth")") == std::string::npos) continue;
+      ++logins;
+      EXPECT_THAT(line, HasSubstr(R"("peer":"127.0.0.1")"));
+    }
+  }
+  EXPECT_EQ(logins, 1 + identity::PageLogins::kMostWrong + 1);
 }
 
 TEST_F(PageGateTest, AnswersForOtherSitesAreNoticed) {
