@@ -88,15 +88,18 @@ std::string RawClient::ReadUnit() {
   return read() ? name + ": " + part : name;
 }
 
-bool RawClient::WaitClosed() {
-  std::string ignored;
-  while (ReadExactly(1, ignored)) {
-  }
+std::optional<std::string> RawClient::ReadToEnd() {
+  std::string all;
+  std::string byte;
+  while (ReadExactly(1, byte)) all += byte;
   pollfd poll{fd_, POLLIN, 0};
-  if (::poll(&poll, 1, 0) <= 0) return false;
-  char byte = 0;
-  return ::recv(fd_, &byte, 1, MSG_DONTWAIT) <= 0;
+  if (::poll(&poll, 1, 0) <= 0) return std::nullopt;
+  char more = 0;
+  if (::recv(fd_, &more, 1, MSG_DONTWAIT) > 0) return std::nullopt;
+  return all;
 }
+
+bool RawClient::WaitClosed() { return ReadToEnd().has_value(); }
 
 void RpcTest::Restart(ServerOptions options) {
   pool_.reset();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class RawClient {
   std::string ReadFrame();
   // The next unit of a server's SASL messages, without status and length; of a refusal, its class and text.
   std::string ReadUnit();
+  // Everything that the peer still sends; nullopt when it does not close within 10 seconds.
+  std::optional<std::string> ReadToEnd();
   // True when the peer closes within 10 seconds; what it still sends is discarded.
   bool WaitClosed();
   [[nodiscard]] bool ok() const { return fd_ >= 0; }

@@ -3,14 +3,22 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <sstream>
 #include <thread>
 
+#include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/connect_socket.h"
 #include "common/io/listen_sockets.h"
+#include "common/rpc/handshake.h"
 #include "common/rpc/tls_handshakes.h"
 #include "tests/support/members.h"
 #include "tests/unit/rpc/false_server.h"
+#include "tests/unit/rpc/raw_tls.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 #include "tests/unit/rpc/tls_fixture.h"
 
@@ -24,6 +32,27 @@ constexpr char kTlsMemberKey[] = "proof-the key of this cluster";
 constexpr std::array<char, 6> kHelloBegin{0x16, 0x03, 0x01, 0x02, 0x00, 0x01};
 
 bool Mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The lines of this process's log since the object was made.
+class LinesOfLog {
+ public:
+  LinesOfLog() { EXPECT_TRUE(OpenLog({LogLevel::kInfo, path_}).ok()); }
+  ~LinesOfLog() {
+    ConfigureLog({});
+    std::remove(path_.c_str());
+  }
+  LinesOfLog(const LinesOfLog&) = delete;
+  LinesOfLog& operator=(const LinesOfLog&) = delete;
+  [[nodiscard]] std::string Text() const {
+    FlushLog();
+    std::stringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+
+ private:
+  const std::string path_ = ::testing::TempDir() + "tls_connection_test_" + std::to_string(::getpid()) + ".log";
+};
 
 class TlsConnectionTest : public ::testing::Test {
  protected:
@@ -99,6 +128,29 @@ TEST_F(TlsConnectionTest, APlainTextClientIsToldThatThePortRequiresTls) {
   EXPECT_TRUE(client.WaitClosed());
 }
 
+// Test 20 of identity: no time-out ends these, and the refusal is all that the port says.
+TEST_F(TlsConnectionTest, OtherProtocolsGetTheRefusalOnly) {
+  Serve(files_.Make("require", false), Millis(600'000));
+  const std::string old_hello =
+      "\x80\x2e\x01\x00\x02\x00\x15\x00\x00\x00\x10\x01\x00\x80\x02\x00\x80\x03\x00\x80\x04\x00\x80\x05\x00\x80\x06\x00"
+      "\x40"
+      "\x07\x00\xc0"s +
+      std::string(16, 'r');
+  ASSERT_EQ(old_hello.size(), 2 + 0x2eU) << "the length of a hello of SSL 2.0 is behind its first bit";
+  const std::string refusal =
+      ConnectionExceptionFrame(RemoteError(exception::kFatalConnection, "this port speaks TLS only"));
+  for (const std::string& bytes : {old_hello, old_hello.substr(0, 1), "GET / HTTP/1.1\r\nHost: master\r\n\r\n"s, "G"s,
+                                   "\x15\x03\x01\x00\x02\x01\x00"s}) {
+    RawClient client(server_->port());
+    client.Send(bytes);
+    const auto all = client.ReadToEnd();
+    ASSERT_TRUE(all.has_value()) << "not closed";
+    EXPECT_EQ(*all, refusal);
+  }
+  EXPECT_EQ(server_->stats().calls_received, 0u);
+  EXPECT_EQ(WhyRefused(files_.Make("off", true)), "");
+}
+
 TEST_F(TlsConnectionTest, ServingPlainTextAnywayIsNoticed) {
   const ScopedMutant mutant("tls.plain_text_anyway");
   const ScopedMutant remains("tls.plain_text_remains");  // S162 (require ends plain text) would close the connection
@@ -131,6 +183,98 @@ TEST_F(TlsConnectionTest, CertificatesOfOthersAreRefusedByBothSides) {
   const std::string other = WhyRefused(files_.Make("off", true));
   EXPECT_TRUE(Mentions(other, "self-signed certificate") || Mentions(other, "unable to get local issuer")) << other;
   EXPECT_EQ(server_->stats().calls_received, 0u);
+}
+
+// Test 26 of identity. One line a second at most, so each certificate has a server of its own.
+TEST_F(TlsConnectionTest, TheReasonOfARefusedCertificateIsInTheLog) {
+  const std::string pem = files_.authority().CertificatePem();
+  const tls::Identity root = tls::Identity::FromPem(files_.authority().KeyPem(), pem);
+  const auto with = [&](const std::function<void(tls::Handmade&)>& change, const tls::Identity* issuer) {
+    tls::Handmade wanted;
+    change(wanted);
+    return std::optional<tls::Shown>({tls::Make(wanted, issuer), {}});
+  };
+  using std::chrono::hours;
+  for (const auto& [shown, why] : std::vector<std::pair<std::optional<tls::Shown>, std::string>>{
+           {with([](auto& wanted) { wanted.from = hours(-48), wanted.until = hours(-24); }, &root),
+            "certificate has expired"},
+           {with([](auto& wanted) { wanted.from = hours(1); }, &root), "certificate is not yet valid"},
+           {with([](auto& wanted) { wanted.usages = "serverAuth"; }, &root), "unsuitable certificate purpose"},
+           {with([](auto& wanted) { wanted.common_name = "root"; }, nullptr), "self-signed certificate"},
+           {with([](auto& wanted) { wanted.rsa_bits = 1'024; }, &root), "key too weak"},
+           {std::nullopt, "peer did not return a certificate"}}) {
+    const LinesOfLog log;
+    Serve("require");
+    RawTlsClient client(server_->port(), shown.has_value() ? &*shown : nullptr);
+    static_cast<void>(client.Shake());  // the verdict comes after it in TLS 1.3
+    EXPECT_TRUE(client.WaitClosed()) << why;
+    const auto text = log.Text();
+    EXPECT_TRUE(Mentions(text, "connection from 127.0.0.1:")) << text;
+    EXPECT_TRUE(Mentions(text, why)) << text;
+    EXPECT_EQ(server_->stats().bad_connections, 1u) << why;
+  }
+}
+
+// Tests 4 and 5 of identity: a program that has what a client has (a certificate of the right authority), or nothing.
+class FalseTlsServerTest : public TlsConnectionTest {
+ protected:
+  [[nodiscard]] tls::Shown Certificate(const std::string& usages) const {
+    tls::Handmade wanted;
+    wanted.usages = usages;
+    const std::string pem = files_.authority().CertificatePem();
+    const tls::Identity root = tls::Identity::FromPem(files_.authority().KeyPem(), pem);
+    return {tls::Make(wanted, &root), {}};
+  }
+  ChannelPoolOptions OptionsOf(const std::shared_ptr<MemberIdentity>& member) {
+    ChannelPoolOptions options;
+    options.user = "the user's name";
+    options.tls = files_.Make("off", true);
+    options.member = member;
+    return options;
+  }
+  // A client, or a member, calls the program twice.
+  void ExpectNothingIsSent(const std::optional<tls::Shown>& shown, const std::shared_ptr<MemberIdentity>& member,
+                           const std::string& why) {
+    FalseTlsServer server(shown);
+    ChannelPool pool(OptionsOf(member));
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const auto answer = pool.CallSync(methods::kGet, {"127.0.0.1", server.port()}, MakeGet("secret row"));
+      ASSERT_FALSE(answer.ok());
+      EXPECT_TRUE(IsClass(answer.error(), kNotSent)) << answer.error().ToString();
+      EXPECT_TRUE(Mentions(answer.error().message(), why)) << answer.error().ToString();
+    }
+    pool.Stop();
+    EXPECT_EQ(server.established(), 0);
+    EXPECT_EQ(server.opened(), "");
+    const std::string seen = server.seen();
+    EXPECT_EQ(seen.substr(0, 1), "\x16");
+    for (const char* secret : {"secret row", "HBas", "the user's name", kTlsMemberKey})
+      EXPECT_FALSE(Mentions(seen, secret)) << secret;
+  }
+};
+
+TEST_F(FalseTlsServerTest, AClientsCertificateOrNoneMakesNoServer) {
+  const auto of_client = Certificate("clientAuth");
+  for (const auto& member : {std::shared_ptr<MemberIdentity>(), MakeMember({kTlsMemberKey}, ProofPolicy::kAccept)}) {
+    ExpectNothingIsSent(of_client, member, "unsuitable certificate purpose");
+    ExpectNothingIsSent(std::nullopt, member, "no TLS connection");
+  }
+}
+
+// If a client or a member accepts such a program as a server, it reads what they send.
+TEST_F(FalseTlsServerTest, TakingAnyServerIsNoticed) {
+  const ScopedMutant mutant("tls.any_server");
+  const auto member = MakeMember({kTlsMemberKey}, ProofPolicy::kAccept);
+  for (const auto& [of, first] :
+       {std::pair{std::shared_ptr<MemberIdentity>(), "secret row"s}, std::pair{member, MemberPreamble()}}) {
+    FalseTlsServer server(Certificate("clientAuth"));
+    ChannelPool pool(OptionsOf(of));
+    // The program never answers the call: it ends when the pool stops.
+    pool.Call(methods::kGet, {"127.0.0.1", server.port()}, MakeGet("secret row"), {}, [](const auto&) {});
+    EXPECT_TRUE(Eventually([&, part = first] { return Mentions(server.opened(), part); }));
+    pool.Stop();
+    EXPECT_FALSE(Mentions(server.opened(), kTlsMemberKey)) << "a server proves itself first";
+  }
 }
 
 TEST_F(TlsConnectionTest, AServerOfAnotherNameGetsNoRequest) {

@@ -1,17 +1,12 @@
 // Clients that have shaken hands, and then send messages of TLS that cost the server more than them: test 22 of
 // identity. The server ends their connections, and other connections continue. tests/unit/tls has the bounds.
-#include <fcntl.h>
-#include <sys/socket.h>
-
-#include <array>
 #include <atomic>
 #include <functional>
 #include <thread>
 
-#include "common/io/connect_socket.h"
+#include "tests/unit/rpc/raw_tls.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 #include "tests/unit/rpc/tls_fixture.h"
-#include "tests/unit/tls/raw_peer.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -20,50 +15,16 @@ using namespace std::string_literals;
 
 constexpr int kFloodMessages = 10'000;
 
-// One connection of a client with a certificate, which reads nothing after its handshake.
-class Flooder {
+// A client that reads nothing after its handshake.
+class Flooder : public RawTlsClient {
  public:
-  Flooder(std::uint16_t port, const tls::Shown& shown, const std::function<void(SSL_CTX*)>& prepare)
-      : peer_(tls::RawPeer::Side::kClient, &shown, prepare),
-        socket_(std::move(io::ConnectTo("127.0.0.1", port, SystemClock().Now() + Millis(5'000)).socket)) {
-    EXPECT_EQ(::fcntl(socket_.get(), F_SETFL, 0), 0);  // blocking
-    const timeval patience{10, 0};
-    ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  }
-  [[nodiscard]] SSL* ssl() { return peer_.ssl(); }
-  [[nodiscard]] tls::RawPeer& peer() { return peer_; }
-  [[nodiscard]] bool Shake() {
-    std::array<char, 4'096> bytes{};
-    while (true) {
-      const bool done = SSL_do_handshake(ssl()) == 1;
-      const std::string out = peer_.Take();
-      if (!out.empty() && !Send(out)) return false;
-      if (done) return true;
-      const ssize_t got = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
-      if (got <= 0) return false;
-      peer_.Give({bytes.data(), static_cast<std::size_t>(got)});
-    }
-  }
+  using RawTlsClient::RawTlsClient;
   // Returns how many messages were sent before the server's end of the connection.
   int Flood(const std::function<std::string()>& next) {
     int sent = 0;
     while (sent < kFloodMessages && Send(next())) ++sent;
     return sent;
   }
-  // True once the server has closed the connection; false after ten seconds.
-  [[nodiscard]] bool WaitClosed() {
-    std::array<char, 4'096> bytes{};
-    ssize_t got = 0;
-    while ((got = ::recv(socket_.get(), bytes.data(), bytes.size(), 0)) > 0) continue;
-    return got == 0 || errno == ECONNRESET;
-  }
-
- private:
-  [[nodiscard]] bool Send(const std::string& bytes) {
-    return ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
-  }
-  tls::RawPeer peer_;
-  const io::FileDescriptor socket_;
 };
 
 class TlsFloodTest : public ::testing::Test {
@@ -98,7 +59,7 @@ class TlsFloodTest : public ::testing::Test {
     });
     EXPECT_TRUE(Eventually([&] { return calls.load() > 0; }));
     const std::uint64_t connections = server_->stats().connections_accepted;
-    Flooder flooder(server_->port(), shown_, prepare);
+    Flooder flooder(server_->port(), &shown_, prepare);
     EXPECT_TRUE(flooder.Shake());
     flood(flooder);
     EXPECT_TRUE(flooder.WaitClosed()) << "the server has taken " << kFloodMessages << " messages";
