@@ -368,6 +368,9 @@ bool ClientChannel::TakeSealed(std::string_view bytes) {
     IgnoreResult(tls_->Seal({}, alert), "the connection ends in any case");
     ErrorCode ignored;  // likewise
     if (writing_.empty() && !alert.empty()) socket_->write_some(asio::buffer(alert), ignored);
+    // Not for a connection that just ends, because the process may have died.
+    if (state_ == State::kEncrypting && options_.member != nullptr)
+      options_.member->NotEncrypted(endpoint_.ToString(), fed.error().message());
     OnReadError(fed.error().message());
     return false;
   }

@@ -110,6 +110,10 @@ void MemberIdentity::NotProven(const std::string& address, const std::string& wh
   Note(address, fmt::format("{} is not a member of this cluster: {}. No request was sent to it", address, why));
 }
 
+void MemberIdentity::NotEncrypted(const std::string& address, const std::string& why) const {
+  Note(address, fmt::format("no TLS connection to {}: {}. No request was sent to it", address, why));
+}
+
 void MemberIdentity::ShownInClear(const std::string& address) const {
   Note(address, fmt::format("cluster.key was sent in clear to {}, whose version knows no proof of it; upgrade that "
                             "process, then set --member-proof required and replace the key",

@@ -55,6 +55,8 @@ class MemberIdentity {
   // ---- problems with other processes, for the log and `ratchet status` ----
   // `address`: of the server that has not proven itself.
   void NotProven(const std::string& address, const std::string& why) const;
+  // The handshake with this server has failed, for example because its certificate is refused.
+  void NotEncrypted(const std::string& address, const std::string& why) const;
   void ShownInClear(const std::string& address) const;
   void Proven(const std::string& address) const;
   // A client has asked to be a member and is none. At most one line a second is logged.

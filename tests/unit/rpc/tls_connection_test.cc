@@ -17,6 +17,7 @@
 #include "common/rpc/handshake.h"
 #include "common/rpc/tls_handshakes.h"
 #include "tests/support/members.h"
+#include "tests/support/tcp_forwarder.h"
 #include "tests/unit/rpc/false_server.h"
 #include "tests/unit/rpc/raw_tls.h"
 #include "tests/unit/rpc/rpc_fixture.h"
@@ -499,6 +500,32 @@ TEST_F(TlsMemberTest, AProofIsWorthlessOnAnotherConnection) {
   const std::string why = WhyNoMemberThroughRelay();
   EXPECT_TRUE(Mentions(why, "wrong proof")) << why;
   EXPECT_EQ(server_->stats().calls_received, 0u);
+}
+
+// Test 5 of identity. The problem ends when the true server is at the address.
+TEST_F(TlsMemberTest, AProgramWithAClientsCertificateIsNamedInTheProblems) {
+  tls::Handmade wanted;
+  wanted.usages = "clientAuth";
+  const std::string pem = files_.authority().CertificatePem();
+  const tls::Identity root = tls::Identity::FromPem(files_.authority().KeyPem(), pem);
+  FalseTlsServer program(tls::Shown{tls::Make(wanted, &root), {}});
+  testing_support::TcpForwarder relay;
+  relay.LeadTo(program.port());
+  ChannelPoolOptions options;
+  options.tls = files_.Make("off", true);
+  const auto member = MakeMember({kTlsMemberKey});
+  options.member = member;
+  ChannelPool pool(std::move(options));
+  const Endpoint address{"127.0.0.1", relay.port()};
+  EXPECT_FALSE(pool.CallSync(methods::kGet, address, MakeGet("r")).ok());
+  const auto problems = member->Problems();
+  ASSERT_EQ(problems.size(), 1u);
+  for (const std::string& part : {address.ToString(), "no TLS connection"s, "unsuitable certificate purpose"s})
+    EXPECT_TRUE(Mentions(problems.front(), part)) << problems.front();
+  own_->SetName({"127.0.0.1", relay.port(), 1});
+  relay.LeadTo(server_->port());
+  EXPECT_TRUE(Eventually([&] { return pool.CallSync(methods::kGet, address, MakeGet("r")).ok(); }));
+  EXPECT_TRUE(member->Problems().empty());
 }
 
 TEST_F(TlsMemberTest, AProofThatARelayCanPassOnIsNoticed) {
