@@ -189,6 +189,59 @@ TEST_F(KerberosConnectionTest, ARefusedLoginHasItsReason) {
   EXPECT_TRUE(large.WaitClosed());
 }
 
+// Test 32 of identity, as TokenConnectionTest has it for tokens.
+TEST_F(KerberosConnectionTest, AHugeLengthEndsItsOwnConnectionOnly) {
+  RawClient other(server_->port());
+  ASSERT_EQ(Begin(other), "");
+  other.Send(Choice(Protection::kAuth) + Header());
+  for (const std::uint32_t length : {1U << 31U, 0x7fffffffU, 0xffffffffU}) {
+    std::string bytes;
+    AppendBig32(length, bytes);
+    const std::string why = fmt::format("a message of {} bytes", length);
+    RawClient first(server_->port());
+    first.Send("HBas\0Q"s + bytes);
+    EXPECT_THAT(first.ReadUnit(), HasSubstr(why));
+    EXPECT_TRUE(first.WaitClosed());
+    RawClient last(server_->port());
+    ASSERT_EQ(Begin(last), "");
+    last.Send(bytes + "x");
+    EXPECT_THAT(last.ReadUnit(), HasSubstr(why));
+    EXPECT_TRUE(last.WaitClosed());
+    EXPECT_EQ(Call(other), "alice/4/") << length;
+  }
+}
+
+// The length of a protected unit comes after the login.
+TEST_F(KerberosConnectionTest, AHugeProtectedUnitEndsItsOwnConnectionOnly) {
+  RawClient other(server_->port());
+  ASSERT_EQ(Begin(other), "");
+  other.Send(Choice(Protection::kAuth) + Header());
+  for (const std::uint32_t length : {1U << 31U, 0xffffffffU}) {
+    std::string bytes;
+    AppendBig32(length, bytes);
+    RawClient raw(server_->port());
+    ASSERT_EQ(Begin(raw), "");
+    raw.Send(Choice(Protection::kPrivacy) + bytes + "x");
+    ProtectedClient client(raw, Protection::kPrivacy);
+    client.SkipOffer();
+    EXPECT_THAT(RowOfAnswer(client.ReadFrame()), HasSubstr(fmt::format("a protected unit of {} bytes", length)));
+    EXPECT_TRUE(raw.WaitClosed()) << length;
+    EXPECT_EQ(Call(other), "alice/4/") << length;
+  }
+}
+
+TEST_F(KerberosConnectionTest, ASecondIntroductionEndsTheConnection) {
+  for (const std::string& again : {Header(), Header("root"), "HBas\0Q"s + ClientUnit("AP-REQ bob@TEST")}) {
+    RawClient client(server_->port());
+    ASSERT_EQ(Begin(client), "");
+    client.Send(Choice(Protection::kAuth) + Header() + again);
+    EXPECT_THAT(RowOfAnswer(client.ReadFrame()),
+                ::testing::AnyOf(HasSubstr("cannot parse a request header"), HasSubstr("request of")));
+    EXPECT_TRUE(client.WaitClosed());
+  }
+  EXPECT_EQ(server_->stats().calls_received, 0U);
+}
+
 TEST_F(KerberosConnectionTest, APrincipalWithoutAUserIsRefused) {
   const auto refusal = [this](const std::string& principal, const std::string& claimed) {
     RawClient client(server_->port());

@@ -349,6 +349,46 @@ TEST_F(TokenConnectionTest, LongAndUnfinishedMessagesEndTheConnection) {
   EXPECT_THAT(first.ReadUnit(), testing::HasSubstr("is not empty"));
 }
 
+// Test 32 of identity. Lengths whose sign is wrong, or for which a server had to keep memory.
+TEST_F(TokenConnectionTest, AHugeLengthEndsItsOwnConnectionOnly) {
+  RawClient other(server_->port());
+  ASSERT_EQ(LogIn(other, TokenOf("etl")), "");
+  other.Send(Header());
+  for (const std::uint32_t length : {1U << 31U, 0x7fffffffU, 0xffffffffU}) {
+    std::string bytes;
+    AppendBig32(length, bytes);
+    const std::string why = fmt::format("a message of {} bytes", length);
+    RawClient first(server_->port());
+    first.Send("HBas\0R"s + bytes);
+    EXPECT_THAT(first.ReadUnit(), testing::HasSubstr(why));
+    EXPECT_TRUE(first.WaitClosed());
+    RawClient second(server_->port());
+    EXPECT_THAT(NonceFor(second), testing::SizeIs(32));
+    second.Send(bytes + "x");
+    EXPECT_THAT(second.ReadUnit(), testing::HasSubstr(why));
+    EXPECT_TRUE(second.WaitClosed());
+    EXPECT_EQ(Call(other), "etl/3/client/127") << length;
+  }
+}
+
+// The identity of a connection is that of its first header.
+TEST_F(TokenConnectionTest, ASecondIntroductionEndsTheConnection) {
+  RawClient other(server_->port());
+  ASSERT_EQ(LogIn(other, TokenOf("etl")), "");
+  other.Send(Header());
+  EXPECT_EQ(Call(other), "etl/3/client/127");
+  for (const std::string& again :
+       {Header("root"), Header(), "HBas\0R"s + ClientUnit({}), "HBas\0P"s + Header("root")}) {
+    RawClient client(server_->port());
+    ASSERT_EQ(LogIn(client, TokenOf("etl")), "");
+    client.Send(Header() + again);
+    EXPECT_FALSE(ParseAnswer(client.ReadFrame()).header.exception().exception_class_name().empty());
+    EXPECT_TRUE(client.WaitClosed());
+  }
+  EXPECT_EQ(server_->stats().calls_received, 1U);
+  EXPECT_EQ(Call(other), "etl/3/client/127");
+}
+
 class ActingForTest : public TokenConnectionTest {
  protected:
   // Returns the facts that the server has of a call that is passed on for this client.

@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "common/rpc/frame.h"
+#include "common/rpc/handshake.h"
 #include "common/rpc/methods/client_service.h"
 #include "tests/support/sanitized.h"
 #include "tests/unit/rpc/rpc_fixture.h"
@@ -60,6 +61,22 @@ TEST_F(BadInputTest, SetUpErrorsAreNamed) {
   EXPECT_EQ(RefusalOf("HBas\0\x50\0\0\0\0"s), exception::kEmptyServiceName);
   ExpectOthersAreWell();
   EXPECT_EQ(server_->stats().bad_connections, 6u);
+}
+
+// Test 32 of identity: a connection is introduced once.
+TEST_F(BadInputTest, ASecondIntroductionEndsTheConnection) {
+  ExpectOthersAreWell();
+  const std::string header = Hello().substr(kPreambleBytes);
+  for (const std::string& again : {header, Hello(), "HBas\0R\0\0\0\0"s, "Regist"s, "Securi"s}) {
+    RawClient client(server_->port());
+    client.Send(Hello() + RequestFrame(1, "Get", MakeGet("r")));
+    EXPECT_FALSE(ParseAnswer(client.ReadFrame()).header.has_exception());
+    client.Send(again + RequestFrame(2, "Mutate", MakePut(std::string(200, 'r'))));
+    EXPECT_EQ(ParseAnswer(client.ReadFrame()).header.call_id(), kConnectionCallId);
+    EXPECT_TRUE(client.WaitClosed());
+    ExpectOthersAreWell();
+  }
+  EXPECT_EQ(mutations_.load(), 0);
 }
 
 TEST_F(BadInputTest, RegistryPreamble) {
