@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "common/base/mutant.h"
 #include "common/base/mutex.h"
 #include "common/base/prng.h"
@@ -143,6 +145,58 @@ class RightsServiceTest : public ServiceFixture {
       if (!qualifier.empty()) column->add_qualifier(qualifier);
     }
     return request;
+  }
+  enum class ConditionOf : std::uint8_t { kColumn, kFilter };
+  // f1:a of the row "w" is "v".
+  static pb::Condition MakeCondition(ConditionOf kind, bool holds) {
+    pb::BinaryComparator value;
+    value.mutable_comparable()->set_value(holds ? "v" : "another");
+    pb::Comparator comparator;
+    comparator.set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
+    comparator.set_serialized_comparator(value.SerializeAsString());
+    pb::Condition condition;
+    condition.set_row("w");
+    if (kind == ConditionOf::kColumn) {
+      condition.set_family("f1");
+      condition.set_qualifier("a");
+      condition.set_compare_type(pb::EQUAL);
+      *condition.mutable_comparator() = comparator;
+      return condition;
+    }
+    pb::SingleColumnValueFilter filter;
+    filter.set_column_family("f1");
+    filter.set_column_qualifier("a");
+    filter.set_compare_op(pb::EQUAL);
+    filter.set_filter_if_missing(true);
+    *filter.mutable_comparator() = comparator;
+    AddFilter(*condition.mutable_filter(), "SingleColumnValueFilter", filter);
+    return condition;
+  }
+  // A condition on the row "w" with one change of f1; with a put as RowMutations. Returns the refusal.
+  std::string ConditionalAs(const std::string& user, ConditionOf kind, pb::MutationProto::MutationType type,
+                            bool holds) {
+    const std::string qualifier = fmt::format("{}{}", static_cast<int>(kind), static_cast<int>(type));
+    pb::MutateRequest one = PutRequest("f1", qualifier);
+    one.mutable_mutation()->set_mutate_type(type);
+    if (type != pb::MutationProto::PUT) {
+      auto& cell = *one.mutable_mutation()->mutable_column_value(0)->mutable_qualifier_value(0);
+      cell.set_value(std::string("\0\0\0\0\0\0\0\x01", 8));
+      cell.clear_timestamp();
+      *one.mutable_condition() = MakeCondition(kind, holds);
+      return ClassAs(user, methods::kMutate, one);
+    }
+    pb::MultiRequest rows;
+    auto& group = *rows.add_regionaction();
+    *group.mutable_region() = Specify(region_);
+    group.set_atomic(true);
+    *group.mutable_condition() = MakeCondition(kind, holds);
+    auto& action = *group.add_action();
+    action.set_index(0);
+    *action.mutable_mutation() = one.mutation();
+    const auto answer = As(user, methods::kMulti, rows);
+    if (!answer.ok()) return answer.error().remote_class();
+    EXPECT_EQ(answer->regionactionresult(0).has_exception(), !answer->regionactionresult(0).has_processed());
+    return answer->regionactionresult(0).exception().name();
   }
   // Rows with cells in all columns; the oracle has only those that "part" may read. Some rows are hidden as a whole.
   void Fill(Prng& random, int rows) {
@@ -389,6 +443,34 @@ TEST_F(RightsServiceTest, WritesNeedARightOnEachColumnAndConditionsBoth) {
   const auto row = As("root", methods::kGet, GetRequest(region_, "w"));
   ASSERT_TRUE(row.ok());
   EXPECT_EQ(Print(row->result()), "w/f1:a=v ") << "refused changes changed nothing";
+}
+
+// HBase looks at the right to read a condition neither when a filter is the condition nor with these actions.
+TEST_F(RightsServiceTest, AConditionIsAReadBeforeEachKindOfAction) {
+  ASSERT_EQ(ClassAs("root", methods::kMutate, PutRequest("f1", "a")), "");
+  auto entries = entries_;
+  entries.push_back({"all", Scope::Table(region_.table), Action::kRead | Action::kWrite});
+  Grant(entries);
+  const auto row = [this] { return Print(As("root", methods::kGet, GetRequest(region_, "w"))->result()); };
+  for (const ConditionOf kind : {ConditionOf::kColumn, ConditionOf::kFilter}) {
+    for (const auto type : {pb::MutationProto::INCREMENT, pb::MutationProto::APPEND, pb::MutationProto::PUT}) {
+      const std::string before = row();
+      // The refusals do not depend on the row, so a user learns none of its values from them.
+      for (const bool holds : {true, false}) {
+        const auto what = [&] { return pb::MutationProto::MutationType_Name(type) + (holds ? " holds" : ""); };
+        for (const char* user : {"stranger", "writer", "part"})
+          EXPECT_EQ(ConditionalAs(user, kind, type, holds), denied_) << user << " " << what();
+        if (kind == ConditionOf::kFilter) {
+          EXPECT_EQ(ConditionalAs("both", kind, type, holds), denied_) << "R of one family only, " << what();
+        }
+      }
+      EXPECT_EQ(row(), before) << "refused changes changed nothing";
+      EXPECT_EQ(ConditionalAs("all", kind, type, false), "");
+      EXPECT_EQ(row(), before);
+      EXPECT_EQ(ConditionalAs("all", kind, type, true), "");
+      EXPECT_NE(row(), before) << "the requests would change the row";
+    }
+  }
 }
 
 TEST_F(RightsServiceTest, OfABatchOnlyTheDeniedActionFails) {
