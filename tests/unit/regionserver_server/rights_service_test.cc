@@ -316,6 +316,34 @@ class RightsServiceTest : public ServiceFixture {
     if (!batched && random() % 2 == 0) ChooseFilter(random, *scan.mutable_filter());
     return request;
   }
+  // The cells of a scan whose replies all end by their time, and the number of these heartbeats.
+  std::pair<std::string, int> HurriedScan(const RegionInfo& region, pb::ScanRequest open, const std::string& user) {
+    *open.mutable_region() = Specify(region);
+    open.clear_limit_of_rows();  // of one reply
+    open.set_track_scan_metrics(true);
+    std::string text;
+    int heartbeats = 0;
+    auto answer = As(user, methods::kScan, open);
+    for (int calls = 0; calls < 400 && answer.ok(); ++calls) {
+      for (const pb::Result& result : answer->results()) text += Print(result);
+      if (answer->heartbeat_message()) ++heartbeats;
+      const bool whole = user != "part" || region.table == oracle_.table;
+      EXPECT_EQ(answer->has_scan_metrics(), whole) << "they count hidden rows";
+      if (!whole) {
+        EXPECT_FALSE(answer->has_cursor()) << answer->cursor().row();
+      }
+      if (whole && answer->has_cursor()) ++cursors_;
+      if (!answer->more_results() || !answer->more_results_in_region()) return {text, heartbeats};
+      pb::ScanRequest next;
+      next.set_scanner_id(answer->scanner_id());
+      next.set_number_of_rows(open.number_of_rows());
+      next.set_client_handles_partials(true);
+      next.set_client_handles_heartbeats(true);
+      next.set_track_scan_metrics(true);
+      answer = As(user, methods::kScan, next);
+    }
+    return {text + (answer.ok() ? "endless" : answer.error().ToString()), heartbeats};
+  }
   // The number of random reads whose answer differs from the oracle's.
   int Differences(std::uint64_t seed, int reads) {
     Prng random(seed);
@@ -352,6 +380,7 @@ class RightsServiceTest : public ServiceFixture {
   std::vector<RightsEntry> entries_;
   std::uint64_t number_ = 0;
   bool report_ = true;
+  int cursors_ = 0;  // that replies had
   const std::shared_ptr<Refusals> refusals_ = std::make_shared<Refusals>();
   const std::string denied_{rpc::exception::kAccessDenied};
 };
@@ -363,6 +392,44 @@ TEST_F(RightsServiceTest, PartialReadsAnswerLikeATableWithThePermittedCellsOnly)
   Prng random(seed);
   Fill(random, 20);
   EXPECT_EQ(Differences(seed + 1, 300), 0);
+}
+
+// The clock by which calls get their time is late: the time of each reply (30 s) is over after its first row, that of
+// its client (60 s) is not.
+class HurriedRightsTest : public RightsServiceTest {
+ protected:
+  void SetUp() override {
+    call_clock_ = &late_;
+    RightsServiceTest::SetUp();
+  }
+
+ private:
+  class LateClock final : public Clock {
+   public:
+    [[nodiscard]] TimePoint Now() const override { return clock_.Now() - Millis(45'000); }
+    [[nodiscard]] std::int64_t WallMillis() const override { return clock_.WallMillis(); }
+
+   private:
+    SystemClock clock_;
+  };
+  LateClock late_;
+};
+
+TEST_F(HurriedRightsTest, HeartbeatsAndMetricsOfAScanShowNothingHidden) {
+  const std::uint64_t seed = RandomSeed();
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Prng random(seed);
+  Fill(random, 20);
+  int heartbeats = 0;
+  for (int i = 0; i < 60; ++i) {
+    const pb::ScanRequest scan = RandomScan(random);
+    const auto [found, some] = HurriedScan(region_, scan, "part");
+    EXPECT_EQ(found, HurriedScan(oracle_, scan, "part").first) << scan.DebugString();
+    static_cast<void>(HurriedScan(region_, scan, "reader"));
+    heartbeats += some;
+  }
+  EXPECT_GT(heartbeats, 100) << "the time of replies was over";
+  EXPECT_GT(cursors_, 100) << "those who may read the whole table have cursors";
 }
 
 TEST_F(RightsServiceTest, AReadOfHiddenColumnsIsNoticed) {

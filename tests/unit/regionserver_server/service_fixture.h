@@ -64,7 +64,7 @@ class ServiceFixture : public testing::Test {
     listen.audit = audit_;
     server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
     DataServiceParts parts{[this](const std::string& name) { return host_->regions.Find(name); }, [] { return Ok(); },
-                           epochs_, *scanners_, clock_};
+                           epochs_, *scanners_, *call_clock_};
     parts.throttles = &throttles_;
     parts.cluster_id = "this-cluster";
     parts.ahead = ahead_;
@@ -187,6 +187,7 @@ class ServiceFixture : public testing::Test {
   MasterCalls* master_ = nullptr;          // set it before SetUp
   std::shared_ptr<rpc::CallAudit> audit_;  // likewise
   SystemClock clock_;
+  Clock* call_clock_ = &clock_;  // by which calls get their time; set it before SetUp
   rights::RightsHolder rights_;
   std::shared_ptr<rights::Users> users_ = std::make_shared<rights::Users>();  // rights are off
   rights::Judge judge_{rights_, users_};
