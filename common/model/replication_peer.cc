@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "common/model/codec.h"
+#include "common/model/peer_secrets.h"
 
 namespace ratchet {
 namespace {
@@ -180,7 +181,7 @@ Status CheckPeerUpdate(std::string_view id, const ReplicationPeer& present, cons
         "'{}' for peer {} does not match new class '{}'",
         present.replicationendpointimpl(), id, wanted.replicationendpointimpl()));
   }
-  return Ok();
+  return CheckHiddenValues(present, wanted);
 }
 
 bool GoesToPeer(const ReplicationPeer& config, const TableName& table, std::string_view family) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/model/codec.h"
+#include "common/model/peer_secrets.h"
 #include "common/model/replication_peer.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
@@ -59,6 +60,7 @@ Result<pb::GetReplicationPeerConfigResponse> PeerConfigOf(const ActiveParts& par
   pb::GetReplicationPeerConfigResponse response;
   response.set_peer_id(peer.id());
   *response.mutable_peer_config() = peer.config();
+  HideSecrets(*response.mutable_peer_config());
   return response;
 }
 
@@ -78,7 +80,10 @@ Result<pb::ListReplicationPeersResponse> ListPeers(const ActiveParts& parts, con
   }
   pb::ListReplicationPeersResponse response;
   for (const auto& peer : parts.logic->peers.List()) {
-    if (!pattern || pattern->Matches(peer.id())) *response.add_peer_desc() = peer;
+    if (pattern && !pattern->Matches(peer.id())) continue;
+    auto& shown = *response.add_peer_desc();
+    shown = peer;
+    HideSecrets(*shown.mutable_config());
   }
   return response;
 }

@@ -1,10 +1,12 @@
 #include "master/procedures/replication/peer_procedures.h"
 
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/model/peer_secrets.h"
 #include "common/model/replication_peer.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/membership.h"
@@ -26,6 +28,7 @@ PeerConfig ConfigOf(const pb::PeerData& data) {
 }
 
 Status CheckAddition(const MasterEnv& env, const pb::PeerData& data) {
+  RATCHET_TRY(CheckHiddenValues(PeerConfig(), ConfigOf(data)));
   if (env.peers.Get(data.peer())) return IllegalRequest(fmt::format("Replication peer {} already exists", data.peer()));
   if (env.peers.size() < kMostPeers) return Ok();
   return IllegalRequest(fmt::format("limit of {} replication peers reached: remove one first", env.peers.size()));
@@ -78,7 +81,11 @@ std::optional<std::string> PeerRecord(PeerChange change, const pb::PeerData& dat
   // A peer that was removed meanwhile, after an operator's bypass, is not recreated.
   if (change != PeerChange::kAdd && (!present || !peer.ParseFromString(*present))) return std::nullopt;
   peer.set_id(data.peer());
-  if (HasConfig(change)) *peer.mutable_config() = ConfigOf(data);
+  if (HasConfig(change)) {
+    PeerConfig config = ConfigOf(data);
+    if (change == PeerChange::kUpdate) FillInSecrets(peer.config(), config);
+    *peer.mutable_config() = std::move(config);
+  }
   if (change == PeerChange::kAdd) *peer.mutable_state() = PeerState(data.enabled());
   if (change == PeerChange::kEnable) *peer.mutable_state() = PeerState(true);
   if (change == PeerChange::kDisable) *peer.mutable_state() = PeerState(false);
