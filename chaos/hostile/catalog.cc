@@ -6,6 +6,7 @@
 
 #include "common/model/proto/access_control.pb.h"
 #include "common/model/proto/admin.pb.h"
+#include "common/model/proto/caller.pb.h"
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/connections.pb.h"
 #include "common/model/proto/decommission.pb.h"
@@ -82,6 +83,7 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::GetClusterIdRequest::descriptor()->file(),
           hbase::pb::LockHeartbeatRequest::descriptor()->file(),
           pb::IssueTokenRequest::descriptor()->file(),
+          pb::WhoAmIRequest::descriptor()->file(),
           pb::ListConnectionsRequest::descriptor()->file(),
           pb::ProcedureVerbRequest::descriptor()->file(),
           pb::GetStatusRequest::descriptor()->file(),

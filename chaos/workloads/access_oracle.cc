@@ -88,7 +88,8 @@ const std::set<std::string_view>& OpenMethods() {
                                                "HasUserPermissions",
                                                "GetUserPermissions",
                                                "ListTables",
-                                               "ListRights"};
+                                               "ListRights",
+                                               "WhoAmI"};
   return open;
 }
 

@@ -177,6 +177,22 @@ Result<hpb::HasUserPermissionsResponse> HasPermissions(const ::ratchet::rights::
   return response;
 }
 
+// `judge`: as above.
+::ratchet::pb::WhoAmIResponse CallerOf(const ::ratchet::rights::Judge* judge, const rpc::CallContext& call) {
+  ::ratchet::pb::WhoAmIResponse response;
+  if (!call.user.empty()) response.set_user(call.user);
+  response.set_by(std::string(rpc::AuthenticationName(call.authentication)));
+  if (!call.real_user.empty()) response.set_real_user(call.real_user);
+  if (!call.claimed_user.empty()) response.set_claimed(call.claimed_user);
+  if (judge != nullptr && !call.user.empty()) {
+    for (const std::string& group : judge->SubjectOf(call.user).groups) response.add_group(group);
+    response.set_superuser(judge->IsSuperuser(call.user));
+  }
+  response.set_member(call.member);
+  response.set_peer(call.peer);
+  return response;
+}
+
 // Who holds ADMIN in a scope gives and takes rights there. Only superusers change the rights of superusers.
 template <class Request>
 Result<Demands> DemandsOfChange(const ::ratchet::rights::Judge* judge, const Request& request) {
@@ -255,6 +271,11 @@ void AddListRights(rpc::Service& service, ServiceEnv& env) {
         if (request.has_user() && request.user() == call.user) return Demands();
         return Demands{Demand::Of(Scope::Global(), Action::kAdmin)};
       });
+  Answer(service, env.gate, Need::kRecovered, methods::kWhoAmI,
+         [judge = env.judge](const ActiveParts& /*parts*/, const rpc::CallContext& call,
+                             const ::ratchet::pb::WhoAmIRequest& /*request*/) -> Result<::ratchet::pb::WhoAmIResponse> {
+           return CallerOf(judge, call);
+         });
 }
 
 }  // namespace ratchet::master

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pwd
 import pty
 import re
 import signal
@@ -24,6 +25,12 @@ def run(*arguments, env=None):
 def run_tool(*arguments):
     done = subprocess.run([RATCHET + "-cluster", *arguments], capture_output=True, text=True, timeout=PATIENCE)
     return done.returncode, done.stdout, done.stderr
+
+
+def system_user():
+    if os.geteuid() == 0 and os.environ.get("SUDO_USER"):
+        return os.environ["SUDO_USER"]
+    return pwd.getpwuid(os.geteuid()).pw_name
 
 
 class CommandLineTest(unittest.TestCase):
@@ -274,6 +281,14 @@ class VerbTest(CommandLineTest):
         self.assertEqual([each["actions"] for each in self.json("rights", "alice")], ["R"])
         self.fails(USAGE, "grant", "alice", "RZ", says="expected some of the letters")
         self.fails(NOT_FOUND, "grant", "alice", "R", "no_such_table")
+
+    def test_whoami(self):
+        who = self.json("whoami")
+        self.assertEqual({**who, "address": None},
+                         {"user": system_user(), "by": "simple", "real_user": None, "claimed": None, "groups": [],
+                          "superuser": False, "member": False, "address": None})
+        self.assertRegex(who["address"], r"^127\.0\.0\.1:\d+$")
+        self.assertIn("simple", self.ok("whoami"))
 
     def test_peers(self):
         key = "127.0.0.1:1:/nowhere"  # nobody answers there, and nobody minds
@@ -643,13 +658,9 @@ class InputTest(CommandLineTest):
         self.ok("create", "cli_asked", "f")  # for the clean-up
 
     def test_who_is_the_user_of_the_system(self):
-        import pwd
-        user = pwd.getpwuid(os.geteuid()).pw_name
-        if os.geteuid() == 0 and os.environ.get("SUDO_USER"):
-            user = os.environ["SUDO_USER"]
         self.json("pause", "type", "CreateTable")
         try:
-            self.assertEqual(self.json("pauses")[0]["operator"], user)
+            self.assertEqual(self.json("pauses")[0]["operator"], system_user())
         finally:
             self.json("resume", "type", "CreateTable")
 

@@ -127,6 +127,13 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(status, 403, (process, path, text[:200]))
                 self.assertIn("Insufficient permissions", text)
 
+    def test_whoami(self):
+        who = json.loads(self.ratchet("--json", "whoami"))
+        self.assertRegex(who.pop("address"), r"^127\.0\.0\.1:\d+$")
+        self.assertNotEqual(who.pop("claimed"), "admin", "the user of the operating system, who counts for nothing")
+        self.assertEqual(who, {"user": "admin", "by": "certificate", "real_user": None, "groups": [],
+                               "superuser": True, "member": False})
+
     def line_of(self, name):
         return next(line for line in self.cluster("status").splitlines() if line.startswith(name))
 

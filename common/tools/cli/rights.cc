@@ -9,6 +9,7 @@
 #include "common/base/printable.h"
 #include "common/model/codec.h"
 #include "common/model/proto/access_control.pb.h"
+#include "common/model/proto/caller.pb.h"
 #include "common/model/proto/rights.pb.h"
 #include "common/rights/rights_image.h"
 #include "common/rpc/methods/master_service.h"
@@ -129,6 +130,20 @@ Result<int> ListRights(Session& session, const RightsFlags& flags) {
   return kExitOk;
 }
 
+Result<int> WhoAmI(Session& session) {
+  RATCHET_ASSIGN(const auto who, session.admin.Call(methods::kWhoAmI, ratchet::pb::WhoAmIRequest()));
+  session.printer.Document({{"user", TextOrNull(who.user())},
+                            {"by", who.by()},
+                            {"real user", TextOrNull(who.real_user())},
+                            {"claimed", TextOrNull(who.claimed())},
+                            {"groups", std::vector<std::string>(who.group().begin(), who.group().end())},
+                            {"superuser", who.superuser()},
+                            {"member", who.member()},
+                            {"address", who.peer()}},
+                           {});
+  return kExitOk;
+}
+
 void AddUser(CLI::App& verb, RightsFlags& flags) {
   Need(verb, "user", flags.user, kind::kText, "User, or group as @NAME");
 }
@@ -165,6 +180,8 @@ struct ListRightsFlags : RightsFlags {
 
 Verbs RightsVerbs() {
   return {Verb<ListRightsFlags>("rights", "List what users and groups may do", {"rights", "rights alice"}, ListRights),
+          Plain("whoami", "Show as whom the cluster knows this client, and how it has shown its user",
+                {"whoami", "whoami --json"}, WhoAmI),
           Verb<GrantFlags>(
               "grant", "Let a user or group read, write, execute, create or administer",
               {"grant alice RW orders", "grant alice R orders f:q", "grant @ops A", "grant etl RWC @sales"}, Grant),

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "common/rights/judge.h"
@@ -23,6 +25,10 @@ class JudgedService {
  public:
   JudgedService(sim::SimCluster& cluster, const std::set<std::string>& superusers,
                 const std::vector<rights::RightsEntry>& entries)
+      : JudgedService(cluster, fmt::format("{}", fmt::join(superusers, ",")), "", entries) {}
+  // `superusers`, `groups`: as in Users::Parse.
+  JudgedService(sim::SimCluster& cluster, const std::string& superusers, const std::string& groups,
+                const std::vector<rights::RightsEntry>& entries = {})
       : gate_({"h", 1, 1}, "cluster-x", "test", cluster.time()) {
     sim::SimMaster& master = cluster.master();
     gate_.Elected();
@@ -30,9 +36,9 @@ class JudgedService {
     gate_.WorkersStarted();
     gate_.Ready();
     env_.judge = &judge_;
-    rights::Users::Table who;
-    who.superusers = {superusers.begin(), superusers.end()};
-    who_->Set(rights::Mode::kEnforce, std::move(who));
+    auto who = rights::Users::Parse(superusers, groups);
+    EXPECT_TRUE(who.ok()) << who.error().ToString();
+    who_->Set(rights::Mode::kEnforce, *std::move(who));
     EXPECT_TRUE(holder_.Take(
         std::make_shared<rights::RightsImage>(rights::ImageNumber{1, 1}, entries, std::vector<rights::Scope>())));
     rpc::ServerOptions options;
