@@ -127,6 +127,22 @@ class PageTest(unittest.TestCase):
                 self.assertEqual(status, 403, (process, path, text[:200]))
                 self.assertIn("Insufficient permissions", text)
 
+    # A standby has no rights, so it can judge superusers only.
+    def test_a_standby_shows_nothing_to_whom_it_cannot_judge(self):
+        standby = next(name for name in ("master-1", "master-2") if "(active)" not in self.line_of(name))
+        self.assertEqual(self.get(standby, "/metrics", basic(SUPERUSER, SUPERUSER + " password"))[0], 200)
+        for user in (STRANGER, READER):
+            login = basic(user, user + " password")
+            status, text = self.get(standby, "/metrics", login)
+            self.assertEqual(status, 503)
+            self.assertRegex(text, r"^[^\n]* is a standby, not the active master\n$")
+            for path in ("settings", "procedures", "status", "events/stream", "table/t", "why?subject=t"):
+                status, text = self.get(standby, "/api/v1/" + path, login)
+                self.assertEqual(status, 503, (path, text[:200]))
+                answer = json.loads(text)
+                self.assertRegex(answer.pop("message"), r"^[^\n]* is a standby, not the active master$")
+                self.assertEqual(answer, {"error": "NO_RIGHTS_YET"})
+
     def test_whoami(self):
         who = json.loads(self.ratchet("--json", "whoami"))
         self.assertRegex(who.pop("address"), r"^127\.0\.0\.1:\d+$")

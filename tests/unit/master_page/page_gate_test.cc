@@ -64,6 +64,11 @@ class PageGateTest : public ::testing::Test {
   }
   // The status of the refusal; 200: the handler may answer.
   int Ask(const std::string& path, const std::string& token = "", std::map<std::string, std::string> fields = {}) {
+    const auto refusal = RefusalOf(path, token, std::move(fields));
+    return refusal.has_value() ? refusal->status : 200;
+  }
+  std::optional<http::HttpResponse> RefusalOf(const std::string& path, const std::string& token,
+                                              std::map<std::string, std::string> fields = {}) {
     http::HttpRequest request;
     request.path = path;
     request.fields = std::move(fields);
@@ -71,8 +76,7 @@ class PageGateTest : public ::testing::Test {
     request.peer.address = "10.0.0.7";
     request.peer.encrypted = encrypted_;
     PageGate gate(judge_, logins_);
-    const auto refusal = gate.Admit(request);
-    return refusal.has_value() ? refusal->status : 200;
+    return gate.Admit(request);
   }
 
   const fs::path directory_;
@@ -119,6 +123,27 @@ TEST_F(PageGateTest, WithoutAnImageOnlySuperusersPass) {
   SetLogins();
   EXPECT_EQ(Ask(kView, kRitaToken), 503);
   EXPECT_EQ(Ask(kView, kRootToken), 200);
+}
+
+// A standby has no image, so it cannot know whether the reader has the right.
+TEST_F(PageGateTest, WithoutAnImageTheAnswerHasTheReasonOnly) {
+  SetMode(rights::Mode::kEnforce);
+  SetLogins();
+  for (const char* token : {kRitaToken, kRobToken}) {
+    for (const char* path : {kView, "/api/v1/", "/api/v1/status", "/api/v1/procedures", "/api/v1/events/stream"}) {
+      const auto refusal = RefusalOf(path, token);
+      ASSERT_TRUE(refusal.has_value()) << path;
+      EXPECT_EQ(refusal->status, 503) << path;
+      EXPECT_EQ(*refusal->body,
+                "{\"error\":\"NO_RIGHTS_YET\",\"message\":\"this process does not have the rights of users yet; try "
+                "again later\"}\n");
+      EXPECT_FALSE(refusal->stream) << path;
+    }
+    const auto metrics = RefusalOf("/metrics", token);
+    ASSERT_TRUE(metrics.has_value());
+    EXPECT_EQ(metrics->status, 503);
+    EXPECT_EQ(*metrics->body, "this process does not have the rights of users yet; try again later\n");
+  }
 }
 
 TEST_F(PageGateTest, ShowingTheClusterToEveryReaderIsNoticed) {
