@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include <fmt/format.h>
 
+#include "common/audit/audit_log.h"
 #include "common/base/mutant.h"
 #include "common/identity/certificate_callers.h"
 #include "common/rpc/frame.h"
@@ -13,6 +16,7 @@
 #include "common/rpc/protected_stream.h"
 #include "common/rpc/tls_handshakes.h"
 #include "tests/support/fake_security.h"
+#include "tests/support/sim_disk.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
@@ -31,6 +35,7 @@ class KerberosConnectionTest : public ::testing::Test {
   void Restart(std::shared_ptr<const KerberosAcceptor> acceptor) {
     ServerOptions options;
     options.kerberos = std::move(acceptor);
+    options.audit = audit_;
     auto callers = identity::CertificateCallers::Open({});
     ASSERT_TRUE(callers.ok());
     options.callers = *callers;
@@ -61,9 +66,10 @@ class KerberosConnectionTest : public ::testing::Test {
     const std::string offer = client.ReadUnit();
     return offer.starts_with("w0:") ? "" : offer;
   }
-  static std::string Header(const std::string& user = {}) {
+  static std::string Header(const std::string& user = {}, const std::string& real_user = {}) {
     hbase::pb::ConnectionHeader header;
     if (!user.empty()) header.mutable_user_info()->set_effective_user(user);
+    if (!real_user.empty()) header.mutable_user_info()->set_real_user(real_user);
     header.set_service_name(std::string(methods::kClientService));
     return ClientUnit(header.SerializeAsString());
   }
@@ -79,6 +85,7 @@ class KerberosConnectionTest : public ::testing::Test {
     return RowOfAnswer(client.ReadFrame());
   }
 
+  std::shared_ptr<CallAudit> audit_;  // set it before Restart
   std::unique_ptr<RpcServer> server_;
 };
 
@@ -253,6 +260,69 @@ TEST_F(KerberosConnectionTest, APrincipalWithoutAUserIsRefused) {
   };
   EXPECT_THAT(refusal("carol@OTHER", ""), HasSubstr("is of another realm"));
   EXPECT_THAT(refusal("alice@TEST", "root"), HasSubstr("user alice may not act for user root"));
+}
+
+class KerberosAuditTest : public KerberosConnectionTest {
+ protected:
+  void SetUp() override {
+    auto opened = audit::AuditLog::Open(*process_, "/audit", {64U << 20, 16, 16'384}, "host", "rs");
+    ASSERT_TRUE(opened.ok()) << opened.error().ToString();
+    log_ = *opened;
+    audit_ = log_;
+    KerberosConnectionTest::SetUp();
+  }
+  void TearDown() override {
+    server_.reset();
+    audit_.reset();
+    log_.reset();
+  }
+  std::vector<std::string> LoginLines() {
+    const auto reader = disk_.NewProcess("reader");
+    const auto directory = *reader->OpenOrMake("/audit");
+    const auto names = directory->List();
+    std::vector<std::string> lines;
+    for (const std::string& name : *names) {
+      if (!audit::IsAuditFileName(name)) continue;
+      std::istringstream text(*directory->ReadAll(name));
+      for (std::string line; std::getline(text, line);)
+        if (line.find(R"("event":"auth")") != std::string::npos) lines.push_back(line);
+    }
+    return lines;
+  }
+
+  io::SimDisk disk_;
+  std::unique_ptr<io::SimDisk::Process> process_ = disk_.NewProcess();
+  std::shared_ptr<audit::AuditLog> log_;
+};
+
+// Test 17 of identity.
+TEST_F(KerberosAuditTest, AClaimToActForAnotherIsRefusedAndAuditedWithBothNames) {
+  struct Claim {
+    const char* effective;
+    const char* real;
+    const char* why;
+  };
+  std::size_t refused = 0;
+  for (const Claim& claim : {Claim{"root", "", "user alice may not act for user root"},
+                             Claim{"root", "alice", "user alice may not act for user root"},
+                             Claim{"root", "alice@TEST", "user alice may not act for user root"},
+                             Claim{"root", "root", "its principal is that of alice"}}) {
+    SCOPED_TRACE(fmt::format("{} by {}", claim.effective, claim.real));
+    RawClient client(server_->port());
+    ASSERT_EQ(Begin(client), "");
+    client.Send(Choice(Protection::kAuth) + Header(claim.effective, claim.real) + Request());
+    EXPECT_THAT(RowOfAnswer(client.ReadFrame()), HasSubstr(claim.why));
+    EXPECT_TRUE(client.WaitClosed());
+    ++refused;
+    ASSERT_TRUE(Eventually([&] { return LoginLines().size() >= refused; }));
+    const std::vector<std::string> lines = LoginLines();
+    ASSERT_EQ(lines.size(), refused);
+    const std::string& line = lines.back();
+    EXPECT_THAT(line, HasSubstr(R"("event":"auth","user":"alice@TEST","real_user":"alice","claimed":"root",)"
+                                R"("by":"kerberos")"));
+    EXPECT_THAT(line, HasSubstr(R"("outcome":"denied","why":")"));
+    EXPECT_THAT(line, HasSubstr(claim.why));
+  }
 }
 
 TEST_F(KerberosConnectionTest, AClientWithoutALoginIsRefused) {
