@@ -11,8 +11,13 @@
 
 #include "common/client/namespaces.h"
 #include "common/client/snapshots.h"
+#include "common/model/proto/aggregate.pb.h"
+#include "common/model/proto/caller.pb.h"
+#include "common/model/proto/multi_row_mutation.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/model/proto/token.pb.h"
 #include "common/rights/scope.h"
+#include "common/rpc/methods/client_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/declared_methods.h"
 #include "tests/cluster/rights_fixture.h"
@@ -113,7 +118,7 @@ std::string NeedOf(const Declared& method) {
 
 class RightsLeastTest : public RightsFixture {
  protected:
-  // Their handlers judge parts of a request one by one, or want a certificate; other tests have them.
+  // Their handlers judge parts of a request one by one, or want a certificate: ExpectRefusedParts has them.
   static bool IsLeftOut(const Declared& method) {
     static const std::set<std::string> kOut{"Multi", "ExecService", "IssueToken"};
     return kOut.contains(method.method);
@@ -292,6 +297,100 @@ class RightsLeastTest : public RightsFixture {
       }
     }
   }
+  template <class Request, class Response>
+  Result<Response> AskAs(const std::string& user, const rpc::Method<Request, Response>& method, const Request& request,
+                         const std::string& process) {
+    auto& pool = pools_[user];
+    if (pool == nullptr) pool = std::make_unique<rpc::ChannelPool>(As(user));
+    auto answer = pool->CallSync(method, {"127.0.0.1", cluster().Info(process).port}, request);
+    if (!answer.ok()) return answer.error();
+    return std::move(answer->message);
+  }
+  static hpb::MutationProto PutOf(const std::string& value) {
+    hpb::MutationProto put;
+    put.set_row("a");
+    put.set_mutate_type(hpb::MutationProto::PUT);
+    auto& column = *put.add_column_value();
+    column.set_family("u");
+    auto& cell = *column.add_qualifier_value();
+    cell.set_qualifier("parts");
+    cell.set_value(value);
+    return put;
+  }
+  // Two puts. Returns the class of each refusal; empty: an action was allowed.
+  std::set<std::string> BatchAs(const std::string& user, bool atomic) {
+    hpb::MultiRequest request;
+    auto& group = *request.add_regionaction();
+    SpecifyRegion(region_, *group.mutable_region());
+    group.set_atomic(atomic);
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      auto& action = *group.add_action();
+      action.set_index(i);
+      *action.mutable_mutation() = PutOf(fmt::format("{} {} {}", user, atomic, i));
+    }
+    const auto answer = AskAs(user, methods::kMulti, request, holder_);
+    if (!answer.ok()) return {answer.error().remote_class()};
+    const auto& result = answer->regionactionresult(0);
+    if (result.has_exception()) return {result.exception().name()};
+    std::set<std::string> refusals;
+    for (const auto& each : result.resultorexception()) refusals.insert(each.exception().name());
+    return refusals;
+  }
+  // MutateRows of one put, or a count of rows.
+  std::string ServiceAs(const std::string& user, bool writes) {
+    hpb::MutateRowsRequest rows;
+    *rows.add_mutation_request() = PutOf(user + " by a service");
+    hpb::AggregateRequest count;
+    count.set_interpreter_class_name("org.apache.hadoop.hbase.client.coprocessor.LongColumnInterpreter");
+    count.mutable_scan()->add_column()->set_family("u");
+    hpb::CoprocessorServiceRequest request;
+    SpecifyRegion(region_, *request.mutable_region());
+    auto& call = *request.mutable_call();
+    call.set_row("a");
+    call.set_service_name(writes ? "MultiRowMutationService" : "AggregateService");
+    call.set_method_name(writes ? "MutateRows" : "GetRowNum");
+    call.set_request(writes ? rows.SerializeAsString() : count.SerializeAsString());
+    const auto answer = AskAs(user, methods::kExecService, request, holder_);
+    return answer.ok() ? std::string() : answer.error().remote_class();
+  }
+  void ExpectRefusedParts() {
+    const std::string denied(rpc::exception::kAccessDenied);
+    for (const std::string& user : {users_["W@rows"].short_of, std::string("stranger")}) {
+      for (const bool atomic : {false, true})
+        EXPECT_EQ(BatchAs(user, atomic), std::set<std::string>{denied}) << "Multi by " << user << ", atomic " << atomic;
+      EXPECT_EQ(ServiceAs(user, true), denied) << "MutateRows by " << user;
+    }
+    for (const std::string& user : {users_["R@rows"].short_of, std::string("stranger")})
+      EXPECT_EQ(ServiceAs(user, false), denied) << "GetRowNum by " << user;
+    // A user without a certificate gets no token, not even a superuser.
+    for (const std::string& user : {std::string("stranger"), std::string("admin")}) {
+      for (const std::string& name : {user, std::string("another")}) {
+        pb::IssueTokenRequest request;
+        request.set_user(name);
+        const auto issued = AskAs(user, methods::kIssueToken, request, active_);
+        ASSERT_FALSE(issued.ok()) << user << " has a token of " << name;
+        EXPECT_EQ(issued.error().remote_class(), denied) << issued.error().ToString();
+      }
+    }
+  }
+  // The requests of ExpectRefusedParts do something if their user may.
+  void ExpectAllowedParts() {
+    const auto rows_with = [this](const std::string& value) {
+      return RowsOf(region_.table).find("parts=" + value) != std::string::npos;
+    };
+    const std::string writer = users_["W@rows"].enough.front();
+    const std::set<std::string> allowed{""};
+    for (const bool atomic : {false, true}) {
+      EXPECT_EQ(BatchAs(writer, atomic), allowed);
+      EXPECT_TRUE(rows_with(fmt::format("{} {} 1", writer, atomic)));
+    }
+    EXPECT_EQ(ServiceAs(writer, true), "");
+    EXPECT_TRUE(rows_with(writer + " by a service"));
+    EXPECT_EQ(ServiceAs(users_["R@rows"].enough.front(), false), "");
+    const auto who = AskAs("stranger", methods::kWhoAmI, pb::WhoAmIRequest(), active_);
+    ASSERT_OK(who);
+    EXPECT_EQ(who->user(), "stranger");
+  }
   void ExpectAllowed(const Declared& method, const std::vector<std::string>& users, const std::string& place) {
     for (const std::string& user : users) {
       const auto answer = Ask(user, method, place);
@@ -346,10 +445,14 @@ TEST_F(RightsLeastTest, EachRightAllowsItsMethodsAndTheLackOfItChangesNothing) {
 
   const auto before = Fingerprint();
   ExpectRefusals();
+  ExpectRefusedParts();
+  if (HasFatalFailure()) return;
   const auto refused = Fingerprint();
   for (const std::string& kind : Differences(before, refused))
     ADD_FAILURE() << "refused calls have changed " << kind << ":\n" << before.at(kind) << "\nnow\n" << refused.at(kind);
   EXPECT_GT(refused_, 250);
+  ExpectAllowedParts();
+  const auto ready = Fingerprint();
 
   for (const Declared& method : methods_) {
     if (IsLeftOut(method) || ComesLast(method) || method.need == "member") continue;
@@ -365,9 +468,9 @@ TEST_F(RightsLeastTest, EachRightAllowsItsMethodsAndTheLackOfItChangesNothing) {
   std::set<std::string> same;
   const Status all = ProcessCluster::WaitUntil("changes of each kind", kPatience, [&] {
     const auto now = Fingerprint();
-    const auto changed = Differences(before, now);
+    const auto changed = Differences(ready, now);
     same.clear();
-    for (const auto& [kind, text] : before) {
+    for (const auto& [kind, text] : ready) {
       if (kind != "regions" && !changed.contains(kind)) same.insert(kind);
     }
     return same.empty();
