@@ -31,6 +31,7 @@ struct Listener {
   Tcp::socket look;
   // No process listens, so this port refuses connections too: otherwise no probe could find that it is gone.
   bool refuses = false;
+  bool accepts = false;  // an accept is in progress, or a connection waits for its name: there is one at a time
 };
 
 std::map<std::uint16_t, std::string> NamesOfPorts(const std::vector<ProxiedPort>& ports) {
@@ -86,10 +87,11 @@ struct Links::Impl {
   }
 
   void Accept(Listener& listener) {
-    if (listener.refuses) return;
+    if (listener.refuses || std::exchange(listener.accepts, true)) return;
     listener.acceptor.async_accept([this, &listener](const asio::error_code& error, Tcp::socket socket) {
+      if (!error && listener.acceptor.is_open()) return Accepted(listener, std::move(socket));
+      listener.accepts = false;
       if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) return;
-      if (!error) return Accepted(listener, std::move(socket));
       // The accept failed, for example because no descriptor is free. An immediate retry would keep the thread busy.
       listener.pause.expires_after(kAcceptPause);
       listener.pause.async_wait([this, &listener](const asio::error_code& cancelled) {
@@ -103,7 +105,7 @@ struct Links::Impl {
     const ProxiedPort& port = listener.port;
     asio::error_code error;
     const auto their_port = socket.remote_endpoint(error).port();
-    if (error) return Accept(listener);  // the connection is gone again
+    if (error) return AcceptNext(listener);  // the connection is gone again
     if (!port.from.empty()) return Begin(listener, port.from, std::move(socket));
     asio::post(looks, [this, &listener, their_port, held = std::make_shared<Tcp::socket>(std::move(socket))] {
       asio::post(io, [this, &listener, held, from = name_of(their_port, listener.port.advertised)] {
@@ -118,6 +120,11 @@ struct Links::Impl {
     std::make_shared<ProxiedConnection>(State({from, port.to}), std::move(socket), port.listens, prng.Fork(),
                                         std::move(refused))
         ->Start();
+    AcceptNext(listener);
+  }
+
+  void AcceptNext(Listener& listener) {
+    listener.accepts = false;
     Accept(listener);
   }
 

@@ -1,6 +1,5 @@
 #include "master/meta/edit_queue.h"
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
