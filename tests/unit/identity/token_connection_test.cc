@@ -339,34 +339,24 @@ TEST_F(TokenConnectionTest, AConnectionEndsWhenItsTokenIsRevoked) {
 
 TEST_F(TokenConnectionTest, LongAndUnfinishedMessagesEndTheConnection) {
   RawClient client(server_->port());
-  std::string length;
-  AppendBig32(kMostDigestResponse + 1, length);
-  client.Send("HBas\0R"s + length);
-  EXPECT_THAT(client.ReadUnit(), testing::HasSubstr("a message of 4097 bytes"));
-  EXPECT_TRUE(client.WaitClosed());
+  static_assert(kMostDigestResponse == 4096);
+  ExpectTooLong(client, "HBas\0R"s, kMostDigestResponse + 1);
   RawClient first(server_->port());
   first.Send("HBas\0R"s + ClientUnit("not empty"));
   EXPECT_THAT(first.ReadUnit(), testing::HasSubstr("is not empty"));
 }
 
-// Test 32 of identity. Lengths whose sign is wrong, or for which a server had to keep memory.
+// Test 32 of identity.
 TEST_F(TokenConnectionTest, AHugeLengthEndsItsOwnConnectionOnly) {
   RawClient other(server_->port());
   ASSERT_EQ(LogIn(other, TokenOf("etl")), "");
   other.Send(Header());
-  for (const std::uint32_t length : {1U << 31U, 0x7fffffffU, 0xffffffffU}) {
-    std::string bytes;
-    AppendBig32(length, bytes);
-    const std::string why = fmt::format("a message of {} bytes", length);
+  for (const std::uint32_t length : kHugeLengths) {
     RawClient first(server_->port());
-    first.Send("HBas\0R"s + bytes);
-    EXPECT_THAT(first.ReadUnit(), testing::HasSubstr(why));
-    EXPECT_TRUE(first.WaitClosed());
+    ExpectTooLong(first, "HBas\0R"s, length);
     RawClient second(server_->port());
     EXPECT_THAT(NonceFor(second), testing::SizeIs(32));
-    second.Send(bytes + "x");
-    EXPECT_THAT(second.ReadUnit(), testing::HasSubstr(why));
-    EXPECT_TRUE(second.WaitClosed());
+    ExpectTooLong(second, "", length, "x");
     EXPECT_EQ(Call(other), "etl/3/client/127") << length;
   }
 }

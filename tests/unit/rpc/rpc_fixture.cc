@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/model/cell_codec.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/handshake.h"
@@ -100,6 +102,15 @@ std::optional<std::string> RawClient::ReadToEnd() {
 }
 
 bool RawClient::WaitClosed() { return ReadToEnd().has_value(); }
+
+void ExpectTooLong(RawClient& client, const std::string& before, std::uint32_t length, std::string_view after) {
+  std::string bytes = before;
+  AppendBig32(length, bytes);
+  client.Send(bytes.append(after));
+  const std::string answer = client.ReadUnit();
+  EXPECT_NE(answer.find(fmt::format("a message of {} bytes", length)), std::string::npos) << answer;
+  EXPECT_TRUE(client.WaitClosed());
+}
 
 void RpcTest::Restart(ServerOptions options) {
   pool_.reset();

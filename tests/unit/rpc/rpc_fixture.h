@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,11 @@ class RawClient {
   bool ReadExactly(std::size_t count, std::string& out);
   int fd_ = -1;
 };
+
+// Lengths whose sign is wrong, or for which a server had to keep memory.
+inline constexpr std::uint32_t kHugeLengths[] = {1U << 31U, 0x7fffffffU, 0xffffffffU};
+// Sends `before`, the length of a login's message, and `after`: the server names the length, and closes.
+void ExpectTooLong(RawClient& client, const std::string& before, std::uint32_t length, std::string_view after = {});
 
 // "Get": echoes the row as the value of one cell (in a block when the connection has a codec). Rows with a meaning:
 // "hold" keeps the responder until Release, "fail:<class>" fails, "throw" throws, "drop" drops the responder,
