@@ -239,6 +239,9 @@ class LocalTarget final : public Target {
   }
 
   [[nodiscard]] Status CheckRecovered() override { return cluster_->WaitServing(Millis(0)); }
+  [[nodiscard]] Status CheckRecoveredUnderLoad(TransitionWatch& watch) override {
+    return cluster_->CheckRecovered(watch);
+  }
 
   void Expect(const std::string& name, int exit_code) override { ends_[name].insert(exit_code); }
 

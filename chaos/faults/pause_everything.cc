@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "chaos/cluster/transition_watch.h"
 #include "chaos/faults/victims.h"
 
 namespace ratchet::chaos {
@@ -62,8 +63,9 @@ class PauseEverything final : public Fault {
       return "";
     };
     Status last = Ok();
+    TransitionWatch watch;  // loads begin transitions all the time
     const Status served = WaitUntil("served again without help", kServedWithin, [&] {
-      last = target.CheckRecovered();
+      last = target.CheckRecoveredUnderLoad(watch);
       return last.ok() || !ended().empty();
     });
     if (const std::string name = ended(); !name.empty()) {

@@ -106,8 +106,10 @@ class ShimFault final : public Fault {
     record.kills_master = what_.ends_process && active.ok() && *active == victim_;
     const std::uint64_t before = control->*what_.effect;
     record.injected = SystemClock().Now();
-    // A process that cannot write its root, or gets an error where it cannot continue, may end for that reason.
-    if (what_.effect == &ShimControl::writes_refused || what_.effect == &ShimControl::nth_acted) {
+    // A process that cannot write its root, or gets an error where it cannot continue, may end for that reason; so may
+    // one that another fault ended, and that starts while it cannot read its root.
+    if (what_.effect == &ShimControl::writes_refused || what_.effect == &ShimControl::nth_acted ||
+        what_.effect == &ShimControl::reads_failed || what_.effect == &ShimControl::lists_failed) {
       target.Expect(victim_, exit_code::kRootUnusable);
     }
     record.evidence = victim_ + ": " + what_.order(*control, prng);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "chaos/cluster/process_cluster.h"
+#include "chaos/cluster/transition_watch.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/model/server_name.h"
@@ -85,6 +86,8 @@ class Target {
   [[nodiscard]] virtual Status CheckRecovered() {
     return Error(Code::kUnsupported, "this target can only wait for all processes together");
   }
+  // AwaitRecovered's condition, checked once, while loads are running. `watch` remembers the first check.
+  [[nodiscard]] virtual Status CheckRecoveredUnderLoad(TransitionWatch& /*watch*/) { return CheckRecovered(); }
   [[nodiscard]] virtual Millis session_timeout() const = 0;
 
   // Faults with long waits call this meanwhile, so that other faults are healed in time, even while this fault waits
