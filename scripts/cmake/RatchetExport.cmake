@@ -9,6 +9,9 @@ set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_proto ratchet_pr
 set(ratchet_api_headers
     common/base/backoff.h common/base/bits.h common/base/check.h common/base/clock.h common/base/latency.h common/base/mutex.h common/base/prng.h
     common/base/result.h common/base/strong_id.h common/base/thread_annotations.h common/base/unique_function.h common/io/disk.h)
+# Likewise, what the endpoint for operators includes besides them.
+set(ratchet_host_headers
+    common/base/config.h common/base/live.h common/metrics/exposition.h procedure/ops/endpoint.h)
 add_library(Ratchet::procedure ALIAS ratchet_procedure)
 set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
 if(ratchet_with_host)
@@ -45,9 +48,9 @@ if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
     install(EXPORT RatchetHostTargets NAMESPACE Ratchet:: DESTINATION ${ratchet_cmake_folder} COMPONENT host EXCLUDE_FROM_ALL)
     install(FILES "${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetHostLibraries.cmake" DESTINATION ${ratchet_cmake_folder} COMPONENT host
             EXCLUDE_FROM_ALL)
-    # What the endpoint's own headers include.
-    install(FILES "${PROJECT_SOURCE_DIR}/procedure/ops/endpoint.h" DESTINATION include/ratchet/procedure/ops COMPONENT host EXCLUDE_FROM_ALL)
-    install(FILES "${PROJECT_SOURCE_DIR}/common/metrics/exposition.h" DESTINATION include/ratchet/common/metrics COMPONENT host
-            EXCLUDE_FROM_ALL)
+    foreach(header ${ratchet_host_headers})
+      get_filename_component(folder ${header} DIRECTORY)
+      install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION include/ratchet/${folder} COMPONENT host EXCLUDE_FROM_ALL)
+    endforeach()
   endif()
 endif()

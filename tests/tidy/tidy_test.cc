@@ -1,6 +1,7 @@
 // The house rules as a test: layers, file length, banned calls, fault points. Run from the root of the project.
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <regex>
@@ -172,12 +173,13 @@ TEST(Tidy, OnlyTransitionChangesTheDurableState) {
   EXPECT_GT(found, 10U);
 }
 
-TEST(Tidy, PackageHasTheHeadersThatTheApiOfProcedureIncludes) {
+// Returns the headers that `wanted` selects, and all that they include, directly or not.
+std::set<std::string> WithIncluded(const std::function<bool(const std::string& path)>& wanted) {
   std::map<std::string, std::vector<std::string>> includes;
   std::vector<std::string> left;
   for (const auto& file : ReadSourceTree()) {
     includes[file.path] = QuotedIncludes(file);
-    if (StartsWith(file.path, "procedure/api/") && file.path.ends_with(".h")) left.push_back(file.path);
+    if (file.path.ends_with(".h") && wanted(file.path)) left.push_back(file.path);
   }
   std::set<std::string> needed;
   while (!left.empty()) {
@@ -187,13 +189,27 @@ TEST(Tidy, PackageHasTheHeadersThatTheApiOfProcedureIncludes) {
     const auto& more = includes.at(header);
     left.insert(left.end(), more.begin(), more.end());
   }
-  std::erase_if(needed, [](const auto& header) { return StartsWith(header, "procedure/api/"); });
+  return needed;
+}
+
+// The words of a list in the export's CMake file.
+std::set<std::string> ExportedList(const std::string& name) {
   std::ifstream file("scripts/cmake/RatchetExport.cmake");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto begin = text.find("set(ratchet_api_headers") + std::string_view("set(ratchet_api_headers").size();
+  const std::string set = "set(" + name;
+  const auto begin = text.find(set) + set.size();
   std::istringstream list(text.substr(begin, text.find(')', begin) - begin));
-  const std::set<std::string> installed{std::istream_iterator<std::string>(list), {}};
-  EXPECT_EQ(installed, needed);
+  return {std::istream_iterator<std::string>(list), {}};
+}
+
+TEST(Tidy, PackageHasTheHeadersThatItsOwnHeadersInclude) {
+  const auto is_api = [](const std::string& path) { return StartsWith(path, "procedure/api/"); };
+  std::set<std::string> of_api = WithIncluded(is_api);
+  std::erase_if(of_api, is_api);
+  EXPECT_EQ(ExportedList("ratchet_api_headers"), of_api);
+  std::set<std::string> of_host = WithIncluded([](const auto& path) { return path == "procedure/ops/endpoint.h"; });
+  std::erase_if(of_host, [&](const auto& header) { return is_api(header) || of_api.contains(header); });
+  EXPECT_EQ(ExportedList("ratchet_host_headers"), of_host);
 }
 
 // A header and its source are one unit, named by its path without the ending.
