@@ -1,6 +1,8 @@
 // A named table of methods that a server offers.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -8,6 +10,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <google/protobuf/arena.h>
 
 #include "common/base/check.h"
 #include "common/base/result.h"
@@ -67,7 +71,10 @@ class Service {
     Entry entry(method.need);
     entry.options = options;
     entry.effect = method.effect;
-    entry.new_request = [] { return std::make_shared<Request>(); };
+    entry.new_request = [] {
+      const auto request = std::make_shared<RequestInArena<Request>>();
+      return MessagePtr(request, request->message);
+    };
     entry.shape = &ShapeOf(*Request::descriptor());
     entry.run = [handler = std::move(handler)](const CallContext& context, const google::protobuf::MessageLite& request,
                                                std::string_view cells, RawResponder responder) {
@@ -148,6 +155,14 @@ class Service {
   }
 
  private:
+  // A request with its parts: small ones need no allocation besides this object.
+  template <class Request>
+  struct RequestInArena {
+    alignas(std::max_align_t) std::array<char, 1'024> first_bytes;
+    google::protobuf::Arena arena{first_bytes.data(), first_bytes.size()};
+    Request* const message = google::protobuf::Arena::CreateMessage<Request>(&arena);
+  };
+
   static Result<std::vector<rights::Target>> TargetsOf(rights::Target one) {
     return std::vector<rights::Target>{std::move(one)};
   }

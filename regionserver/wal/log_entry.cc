@@ -81,6 +81,10 @@ std::uint64_t LoggedSize(const CellView& cell) {
 }
 
 void EncodeLogEntry(const LogEntry& entry, std::string& out) {
+  constexpr std::size_t kNumbers = 64;  // of the entry, and of each nonce
+  std::uint64_t size = out.size() + entry.region.size() + kNumbers * (1 + entry.nonces.size());
+  for (const LoggedCell& cell : entry.cells) size += LoggedSize(cell.cell);
+  out.reserve(size);
   PutBytes(out, entry.region);
   PutVarint(out, entry.sequence);
   PutSigned(out, entry.greatest_timestamp);

@@ -60,16 +60,16 @@ struct ServerLog::Impl {
         maker(fenced_directory, options.prefix, options.roll_bytes, options.prepare_next) {}
 
   void Run();
-  std::deque<Pending> DequeueBatch(bool* roll);
-  void CommitBatch(std::deque<Pending>& batch);
-  Status ReserveSpace(const std::deque<Pending>& batch);
-  static bool RefuseDependents(std::deque<Pending>& batch);
+  std::vector<Pending> DequeueBatch(bool* roll);
+  void CommitBatch(std::vector<Pending>& batch);
+  Status ReserveSpace(const std::vector<Pending>& batch);
+  static bool RefuseDependents(std::vector<Pending>& batch);
   static void NoteRefused(const Pending& pending);
   bool Enqueue(Pending pending);
-  Status Write(std::deque<Pending>& batch);
+  Status Write(std::vector<Pending>& batch);
   Status SyncWriter();
-  void Complete(std::deque<Pending>& batch, bool writes);
-  void FailAll(std::deque<Pending>& batch, const Error& error);
+  void Complete(std::vector<Pending>& batch, bool writes);
+  void FailAll(std::vector<Pending>& batch, const Error& error);
   bool End();
   void BecomeFenced(const Error& error);
   void BecomeUnsure(const Error& error);
@@ -108,11 +108,12 @@ struct ServerLog::Impl {
   std::thread thread;
 };
 
-std::deque<Pending> ServerLog::Impl::DequeueBatch(bool* roll) {
+std::vector<Pending> ServerLog::Impl::DequeueBatch(bool* roll) {
   MutexLock lock(mutex);
   while (queue.empty() && rolls_wanted == rolls_done && !stopping) work.Wait(mutex);
   *roll = rolls_wanted > rolls_done;
-  std::deque<Pending> batch;
+  std::vector<Pending> batch;
+  batch.reserve(queue.size());
   std::uint64_t bytes = 0;
   while (!queue.empty() && (batch.empty() || bytes + queue.front().payload.size() <= kBatchBytes)) {
     bytes += queue.front().payload.size();
@@ -128,7 +129,7 @@ void ServerLog::Impl::Run() {
   SetThreadName("log-write");
   for (;;) {
     bool roll = false;
-    std::deque<Pending> batch = DequeueBatch(&roll);
+    std::vector<Pending> batch = DequeueBatch(&roll);
     if (batch.empty() && !roll) break;  // stopping, and the queue is empty
     if (!batch.empty()) CommitBatch(batch);
     if (!roll && writer->end_offset() < roll_at) continue;
@@ -163,7 +164,7 @@ Status ServerLog::Impl::OpenNextFile() {
   return Ok();
 }
 
-Status ServerLog::Impl::ReserveSpace(const std::deque<Pending>& batch) {
+Status ServerLog::Impl::ReserveSpace(const std::vector<Pending>& batch) {
   std::uint64_t end = writer->end_offset();
   for (const Pending& pending : batch) end += pending.payload.size() + kRecordOverhead;
   return space.Ensure(writer->file(), end);
@@ -175,7 +176,7 @@ void ServerLog::Impl::NoteRefused(const Pending& pending) {
 }
 
 // S126 (same fate as its source). Returns true if an entry is left to be written.
-bool ServerLog::Impl::RefuseDependents(std::deque<Pending>& batch) {
+bool ServerLog::Impl::RefuseDependents(std::vector<Pending>& batch) {
   bool any = false;
   for (Pending& pending : batch) {
     const bool lacks_source = pending.computed_from != 0 && pending.computed_from <= pending.member->newest_refused_;
@@ -187,7 +188,7 @@ bool ServerLog::Impl::RefuseDependents(std::deque<Pending>& batch) {
   return any;
 }
 
-Status ServerLog::Impl::Write(std::deque<Pending>& batch) {
+Status ServerLog::Impl::Write(std::vector<Pending>& batch) {
   for (Pending& pending : batch)
     if (pending.logs && pending.fits.ok())
       RATCHET_TRY(writer->Add(kEntryRecordType, pending.version, next_record++, pending.payload));
@@ -203,7 +204,7 @@ Status ServerLog::Impl::SyncWriter() {
   return synced;
 }
 
-void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
+void ServerLog::Impl::CommitBatch(std::vector<Pending>& batch) {
   bool already_ended = false;
   {
     MutexLock lock(mutex);
@@ -234,7 +235,7 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   Complete(batch, writes);
 }
 
-void ServerLog::Impl::Complete(std::deque<Pending>& batch, bool writes) {
+void ServerLog::Impl::Complete(std::vector<Pending>& batch, bool writes) {
   {
     MutexLock lock(mutex);
     FileInfo& file = files.back();
@@ -273,7 +274,7 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch, bool writes) {
   }
 }
 
-void ServerLog::Impl::FailAll(std::deque<Pending>& batch, const Error& error) {
+void ServerLog::Impl::FailAll(std::vector<Pending>& batch, const Error& error) {
   for (Pending& pending : batch) {
     NoteRefused(pending);
     pending.done(error);
