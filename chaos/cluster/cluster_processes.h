@@ -1,6 +1,8 @@
 // The state shared by the parts of ProcessCluster; included by them alone.
 #pragma once
 
+#include <signal.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -25,6 +27,7 @@ struct ClusterProcesses {
   std::unique_ptr<CephStorage> ceph;           // null: the root is a local directory
   std::unique_ptr<ReleasedPrograms> released;  // null: none
   bool leave_running = false;
+  std::vector<ProcessChange> changes;  // of masters and region servers, in order
 
   ClusterSpec& spec() { return state.spec; }
 
@@ -135,6 +138,11 @@ struct ClusterProcesses {
     return launch;
   }
 
+  void NoteChange(const ProcessInfo& info, ProcessChange::What what) {
+    if (info.role == Role::kZooKeeper) return;
+    changes.push_back({info.name, what, SystemClock().WallMillis(), FileSize(info.log)});
+  }
+
   // Waits until the process is gone.
   Status AwaitEnd(ProcessInfo& info, Millis timeout) {
     return WaitUntil(info.name + " has ended", timeout, [&] {
@@ -145,6 +153,7 @@ struct ClusterProcesses {
 
   Status SignalAndAwait(const std::string& name, int signal, Millis timeout) {
     RATCHET_ASSIGN(ProcessInfo * info, RequireRunning(name));
+    NoteChange(*info, signal == SIGKILL ? ProcessChange::What::kKill : ProcessChange::What::kAskToStop);
     RATCHET_TRY(Signal(info->id, signal));
     return AwaitEnd(*info, timeout);
   }

@@ -58,4 +58,13 @@ struct ProcessInfo {
   std::uint64_t log_read = 0;    // the log was read up to here for the two fields above
 };
 
+// One action of this program on a process. `at_ms` is the time just before it, and of a resume the time just after it.
+struct ProcessChange {
+  enum class What : std::uint8_t { kStart, kKill, kAskToStop, kPause, kResume };
+  std::string name;
+  What what = What::kStart;
+  std::int64_t at_ms = 0;      // wall clock of this program
+  std::uint64_t log_from = 0;  // size of the process's log then
+};
+
 }  // namespace ratchet::chaos

@@ -114,6 +114,7 @@ Status ProcessCluster::Start(const std::string& name, const Environment& extra, 
   if (info->id.pid != 0) return Error(Code::kFailedPrecondition, name + " runs already");
   if (impl_->ceph != nullptr) RATCHET_TRY(impl_->ceph->Mount(name));
   ClusterProcesses::NoteStart(*info);
+  impl_->NoteChange(*info, ProcessChange::What::kStart);
   RATCHET_ASSIGN(info->id, Launch(impl_->ServerLaunch(*info, extra, flags)));
   return SaveState(impl_->state);
 }
@@ -146,6 +147,7 @@ Status ProcessCluster::Stop(const std::string& name, Millis timeout) {
 
 Status ProcessCluster::Pause(const std::string& name) {
   RATCHET_ASSIGN(ProcessInfo * info, impl_->RequireRunning(name));
+  impl_->NoteChange(*info, ProcessChange::What::kPause);
   RATCHET_TRY(Signal(info->id, SIGSTOP));
   RATCHET_TRY(WaitUntil(name + " has stopped", kKillPatience, [&] { return KernelState(info->id) == 'T'; }));
   info->paused = true;
@@ -155,6 +157,7 @@ Status ProcessCluster::Pause(const std::string& name) {
 Status ProcessCluster::Resume(const std::string& name) {
   RATCHET_ASSIGN(ProcessInfo * info, impl_->RequireRunning(name));
   RATCHET_TRY(Signal(info->id, SIGCONT));
+  impl_->NoteChange(*info, ProcessChange::What::kResume);
   info->paused = false;
   return WaitUntil(name + " goes on", kKillPatience, [&] { return KernelState(info->id) != 'T'; });
 }
@@ -178,6 +181,7 @@ Status ProcessCluster::StopAll(Millis timeout) {
     for (const auto& name : Names(role)) {
       if (!Running(name)) continue;
       ProcessInfo* info = impl_->Find(name);
+      impl_->NoteChange(*info, ProcessChange::What::kAskToStop);
       if (Signal(info->id, SIGTERM).ok()) stopping.push_back(info);
       if (KernelState(info->id) == 'T') IgnoreResult(Signal(info->id, SIGCONT), "the end is checked below");
     }
@@ -239,6 +243,7 @@ Status ProcessCluster::WaitUntil(const std::string& what, Millis timeout, const 
 }
 
 std::string ProcessCluster::zookeeper() const { return impl_->zookeepers.addresses(); }
+const std::vector<ProcessChange>& ProcessCluster::changes() const { return impl_->changes; }
 const ClusterSpec& ProcessCluster::spec() const { return impl_->state.spec; }
 std::filesystem::path ProcessCluster::root() const { return impl_->RootOf("observer"); }
 void ProcessCluster::Detach() { impl_->leave_running = true; }

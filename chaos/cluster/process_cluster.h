@@ -109,6 +109,8 @@ class ProcessCluster {
   [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout,
                                         const std::function<bool()>& condition);
 
+  // The actions of this object on masters and region servers, in order.
+  [[nodiscard]] const std::vector<ProcessChange>& changes() const;
   [[nodiscard]] std::string zookeeper() const;  // "127.0.0.1:40001"; of an ensemble all, with commas
   [[nodiscard]] const ClusterSpec& spec() const;
   [[nodiscard]] std::filesystem::path root() const;  // as this program sees it

@@ -40,6 +40,8 @@ int MembersNeeded(const std::vector<WeightedFault>& mix) {
   return ensemble ? 3 : 1;
 }
 
+bool ChangesClocks(const FaultLine& fault) { return fault.kind.starts_with("clock-"); }
+
 // Phases are held only where that is the point of the run: "everything" breaks masters that run at full speed.
 bool HoldsPhases(const Plan& plan) {
   return plan.name != "everything" && std::any_of(plan.mix.begin(), plan.mix.end(), [](const WeightedFault& weighted) {
@@ -319,6 +321,7 @@ FaultLoopHooks ChaosRun::Hooks() {
   hooks.before = [this](FaultLine& line) {
     line.epoch_before = watch_->Epoch();
     for (const std::string& phase : watch_->PhasesNow()) line.met.push_back({line.kind, phase});
+    if (ChangesClocks(line)) wrong_clocks_.push_back({{}, LogSizes(), {}});
   };
   const auto count = [this](Role role) { return static_cast<int>(target_->Names(role).size()); };
   const ClusterSize size{count(Role::kMaster), count(Role::kRegionServer), count(Role::kZooKeeper)};
@@ -326,12 +329,17 @@ FaultLoopHooks ChaosRun::Hooks() {
     return MayOverlap(size, others, unsettled, kind);
   };
   hooks.injected = [this](const FaultLine& line) {
+    if (ChangesClocks(line)) {
+      wrong_clocks_.back().victims = line.victims;
+      if (line.healed_ms) wrong_clocks_.back().to = LogSizes();
+    }
     if (line.error.empty())
       Note(line.kind, fmt::format("{}: {}", fmt::join(line.victims, ", "), line.evidence));
     else
       Note("no effect", fmt::format("{}: {}", line.kind, line.error));
   };
   hooks.healed = [this](const FaultLine& line) {
+    if (ChangesClocks(line)) wrong_clocks_.back().to = LogSizes();
     Note("healed", fmt::format("{} after {} ms", line.kind, *line.healed_ms - line.injected_ms));
   };
   hooks.settled = [this](std::vector<FaultLine>& lines) { NoteRecoveries(lines); };

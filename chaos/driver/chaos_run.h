@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "chaos/driver/console.h"
@@ -12,6 +14,7 @@
 #include "chaos/report/recovery_watch.h"
 #include "chaos/report/resource_watch.h"
 #include "chaos/report/traffic_sampler.h"
+#include "chaos/verdict/early_findings.h"
 #include "chaos/verdict/meta_ranges.h"
 #include "chaos/verdict/openings.h"
 #include "chaos/verdict/region_moves.h"
@@ -63,7 +66,10 @@ class ChaosRun {
   [[nodiscard]] Finding Settled();
   [[nodiscard]] std::vector<Opening> Openings();
   [[nodiscard]] std::vector<LoggedMove> Moves();
+  void CheckEarlyFindings();
   void CheckStoredFiles();
+  // Sizes of the logs of masters and region servers.
+  [[nodiscard]] std::map<std::string, std::uint64_t> LogSizes();
   void KeepHistory();
   void LeaveBundle();
   // Removes the run's tables from a cluster that the run has not made. Findings that are not understood stay, as
@@ -87,8 +93,9 @@ class ChaosRun {
   std::unique_ptr<RecoveryWatch> watch_;
   std::unique_ptr<TrafficSampler> sampler_;
   ResourceWatch resources_;
-  Status broken_ = Ok();    // reason why the chaos ended early
-  std::vector<bool> told_;  // faults whose recovery was printed
+  std::vector<WrongClock> wrong_clocks_;  // in order; faults of clocks do not overlap
+  Status broken_ = Ok();                  // reason why the chaos ended early
+  std::vector<bool> told_;                // faults whose recovery was printed
   std::int64_t last_look_ms_ = 0;
   std::int64_t last_sample_ms_ = 0;
   std::int64_t chaos_started_ms_ = 0;

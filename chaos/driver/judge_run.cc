@@ -66,6 +66,7 @@ void ChaosRun::CheckEverything() {
   if (auto moves = Moves(); !moves.empty() || target_->processes() != nullptr) {
     record_.findings.push_back(JudgeMoves(std::move(moves)));
   }
+  CheckEarlyFindings();
   CheckWorkloads(/*of_two_clusters=*/false);
   if (stop_) return;
   record_.findings.push_back(JudgePeaks(resources_.peaks()));
@@ -89,6 +90,37 @@ std::vector<LoggedMove> ChaosRun::Moves() {
     });
   }
   return moves;
+}
+
+std::map<std::string, std::uint64_t> ChaosRun::LogSizes() {
+  std::map<std::string, std::uint64_t> sizes;
+  ProcessCluster* processes = target_->processes();
+  if (processes == nullptr) return sizes;
+  for (const Role role : kMembers) {
+    for (const auto& name : target_->Names(role)) sizes[name] = processes->LogSize(name);
+  }
+  return sizes;
+}
+
+// Needs the processes as they are now: one that runs has lived until now.
+void ChaosRun::CheckEarlyFindings() {
+  ProcessCluster* processes = target_->processes();
+  if (processes == nullptr) return;
+  EarlyEvidence evidence;
+  evidence.changes = processes->changes();
+  evidence.faults = record_.faults;
+  for (const Role role : kMembers) {
+    for (const auto& name : target_->Names(role)) {
+      MemberLog log(name, evidence.changes, wrong_clocks_);
+      target_->ReadLog(name, [&](const std::string& line) { log.Read(line); });
+      log.End(target_->Running(name) ? std::optional(Now()) : std::nullopt);
+      evidence.lives.insert(evidence.lives.end(), log.lives().begin(), log.lives().end());
+      evidence.deaths.insert(evidence.deaths.end(), log.deaths().begin(), log.deaths().end());
+    }
+  }
+  EarlyVerdict verdict = JudgeEarlyFindings(evidence);
+  record_.deaths = std::move(verdict.figures);
+  record_.findings.push_back(std::move(verdict.finding));
 }
 
 void ChaosRun::CheckWorkloads(bool of_two_clusters) {

@@ -103,6 +103,7 @@ std::string RenderHtml(const RunRecord& run) {
   html += "<h2>Recoveries, ms after the fault (p50 / p99 / max)</h2>\n" + HtmlSummary(run);
   if (const std::string phases = PhaseTableText(CountPhases(run.faults)); !phases.empty())
     html += fmt::format("<h2>Faults by phase</h2>\n<div class=\"wide\"><pre>{}</pre></div>\n", EscapeHtml(phases));
+  if (run.deaths) html += fmt::format("<h2>Deaths</h2>\n<p>{}.</p>\n", EscapeHtml(DeathsText(*run.deaths)));
   html += "<h2>Judgement</h2>\n" + Judgements(run);
   html += "<h2>Workloads</h2>\n" + WorkloadTable(run);
   html += "<h2>Events</h2>\n" + EventTable(run);

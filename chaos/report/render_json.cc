@@ -120,6 +120,23 @@ void AddWorkload(Json& json, const WorkloadLine& workload) {
   });
 }
 
+void AddDeaths(Json& json, const DeathFigures& deaths) {
+  json.Key("deaths");
+  json.Object([&] {
+    json.Array("servers_expired", deaths.by_reason, [&](const auto& reason) {
+      json.Object([&] {
+        json.Add("reason", reason.first);
+        json.Add("count", reason.second);
+      });
+    });
+    json.Add("early", deaths.early);
+    json.Add("early_of_masters", deaths.early_of_masters);
+    json.Add("excused", deaths.excused);
+    json.Add("false", deaths.false_findings);
+    json.Add("not_judged", deaths.not_judged);
+  });
+}
+
 }  // namespace
 
 std::string RenderJson(const RunRecord& run) {
@@ -137,6 +154,7 @@ std::string RenderJson(const RunRecord& run) {
     json.Add("ended_ms", run.ended_ms);
     json.Array("summary", Summarize(run.faults), [&](const KindSummary& row) { AddSummary(json, row); });
     json.Array("workloads", run.workloads, [&](const WorkloadLine& workload) { AddWorkload(json, workload); });
+    if (run.deaths) AddDeaths(json, *run.deaths);
     json.Array("guards", run.guards, [&](const Guard& guard) {
       json.Object([&] {
         json.Add("held", guard.held);

@@ -38,7 +38,9 @@ std::string RenderText(const RunRecord& run) {
   }
   text += fmt::format("fault points that were hit: {} of {}", run.fault_points.size(), run.fault_points_known);
   for (const auto& [name, times] : run.fault_points) text += fmt::format(" {} ({})", name, times);
-  text += "\n\n";
+  text += "\n";
+  if (run.deaths) text += DeathsText(*run.deaths) + "\n";
+  text += "\n";
   for (const auto& [kind, why] : run.skipped) text += fmt::format("  skip  {}: {}\n", kind, why);
   for (const auto& guard : run.guards) text += fmt::format("  {}  {}\n", guard.held ? "held" : "VOID", guard.text);
   for (const auto& finding : run.findings)

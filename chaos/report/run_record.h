@@ -48,6 +48,17 @@ struct FaultLine {
   std::vector<PhaseHit> met;  // what was in progress when it struck
 };
 
+// The findings of masters about deaths. Early: ahead of the ZooKeeper session.
+struct DeathFigures {
+  std::map<std::string, std::uint64_t> by_reason;  // region servers that were expired
+  std::uint64_t early = 0;
+  std::uint64_t early_of_masters = 0;  // part of `early`: active masters that a standby replaced
+  std::uint64_t excused = 0;           // early, about a process that lived, during a fault that explains it
+  std::uint64_t false_findings = 0;    // early, about a process that lived
+  std::uint64_t not_judged = 0;        // early
+  bool operator==(const DeathFigures&) const = default;
+};
+
 struct RunEvent {
   std::int64_t at_ms = 0;
   std::string what;
@@ -94,6 +105,7 @@ struct RunRecord {
   bool interrupted = false;  // ended by hand
   std::string bundle;        // directory with the evidence of a failing run
   Verdict verdict = Verdict::kInconclusive;
+  std::optional<DeathFigures> deaths;  // nullopt: the masters' logs were not read
 };
 
 }  // namespace ratchet::chaos

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 namespace ratchet::chaos {
 namespace {
 
@@ -49,6 +51,18 @@ std::vector<KindSummary> Summarize(const std::vector<FaultLine>& faults) {
                     PercentilesOf(values.gap), PercentilesOf(values.settled)});
   }
   return rows;
+}
+
+std::string DeathsText(const DeathFigures& deaths) {
+  std::string text = "region servers expired:";
+  for (const auto& [reason, count] : deaths.by_reason) {
+    text += fmt::format("{} {} {}", text.back() == ':' ? "" : ",", reason, count);
+  }
+  if (deaths.by_reason.empty()) text += " none";
+  return text + fmt::format(
+                    "; active masters replaced early: {}; early findings: {}, of which false {}, excused by a "
+                    "fault {}, not judged {}",
+                    deaths.early_of_masters, deaths.early, deaths.false_findings, deaths.excused, deaths.not_judged);
 }
 
 const std::vector<SummaryColumn>& SummaryColumns() {

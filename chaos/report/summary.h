@@ -30,6 +30,9 @@ struct KindSummary {
 // Sorted by kind.
 [[nodiscard]] std::vector<KindSummary> Summarize(const std::vector<FaultLine>& faults);
 
+// One line: "region servers expired: connection refused 12, session ended 3; ...".
+[[nodiscard]] std::string DeathsText(const DeathFigures& deaths);
+
 // The table's columns, in the order of every form of the report.
 struct SummaryColumn {
   const char* name;

@@ -43,6 +43,7 @@ RunRecord SomeRun() {
   run.findings = {{true, "all rows there"}};
   run.guards = {{false, "no kill of a master"}};
   run.skipped = {{"fill-disk", "needs root"}};
+  run.deaths = DeathFigures{{{"connection refused", 3}, {"session ended", 2}}, 4, 1, 0, 1, 2};
   return run;
 }
 
@@ -79,6 +80,8 @@ TEST(RenderTest, TextNamesVerdictSeedAndHowToRepeat) {
   EXPECT_THAT(text, HasSubstr("VOID  no kill of a master"));
   EXPECT_THAT(text, HasSubstr("skip  fill-disk: needs root"));
   EXPECT_THAT(text, HasSubstr("2400/2600/2600"));
+  EXPECT_THAT(text, HasSubstr("region servers expired: connection refused 3, session ended 2; active masters replaced "
+                              "early: 1; early findings: 4, of which false 1, excused by a fault 0, not judged 2"));
   EXPECT_THAT(text, HasSubstr("again: scripts/chaos --seed 5"));
   run.verdict = Verdict::kPass;
   EXPECT_THAT(RenderText(run), Not(HasSubstr("again:")));
@@ -93,6 +96,10 @@ TEST(RenderTest, JsonIsWellFormedAndComplete) {
   EXPECT_EQ(json["faults"][0]["detect"].GetInt64(), 2000);
   EXPECT_FALSE(json["faults"][0].HasMember("fence"));
   EXPECT_EQ(json["summary"][0]["client_gap"]["max"].GetInt64(), 2600);
+  EXPECT_STREQ(json["deaths"]["servers_expired"][1]["reason"].GetString(), "session ended");
+  EXPECT_EQ(json["deaths"]["servers_expired"][1]["count"].GetUint64(), 2U);
+  EXPECT_EQ(json["deaths"]["early"].GetUint64(), 4U);
+  EXPECT_EQ(json["deaths"]["false"].GetUint64(), 1U);
   EXPECT_STREQ(json["events"][0]["detail"].GetString(), "rs-1 \"quoted\"");
 }
 
@@ -102,6 +109,7 @@ TEST(RenderTest, HtmlNeedsNothingFromElsewhereAndEscapes) {
     EXPECT_THAT(html, Not(HasSubstr(reference)));
   }
   EXPECT_THAT(html, HasSubstr("<svg"));
+  EXPECT_THAT(html, HasSubstr("active masters replaced early: 1"));
   EXPECT_THAT(html, HasSubstr("prefers-color-scheme: dark"));
   EXPECT_THAT(html, HasSubstr("&lt;really&gt;"));
   EXPECT_THAT(html, Not(HasSubstr("<really>")));
