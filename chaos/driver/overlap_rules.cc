@@ -58,6 +58,9 @@ constexpr std::array kTolls{
     KindToll{"half-open-link", Toll{1, 1, 0, kLinks}},
     KindToll{"reset-links", Toll{0, 0, 0, kLinks}},
     KindToll{"swizzle-links", kWhole},
+    KindToll{"reset-and-refuse", Toll{1, 1, 0, kLinks}},
+    // Its signals would continue a process that another fault has stopped.
+    KindToll{"starved-process", kWhole},
     KindToll{"slow-sync", kShimmed},
     KindToll{"stalled-sync", kShimmed},
     KindToll{"failing-sync", kShimmed},

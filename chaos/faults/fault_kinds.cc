@@ -17,9 +17,11 @@
 #include "chaos/faults/point_faults.h"
 #include "chaos/faults/procedure_faults.h"
 #include "chaos/faults/process_faults.h"
+#include "chaos/faults/refusing_port.h"
 #include "chaos/faults/resource_faults.h"
 #include "chaos/faults/secure_faults.h"
 #include "chaos/faults/session_fault.h"
+#include "chaos/faults/starved_process.h"
 #include "chaos/faults/storage_faults.h"
 #include "chaos/faults/system_descriptors.h"
 #include "chaos/faults/wrong_setting_fault.h"
@@ -66,6 +68,8 @@ constexpr Single kSingles[] = {
     {"flip-bytes", MakeFlipBytes},
     {"operator", MakeOperator},
     {"mixed-versions", MakeMixedVersions},
+    {"reset-and-refuse", MakeResetAndRefuse},
+    {"starved-process", MakeStarvedProcess},
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Listener {
   Tcp::socket look;
   // No process listens, so this port refuses connections too: otherwise no probe could find that it is gone.
   bool refuses = false;
+  bool shut = false;     // refuses although a process listens
   bool accepts = false;  // an accept is in progress, or a connection waits for its name: there is one at a time
 };
 
@@ -116,6 +117,12 @@ struct Links::Impl {
 
   void Begin(Listener& listener, const std::string& from, Tcp::socket socket) {
     const ProxiedPort& port = listener.port;
+    if (listener.shut) {  // it was accepted before
+      asio::error_code ignored;
+      socket.set_option(asio::socket_base::linger(true, 0), ignored);
+      socket.close(ignored);
+      return AcceptNext(listener);
+    }
     auto refused = [this, &listener] { Refuse(listener); };
     std::make_shared<ProxiedConnection>(State({from, port.to}), std::move(socket), port.listens, prng.Fork(),
                                         std::move(refused))
@@ -143,12 +150,14 @@ struct Links::Impl {
     listener.pause.expires_after(kLookForProcess);
     listener.pause.async_wait([this, &listener](const asio::error_code& cancelled) {
       if (cancelled || !listener.acceptor.is_open()) return;
+      if (listener.shut) return LookForProcess(listener);
       listener.look = Tcp::socket(io);
       listener.look.async_connect({asio::ip::address_v4::loopback(), listener.port.listens},
                                   [this, &listener](asio::error_code error) {
                                     if (!listener.acceptor.is_open()) return;
                                     asio::error_code ignored;
                                     listener.look.close(ignored);
+                                    if (listener.shut) return LookForProcess(listener);
                                     if (!error)
                                       listener.acceptor.listen(asio::socket_base::max_listen_connections, error);
                                     if (error) return LookForProcess(listener);
@@ -156,6 +165,14 @@ struct Links::Impl {
                                     Accept(listener);
                                   });
     });
+  }
+
+  void SetShut(const std::string& process, bool shut) {
+    for (const auto& listener : listeners) {
+      if (listener->port.to != process || !listener->port.from.empty()) continue;
+      listener->shut = shut;
+      if (shut) Refuse(*listener);
+    }
   }
 
   // Runs `work_item` on the thread "links" and waits for it.
@@ -235,6 +252,23 @@ std::size_t Links::Reset(const LinkName& link) {
     Impl::ForEach(state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/true); });
   });
   return count;
+}
+
+std::size_t Links::ResetAndRefuse(const std::string& process) {
+  std::size_t count = 0;
+  impl_->Do([&] {
+    impl_->SetShut(process, true);
+    for (auto& [name, state] : impl_->links) {
+      if (name.from != process && name.to != process) continue;
+      count += state->connections.size();
+      Impl::ForEach(*state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/true); });
+    }
+  });
+  return count;
+}
+
+void Links::AcceptAgain(const std::string& process) {
+  impl_->Do([&] { impl_->SetShut(process, false); });
 }
 
 LinkCounters Links::Counters(const LinkName& link) const {

@@ -46,6 +46,11 @@ class Links {
   void ClearAll();
   // Resets all connections of the link; returns their number.
   std::size_t Reset(const LinkName& link);
+  // Resets all connections of this process, in both directions, and lets its port refuse until AcceptAgain, as if the
+  // process were gone. Returns the number of connections.
+  std::size_t ResetAndRefuse(const std::string& process);
+  // The port accepts again as soon as the process listens. No effect on a port that does not refuse.
+  void AcceptAgain(const std::string& process);
   [[nodiscard]] LinkCounters Counters(const LinkName& link) const;
   // Returns links with at least one connection now.
   [[nodiscard]] std::vector<LinkName> Connected() const;

@@ -84,6 +84,24 @@ TEST_F(LinksTest, ThePortOfADeadProcessRefusesConnectionsUntilItIsBack) {
   Echo(client);
 }
 
+TEST_F(LinksTest, ThePortOfALivingProcessRefusesForAWhile) {
+  for (int round = 0; round < 3; ++round) {
+    EchoClient client(port_);
+    Echo(client);
+    EXPECT_GE(links_->ResetAndRefuse("rs-1"), 1U);  // and what is left of a connection below
+    client.Receive(1, kPatience);
+    EXPECT_TRUE(client.reset());
+    EXPECT_EQ(ErrorOfConnect(port_), ECONNREFUSED);
+    EXPECT_EQ(links_->ResetAndRefuse("rs-1"), 0U) << "it refuses already";
+    links_->AcceptAgain("rs-1");
+    WaitFor("the port accepts", [&] { return ErrorOfConnect(port_) == 0; });
+  }
+  EXPECT_EQ(links_->ResetAndRefuse("rs-9"), 0U);
+  links_->AcceptAgain("rs-1");
+  EchoClient client(port_);
+  Echo(client);
+}
+
 TEST_F(LinksTest, BlackholeHoldsAndThenDelivers) {
   EchoClient client(port_);
   Echo(client);
