@@ -27,7 +27,8 @@ ConnectOutcome OutcomeOf(io::ConnectEnd end) {
 std::optional<ProbeVerdict> ProbeSeries::Take(ProbeFinding finding, Millis at) {
   ++done_;
   switch (finding) {
-    case ProbeFinding::kSame: return ProbeVerdict::kAlive;
+    case ProbeFinding::kSame:
+      return RATCHET_MUTANT("rpc.an_answer_is_an_end") ? ProbeVerdict::kGone : ProbeVerdict::kAlive;
     case ProbeFinding::kYounger: return ProbeVerdict::kGone;
     case ProbeFinding::kUnclear: refused_at_.reset(); break;
     case ProbeFinding::kRefused:

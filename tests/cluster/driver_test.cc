@@ -1,4 +1,5 @@
-// ratchet-chaos as a process: when it is interrupted, it heals its faults and leaves no processes behind.
+// ratchet-chaos as a process: when it is interrupted, it heals its faults and leaves no processes behind. It notices an
+// early finding about a process that lives.
 #include <signal.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "chaos/cluster/child_process.h"
 #include "chaos/history/json_lines.h"
 #include "common/base/exit_codes.h"
+#include "tests/support/expect_killed.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -28,12 +30,13 @@ class DriverTest : public ::testing::Test {
     std::filesystem::remove_all(dir_, ignored);
   }
 
-  void Launch(const std::vector<std::string>& flags) {
+  void Launch(const std::vector<std::string>& flags, const Environment& environment = {}) {
     const auto bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet-chaos";
     LaunchSpec spec;
     spec.arguments = {bin.string(), "--dir", (dir_ / "cluster").string(), "--bundle", (dir_ / "bundle").string()};
     spec.arguments.insert(spec.arguments.end(), flags.begin(), flags.end());
     spec.output = dir_ / "output";
+    spec.environment = environment;
     auto launched = chaos::Launch(spec);
     ASSERT_TRUE(launched.ok()) << launched.error().ToString();
     driver_ = *launched;
@@ -64,6 +67,8 @@ class DriverTest : public ::testing::Test {
     }
     return left;
   }
+
+  [[nodiscard]] std::string FalseFindingsAfterResets(const Environment& environment);
 
   const std::filesystem::path dir_;
   ProcessId driver_;
@@ -109,6 +114,34 @@ TEST_F(DriverTest, ItKeepsTheHistoryOfAnyRun) {
   EXPECT_GT(operations->size(), 50U);
   EXPECT_TRUE(std::filesystem::exists(history / "bank" / "bank.txt"));
 }
+
+// Ends connections of heartbeats, so that the active master probes processes that live. Returns what the oracle of
+// early findings says; an empty string: all is well.
+std::string DriverTest::FalseFindingsAfterResets(const Environment& environment) {
+  Launch({"--faults", "reset-links", "--duration", "15s", "--period", "500ms", "--workloads", "registers",
+          "--min-traffic", "1"},
+         environment);
+  if (HasFatalFailure()) return "no run";
+  EXPECT_TRUE(AwaitEnd().has_value());
+  const std::string output = Output();
+  if (output.find(" of deaths: none is about a process that lived") != std::string::npos) return "";
+  const auto bad = output.find("FAIL  early findings about processes that lived");
+  return bad == std::string::npos ? "no judgement: " + output : output.substr(bad);
+}
+
+TEST_F(DriverTest, ResetsOfLinksMakeNobodyDead) { EXPECT_EQ(FalseFindingsAfterResets({}), ""); }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(DriverTest, TakingAnAnswerForAnEndIsNoticed) {
+  constexpr const char* kMutant = "rpc.an_answer_is_an_end";
+  ExpectKilled(
+      kMutant,
+      [&] {
+        return FalseFindingsAfterResets({{"RATCHET_MUTANT", kMutant}});
+      },
+      "early findings about processes that lived");
+}
+#endif
 
 }  // namespace
 }  // namespace ratchet::chaos
