@@ -160,13 +160,4 @@ Result<LogEntry> DecodeLogEntry(std::string_view payload) {
   return entry;
 }
 
-Result<LogEntryKey> DecodeLogEntryKey(std::string_view payload) {
-  ByteReader in(payload);
-  LogEntryKey key;
-  key.region = in.Bytes();
-  key.sequence = in.Varint();
-  if (!in.ok() || !IsPlausible(key.sequence)) return Malformed();
-  return key;
-}
-
 }  // namespace ratchet::regionserver

@@ -9,14 +9,12 @@
 
 #include "common/base/result.h"
 #include "common/model/cell.h"
+#include "common/model/log_entry_key.h"
 
 namespace ratchet::regionserver {
 
-// LogIdentity::kind of server logs and of recovered edits. file_id of a log is LogFileId("<server>/<file>"), of
-// recovered edits LogFileId("<encoded region>/<file>").
-inline constexpr std::uint32_t kServerLogKind = 'L';
+// LogIdentity::kind of recovered edits; file_id is LogFileId("<encoded region>/<file>").
 inline constexpr std::uint32_t kRecoveredEditsKind = 'E';
-inline constexpr std::uint8_t kEntryRecordType = 1;
 // In recovered edits only: no manifest covers the entry, however high its flushed sequence is (S56: falling sequences
 // are replayed).
 inline constexpr std::uint8_t kUncoveredEntryRecordType = 2;
@@ -24,13 +22,6 @@ inline constexpr std::uint8_t kUncoveredEntryRecordType = 2;
 // truncated (S53: opening starts with full state). Files that older servers split have neither.
 inline constexpr std::uint8_t kEditsBeginRecordType = 3;
 inline constexpr std::uint8_t kEditsEndRecordType = 4;
-inline constexpr std::uint8_t kEntryVersion = 1;
-// In server logs only: an entry followed by a ShippedPart.
-inline constexpr std::uint8_t kShippedEntryVersion = 2;
-// In server logs only: an entry without cells, followed by a ShippedPart and an OpeningMark.
-inline constexpr std::uint8_t kMarkEntryVersion = 3;
-// Larger sequences and times were not written by this program. The limit leaves room for additions.
-inline constexpr std::int64_t kLargestPlausible = std::int64_t{1} << 62;
 
 // A nonce that was used, as the log and the manifest remember it (S29: durable nonces).
 struct UsedNonce {
@@ -98,12 +89,5 @@ void PutQueuePoints(std::string& out, const std::vector<QueuePoint>& points);
 // Returns false when there is no valid list of points. A server's name must be valid as a directory name (S55: checked
 // input).
 [[nodiscard]] bool ReadQueuePoints(ByteReader& in, std::vector<QueuePoint>& points);
-
-// Decodes only region and sequence, which is enough for a split.
-struct LogEntryKey {
-  std::string_view region;
-  std::uint64_t sequence = 0;
-};
-[[nodiscard]] Result<LogEntryKey> DecodeLogEntryKey(std::string_view payload);
 
 }  // namespace ratchet::regionserver

@@ -10,24 +10,14 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::size_t kLongestName = 255;
-
 Result<LogEntryKey> KeyOf(const io::Record& record) {
-  const bool known = record.version >= kEntryVersion && record.version <= kMarkEntryVersion;
-  if (record.type != kEntryRecordType || !known)
-    return Error(Code::kCorruption, fmt::format("record of unknown type {} version {}", record.type, record.version));
-  RATCHET_ASSIGN(const LogEntryKey key, DecodeLogEntryKey(record.payload));
+  RATCHET_ASSIGN(const LogEntryKey key, KeyOfLogRecord(record.type, record.version, record.payload));
   if (!IsDirectoryName(key.region) && !RATCHET_MUTANT("split.trust_names"))
     return Error(Code::kCorruption, "an entry with an invalid region name");
   return key;
 }
 
 }  // namespace
-
-bool IsDirectoryName(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && name != "." && name != ".." &&
-         name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
-}
 
 Status WalkEntries(io::RecordReader& reader, const EntryWalk& walk) {
   std::optional<Error> damage;

@@ -46,7 +46,4 @@ struct RegionShare {
 };
 using LogSurvey = std::map<std::string, RegionShare, std::less<>>;
 
-// True if `name` is valid as the name of a directory, because a region's name in a log is used as one.
-[[nodiscard]] bool IsDirectoryName(std::string_view name);
-
 }  // namespace ratchet::regionserver

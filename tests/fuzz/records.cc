@@ -16,7 +16,7 @@ void FeedPayload(std::string_view payload) {
   procedure::FrameEntry entry;
   while (parser.Next(&entry)) (void)procedure::DecodeRecord(entry.bytes);
   (void)procedure::DecodeRecord(payload);
-  (void)regionserver::DecodeLogEntryKey(payload);
+  (void)DecodeLogEntryKey(payload);
   const auto logged = regionserver::DecodeLogEntry(payload);
   if (!logged.ok()) return;
   // A parsed record can be encoded again, and parses to the same value.
@@ -84,7 +84,7 @@ std::vector<std::string> LogSeeds() {
   RATCHET_CHECK(directory.ok(), "the simulated disk");
   auto file = (*directory)->Create("log");
   RATCHET_CHECK(file.ok(), "the simulated disk");
-  io::RecordWriter writer(std::move(*file), {regionserver::kServerLogKind, io::LogFileId("fuzz/log")});
+  io::RecordWriter writer(std::move(*file), {kServerLogKind, io::LogFileId("fuzz/log")});
   for (std::uint64_t i = 1; i <= 4; ++i) {
     RATCHET_CHECK(writer.Add(1, 1, i, i % 2 == 0 ? SomeEntry() : SomeRecord()).ok() && writer.Sync().ok(), "a record");
   }

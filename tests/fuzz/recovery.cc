@@ -69,11 +69,11 @@ struct Storage {
 void FeedSplit(std::string_view bytes) {
   Storage storage;
   io::RecordWriter writer(storage.logs->Create(kFile).value(),
-                          {regionserver::kServerLogKind, io::LogFileId(fmt::format("{}/{}", kServer, kFile))});
+                          {kServerLogKind, io::LogFileId(fmt::format("{}/{}", kServer, kFile))});
   std::uint64_t sequence = 0;
   for (const std::string_view chunk : ChunksOf(bytes)) {
     const bool other = chunk.size() % 16 == 15;  // another program's record
-    writer.Add(other ? 7 : regionserver::kEntryRecordType, regionserver::kEntryVersion, ++sequence, chunk).value();
+    writer.Add(other ? 7 : kEntryRecordType, kEntryVersion, ++sequence, chunk).value();
   }
   writer.Sync().value();
   const std::string log = storage.logs->ReadAll(kFile).value();
