@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "common/base/part_lock.h"
 #include "common/base/state_moves.h"
+#include "common/model/region_info.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/split_workers.h"
 
@@ -65,15 +66,24 @@ std::optional<ServerPhase> Membership::PhaseOf(const ServerName& server) const {
   return it->second.phase;
 }
 
-SettlementState Membership::SettlementOf(const ServerName& server, bool meta) const {
-  const PartLock lock(mutex_);
-  const auto it = nodes_.find(server);
-  if (it == nodes_.end()) return SettlementState::kSettled;
-  const Node& node = it->second;
-  if (node.phase == ServerPhase::kOnline) return SettlementState::kServes;
-  const bool is_split = node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split);
-  if (is_split || RATCHET_MUTANT("master.settle_at_crash")) return SettlementState::kSettled;
-  return SettlementState::kAwait;
+SettlementState Membership::SettlementOf(const ServerName& server, std::string_view region) const {
+  std::optional<TimePoint> back_until;
+  {
+    const PartLock lock(mutex_);
+    const auto it = nodes_.find(server);
+    if (it == nodes_.end()) return SettlementState::kSettled;
+    const Node& node = it->second;
+    if (node.phase == ServerPhase::kOnline) return SettlementState::kServes;
+    const bool meta = region == kMetaEncodedName;
+    const bool is_split = node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split);
+    if (is_split || RATCHET_MUTANT("master.settle_at_crash")) return SettlementState::kSettled;
+    const bool unnamed = !region.empty() && !meta && node.named && !node.named->contains(region);
+    if (!unnamed) return SettlementState::kAwait;
+    back_until = back_until_;
+  }
+  // S171 (seal makes an index). While servers may return after a restart of the whole cluster, regions wait for the
+  // server at the same address.
+  return !back_until || clock_.Now() >= *back_until ? SettlementState::kSettled : SettlementState::kAwait;
 }
 
 std::vector<ServerView> Membership::List() const {
@@ -242,6 +252,14 @@ void Membership::SetMetaLogSplit(const ServerName& server) {
   {
     const PartLock lock(mutex_);
     if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.meta_log_split = true;
+  }
+  Wake(SettlementEvent(server));
+}
+
+void Membership::SetNamedRegions(const ServerName& server, std::optional<RegionNames> named) {
+  {
+    const PartLock lock(mutex_);
+    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.named = std::move(named);
   }
   Wake(SettlementEvent(server));
 }

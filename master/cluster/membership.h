@@ -22,6 +22,7 @@
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
 #include "master/cluster/server_version.h"
+#include "master/env/orders.h"
 #include "procedure/api/event.h"
 
 namespace ratchet::master {
@@ -61,8 +62,9 @@ class Membership {
   [[nodiscard]] bool IsOnline(const ServerName& server) const;
   // Returns nullopt for an unknown server: never seen, or crashed and completely recovered.
   [[nodiscard]] std::optional<ServerPhase> PhaseOf(const ServerName& server) const;
-  // `meta`: true for an order about hbase:meta, whose log is split before all others.
-  [[nodiscard]] SettlementState SettlementOf(const ServerName& server, bool meta) const;
+  // `region`: encoded name of the region that the order is about; empty for an order that is about all of them. The log
+  // of hbase:meta is split before all others, and regions that no log names need no split (S171: seal makes an index).
+  [[nodiscard]] SettlementState SettlementOf(const ServerName& server, std::string_view region) const;
   [[nodiscard]] std::vector<ServerView> List() const;
   [[nodiscard]] std::vector<ServerName> Online() const;
   // Online servers at the address of `server` with a lower start code.
@@ -113,6 +115,8 @@ class Membership {
   // procedure.
   [[nodiscard]] bool MarkCrashed(const ServerName& server, bool also_unknown);
   void SetMetaLogSplit(const ServerName& server);
+  // S171 (seal makes an index): `named` are the regions that the server's sealed logs name; nullopt: unknown.
+  void SetNamedRegions(const ServerName& server, std::optional<RegionNames> named);
   void SetLogsSplit(const ServerName& server);
   void Remove(const ServerName& server);
 
@@ -134,6 +138,7 @@ class Membership {
     bool draining = false;
     bool leaving = false;
     bool meta_log_split = false;
+    std::optional<RegionNames> named;  // SetNamedRegions
     bool submitting = false;
     std::string version;
     TimePoint last_heartbeat{};

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -49,6 +51,8 @@ struct CloseOrder {
   std::optional<ServerName> destination;  // the region's next server, if known; clients get it in RegionMovedException
 };
 
+using RegionNames = std::set<std::string, std::less<>>;  // encoded names
+
 // A log file as the fencer measured it, after syncing it (S3: durable fence mark; S26: split up to the seal).
 struct SealedLog {
   std::string name;                 // file name inside the "-splitting" directory
@@ -58,6 +62,8 @@ struct SealedLog {
   bool meta = false;                // the log of hbase:meta
   // the log was made and no longer exists: its content is unknown (S119: made logs are required)
   bool missing = false;
+  // S171 (seal makes an index): the regions that the entries name; nullopt: unknown, or the log of hbase:meta
+  std::optional<RegionNames> regions = std::nullopt;
 };
 
 // The master's record of a dead server whose logs are sealed.

@@ -77,8 +77,8 @@ class Look {
   void NoteServer(const RegionNode& node) {
     if (!node.location || out_.servers.contains(*node.location)) return;
     out_.servers[*node.location] = {env_.servers.PhaseOf(*node.location).has_value(),
-                                    env_.servers.SettlementOf(*node.location, /*meta=*/false),
-                                    env_.servers.SettlementOf(*node.location, /*meta=*/true)};
+                                    env_.servers.SettlementOf(*node.location, /*region=*/{}),
+                                    env_.servers.SettlementOf(*node.location, kMetaEncodedName)};
   }
 
   const MasterEnv& env_;

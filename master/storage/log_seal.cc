@@ -13,13 +13,33 @@
 #include "common/io/record_log.h"
 #include "common/io/torn_write.h"
 #include "common/io/unneeded_files.h"
+#include "common/model/log_entry_key.h"
 #include "master/storage/log_chain.h"
 
 namespace ratchet::master {
 namespace {
 
-constexpr std::size_t kStep = 1U << 20;        // bytes per read
-constexpr std::uint32_t kServerLogKind = 'L';  // what region servers write into the header of their logs
+constexpr std::size_t kStep = 1U << 20;  // bytes per read
+
+// S171 (seal makes an index): the regions that the records of a log name. A record that a splitter would report as
+// damage makes it unknown, and so do too many names.
+class IndexMaker {
+ public:
+  void Add(const io::Record& record) {
+    if (!regions_) return;
+    const Result<LogEntryKey> key = KeyOfLogRecord(record.type, record.version, record.payload);
+    if (!key.ok() || !IsDirectoryName(key->region)) return regions_.reset();
+    if (regions_->contains(key->region)) return;
+    bytes_ += key->region.size();
+    if (bytes_ > kMostIndexedBytes) return regions_.reset();
+    regions_->emplace(key->region);
+  }
+  [[nodiscard]] std::optional<RegionNames> Take() { return std::move(regions_); }
+
+ private:
+  std::optional<RegionNames> regions_ = RegionNames();
+  std::size_t bytes_ = 0;
+};
 
 // `again`: second check of a log whose last record is complete and invalid. The first check may have seen a partly
 // copied last append of a zombie; the sync in between waits for that append (S81: whole bad record is damage).
@@ -29,6 +49,8 @@ Result<MeasuredLog> SealFile(io::Directory& directory, const std::string& server
   // A log that cannot be opened (no descriptor, no file) was not synced, which is not a failed sync. A log that is gone
   // was covered and archived by an earlier master's cleaner after the listing; the next listing shows this.
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
+  std::uint64_t indexed_to = UINT64_MAX;
+  if (RATCHET_MUTANT("seal.index_before_sync")) indexed_to = file->size().value();
   // Syncs before the measurement: a zombie's last append may be only in the page cache, and sealed bytes must be
   // durable (S26: split up to the seal).
   const Status synced = file->Sync();
@@ -39,12 +61,14 @@ Result<MeasuredLog> SealFile(io::Directory& directory, const std::string& server
   options.expected = {kServerLogKind, io::LogFileId(fmt::format("{}/{}", server, name))};
   io::RecordReader reader(*file, size, options);
   std::string damage;
+  IndexMaker index;
   MeasuredLog measured;
   measured.name = log_name;
   do {
     io::Record record;
     while (reader.Next(&record)) {
       if (measured.first_sequence == 0) measured.first_sequence = record.sequence;
+      if (record.end <= indexed_to) index.Add(record);
     }
     const io::LogTail& tail = reader.tail();
     if (tail.end == io::LogEnd::kDamage && damage.empty())
@@ -65,6 +89,8 @@ Result<MeasuredLog> SealFile(io::Directory& directory, const std::string& server
   measured.log = {name, length, io::ChecksumOf(bytes, 0, length), tail.last_sequence,
                   log_name.prefix == io::kMetaLogPrefix};
   measured.damaged = !damage.empty();
+  const bool whole = damage.empty() || RATCHET_MUTANT("seal.index_of_damaged");
+  if (whole && !measured.log.meta) measured.log.regions = index.Take();
   if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   if (!damage.empty()) {
     RATCHET_LOG(kError, "Sealed damaged log {}/{} at {} bytes: {}", directory.path(), name, size, damage);
@@ -91,6 +117,23 @@ std::uint64_t OwedUpTo(const std::vector<std::string>& names, const std::string&
 // S119 (made logs are required): an operator continues without this log.
 bool IsAccepted(const std::vector<std::string>& names, const std::string& log) {
   return std::find(names.begin(), names.end(), AcceptedMark(log)) != names.end();
+}
+
+// S171 (seal makes an index): one log whose regions are unknown makes the others' useless, and all of them together
+// have a limit too. Keeps each name once.
+void CompareIndexes(std::vector<SealedLog>& logs, bool known) {
+  std::size_t bytes = 0;
+  RegionNames all;
+  for (SealedLog& log : logs) {
+    if (log.meta) continue;
+    known = known && log.regions;
+    if (!known) break;
+    std::erase_if(*log.regions, [&all](const std::string& region) { return all.contains(region); });
+    for (const std::string& region : *log.regions) bytes += region.size();
+    all.insert(log.regions->begin(), log.regions->end());
+  }
+  if (known && bytes <= kMostIndexedBytes) return;
+  for (SealedLog& log : logs) log.regions.reset();
 }
 
 }  // namespace
@@ -120,16 +163,21 @@ Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std
     by_prefix[prefix] = std::move(lost);
   }
   std::vector<SealedLog> logs;
+  bool all_sealed = true;
   for (auto& [prefix, measured] : by_prefix) {
     std::sort(measured.begin(), measured.end(),
               [](const MeasuredLog& a, const MeasuredLog& b) { return a.name.number < b.name.number; });
     for (const std::string& finding : ExpectMissingRecords(measured, io::CoveredUpTo(names, prefix)))
       RATCHET_LOG(kError, "{}/{}; its split will report the damage", directory.path(), finding);
     for (MeasuredLog& log : measured) {
-      if (log.log.missing && IsAccepted(names, log.log.name)) continue;
+      if (log.log.missing && IsAccepted(names, log.log.name)) {
+        all_sealed = false;  // what it named is unknown
+        continue;
+      }
       if (log.log.length > 0 || log.log.last_sequence > 0 || log.log.missing) logs.push_back(std::move(log.log));
     }
   }
+  CompareIndexes(logs, all_sealed);
   return logs;
 }
 

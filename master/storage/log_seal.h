@@ -18,8 +18,14 @@ namespace ratchet::master {
 // damaged log is split as far as readable), and the splits of other logs do not wait for it. Memory does not grow with
 // the logs. kNotFound: a log was removed meanwhile; repeat the call.
 //
+// The call also notes which regions the entries of a log name (S171: seal makes an index). Each region is noted at the
+// first log that names it. This is unknown for all logs if it is unknown for one that is not hbase:meta's: the log is
+// damaged or missing, an operator has accepted its loss, an entry cannot be read, or there are more names than
+// kMostIndexedBytes.
+//
 // A log that was made and no longer exists is sealed as missing (S119: made logs are required): by the mark made.<log>,
 // or by `owner` for the first log of a server of an earlier version, which leaves no such mark.
+constexpr std::size_t kMostIndexedBytes = std::size_t{1} << 20;
 [[nodiscard]] Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std::string& server,
                                                            const LogOwner& owner = {});
 

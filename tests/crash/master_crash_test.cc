@@ -15,7 +15,7 @@
 namespace ratchet::crash {
 namespace {
 
-constexpr std::size_t kScenarios = 62;
+constexpr std::size_t kScenarios = 63;
 
 TEST(MasterCrash, FirstStart) {
   Sweep({"first start", nullptr, nullptr,
@@ -162,6 +162,22 @@ TEST(MasterCrash, OpeningRefused) {
 TEST(MasterCrash, ServerCrash) {
   Sweep({"server crash", [](Rig& rig) { Prepare(rig, 3); }, nullptr, [](Rig& rig) { KillOnce(rig, Spare); },
          CrashDealtWith});
+}
+
+// Its log names one of its regions, and its split is refused at first: the others open before (S171: seal makes an
+// index).
+TEST(MasterCrash, ServerCrashWithUnnamedRegions) {
+  Sweep({"crash with unnamed regions",
+         [](Rig& rig) {
+           Prepare(rig, 0);
+           Admin(rig).CreateTable(Descriptor("t"), {"c", "f", "i", "l", "o"}, {"me", {}}, [](const Result<ProcId>&) {});
+           RATCHET_CHECK(rig.cluster.Settle(), "not prepared");
+           for (sim::SimServer* server : rig.cluster.Alive()) {
+             if (!server->regions().empty()) server->Write(server->regions().begin()->first);
+             server->refuse_splits = 2;
+           }
+         },
+         nullptr, [](Rig& rig) { KillOnce(rig, Spare); }, CrashDealtWith});
 }
 
 TEST(MasterCrash, ServerWithMetaCrashes) {

@@ -401,8 +401,8 @@ TEST(Tidy, MutantsStandInConditions) {
       "meta.commit_row_by_row",          "procedure.ack_before_commit",   "procedure.act_before_commit",
       "procedure.release_before_commit", "procedure.system_record_apart", "reconciler.ask_under_lock",
       "region.edits_go_early",           "region.unneeded_before_check",  "region.visible_before_sync",
-      "replication.move_first",          "store.check_before_sync",       "store.read_before_claim",
-      "store.unlink_before_low_water"};
+      "replication.move_first",          "seal.index_before_sync",        "store.check_before_sync",
+      "store.read_before_claim",         "store.unlink_before_low_water"};
   // These are kept by the absence of a statement: the product has no condition for what the mutant does, such as a
   // second sync after a failed one, or the removal of a claim.
   static const std::set<std::string> absence = {"build.one_name",

@@ -21,6 +21,7 @@ class RegionOrder : public RemoteOrder<P, pb::RegionOrderData> {
   [[nodiscard]] procedure::Description Describe() const override;
 
   [[nodiscard]] bool AboutMeta() const { return Region().IsMeta(); }
+  [[nodiscard]] std::string MovedRegion() const { return Region().encoded_name(); }
   [[nodiscard]] bool NeedsMeta() const { return !AboutMeta(); }  // schema and directory are known only then
   [[nodiscard]] bool IsAbout(const std::string& encoded) const { return encoded == Region().encoded_name(); }
   void Fill(pb::OrderResult& result) const;

@@ -195,12 +195,12 @@ StepOutcome TransitRegionState::EndLost(StepContext& ctx) {
   return Done{ReshapeResult(pb::SERVER_CRASHED)};
 }
 
-// Releases the ownership, then checks the server again. Returns true if the logs of `server` are split: its crash
-// procedure may have skipped this region while it had an owner, so the caller must handle the loss. If it returns
-// false, a crash procedure that runs later finds the region without an owner.
+// Releases the ownership, then checks the server again. Returns true if `server` is dead and the region waits for none
+// of its logs: its crash procedure may have skipped this region while it had an owner, so the caller must handle the
+// loss. If it returns false, a crash procedure that looks later finds the region without an owner.
 bool TransitRegionState::LetGo(MasterEnv& env, const ServerName& server) {
   env.regions.Disown(Encoded(), pid());
-  const bool settled = env.servers.SettlementOf(server, IsMetaRegion()) == SettlementState::kSettled;
+  const bool settled = env.servers.SettlementOf(server, Encoded()) == SettlementState::kSettled;
   return settled && !RATCHET_MUTANT("master.no_second_look");
 }
 
@@ -222,7 +222,7 @@ StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
 // Returns nullopt if the server serves; waits while its standing is unknown.
 std::optional<StepOutcome> TransitRegionState::RequireServing(StepContext& ctx, const ServerName& server) {
   auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));  // before the check
-  switch (EnvOf(ctx).servers.SettlementOf(server, IsMetaRegion())) {
+  switch (EnvOf(ctx).servers.SettlementOf(server, Encoded())) {
     case SettlementState::kAwait: return Await{std::move(ticket), std::nullopt};
     case SettlementState::kSettled: return LostServer(ctx);
     case SettlementState::kServes: break;

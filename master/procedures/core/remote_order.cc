@@ -19,9 +19,9 @@ std::optional<Absorbed> ReadAnswer(std::string_view message, const std::string& 
   return std::nullopt;
 }
 
-SettlementState StandingOf(StepContext& ctx, const std::string& server, bool owns_region, bool meta) {
+SettlementState StandingOf(StepContext& ctx, const std::string& server, bool owns_region, std::string_view region) {
   const Membership& servers = EnvOf(ctx).servers;
-  if (owns_region) return servers.SettlementOf(ServerFromData(server), meta);
+  if (owns_region) return servers.SettlementOf(ServerFromData(server), region);
   return servers.IsOnline(ServerFromData(server)) ? SettlementState::kServes : SettlementState::kSettled;
 }
 

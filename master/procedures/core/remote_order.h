@@ -18,6 +18,7 @@
 //   kHasOldStates      records of earlier versions are stored in a state after DISPATCH
 //   Target             the server
 //   AboutMeta          the order recovers hbase:meta, and uses the class of hbase:meta
+//   MovedRegion        encoded name of the region that the order moves; empty: none, or every region of the server
 //   NeedsMeta          the order is made from what hbase:meta has
 //   Patience           without an answer for this long the order is abandoned
 //   Fill, Log          more fields of the result; log lines
@@ -41,8 +42,10 @@ namespace ratchet::master {
 // Parses the answer of `server` to attempt `attempt` into `answer`. Returns why it is refused; nullopt if it is not.
 [[nodiscard]] std::optional<procedure::Absorbed> ReadAnswer(std::string_view message, const std::string& server,
                                                             std::uint32_t attempt, pb::OrderAnswer& answer);
-// kSettled: the order is settled without an answer. kAwait: the server is dead and its logs are not split.
-[[nodiscard]] SettlementState StandingOf(StepContext& ctx, const std::string& server, bool owns_region, bool meta);
+// kSettled: the order is settled without an answer. kAwait: the server is dead and its logs are not split. `region`: as
+// in Membership::SettlementOf.
+[[nodiscard]] SettlementState StandingOf(StepContext& ctx, const std::string& server, bool owns_region,
+                                         std::string_view region);
 [[nodiscard]] procedure::WaitTicket SettlementTicket(StepContext& ctx, const std::string& server);
 // Sends the order, and returns the outcome that waits for the answer, for `patience` if it is set.
 [[nodiscard]] StepOutcome SendOrder(StepContext& ctx, const std::string& server, Order order,
@@ -123,6 +126,7 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
   // Defaults of P.
   [[nodiscard]] const std::string& Target() const { return this->data_.server(); }
   [[nodiscard]] bool AboutMeta() const { return false; }
+  [[nodiscard]] std::string MovedRegion() const { return {}; }
   [[nodiscard]] bool NeedsMeta() const { return false; }
   [[nodiscard]] bool IsAbout(const std::string& /*encoded_region*/) const { return true; }
   [[nodiscard]] std::optional<Millis> Patience() const { return std::nullopt; }
@@ -139,7 +143,7 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
     if (P::kOwnsRegion && self().NeedsMeta()) RATCHET_STEP(RequireMetaLoaded(ctx));
     const auto patience = self().Patience();
     if (patience && ctx.timed_out()) return Abandon(ctx, self().Target(), *patience, self().Describe().text());
-    const SettlementState standing = StandingOf(ctx, self().Target(), P::kOwnsRegion, self().AboutMeta());
+    const SettlementState standing = StandingOf(ctx, self().Target(), P::kOwnsRegion, self().MovedRegion());
     if (standing == SettlementState::kAwait) return Await{std::move(ticket), std::nullopt};
     const bool timed_out = P::kOwnsRegion && ctx.timed_out();
     if (standing == SettlementState::kSettled || (timed_out && RATCHET_MUTANT("master.settle_by_timeout")))

@@ -48,6 +48,7 @@ void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
   env.As<MasterEnv>().registrations.RaiseStartCode(Server());
   servers.AddCrashed(Server(), pid());
   if (data_.meta_log_split()) servers.SetMetaLogSplit(Server());
+  servers.SetNamedRegions(Server(), NamedRegions());
   if (data_.logs_split()) servers.SetLogsSplit(Server());
 }
 
@@ -105,7 +106,13 @@ StepOutcome ServerCrash::Seal(StepContext& ctx) {
   if (!sealed->ok() && !missing) return Retry{sealed->error(), std::nullopt};
   data_.clear_logs();
   if (missing) return data_.carried_meta() ? GoTo<&ServerCrash::SplitMetaLog>() : GoTo<&ServerCrash::AssignMeta>();
-  for (const SealedLog& log : **sealed) *data_.add_logs() = ToData(log);
+  for (const SealedLog& log : **sealed) {
+    pb::SealedLogData& data = *data_.add_logs();
+    data = ToData(log);
+    if (!log.regions) continue;
+    pb::LogIndex& index = *data.mutable_index();  // also if the log names no region
+    for (const std::string& region : *log.regions) index.add_regions(region);
+  }
   RATCHET_LOG(kInfo, "pid={} sealed {} logs of {}", ctx.pid(), data_.logs_size(), data_.server());
   // If the server ever carried meta, its meta log is split first: every step after GET_REGIONS waits for meta, and meta
   // may wait for this log even if its location is another server.
@@ -118,9 +125,48 @@ std::vector<ProcedurePtr> ServerCrash::Splits(bool meta) const {
   std::vector<ProcedurePtr> splits;
   for (const pb::SealedLogData& log : data_.logs()) {
     const bool wanted = meta || !RATCHET_MUTANT("master.assign_before_split");
-    if (log.meta() == meta && wanted) splits.push_back(SplitWal::Make(Server(), log));
+    if (log.meta() != meta || !wanted) continue;
+    pb::SealedLogData seal = log;
+    seal.clear_index();
+    splits.push_back(SplitWal::Make(Server(), seal));
   }
   return splits;
+}
+
+std::optional<RegionNames> ServerCrash::NamedRegions() const {
+  std::optional<RegionNames> named;
+  for (const pb::SealedLogData& log : data_.logs()) {
+    if (log.meta()) continue;  // split before SPLIT_LOG
+    if (!log.has_index() && !RATCHET_MUTANT("seal.index_forgotten")) return std::nullopt;
+    if (!named) named.emplace();
+    named->insert(log.index().regions().begin(), log.index().regions().end());
+  }
+  return named;
+}
+
+// S171 (seal makes an index): the splits have nothing for these regions. Their assignments are procedures of their own.
+// SPLIT_LOG would wait for children, and a child may wait for a lock whose holder waits for ASSIGN_REGIONS:
+// DisableTable keeps its lock until regions that a log names are closed. If this master dies before an assignment is
+// durable, ASSIGN_REGIONS finds the region.
+void ServerCrash::AssignUnnamed(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  auto named = NamedRegions();
+  const bool known = named.has_value();
+  // Marks the server first and looks at the regions second, like ASSIGN_REGIONS.
+  env.servers.SetNamedRegions(Server(), std::move(named));
+  if (!known) return;
+  TransitRegionState::Options options;
+  options.retain = env.servers.FoundNoneOnline();
+  std::uint32_t assigned = 0;
+  for (const RegionNode& node : env.regions.OnServer(Server())) {
+    const bool waits = env.servers.SettlementOf(Server(), node.encoded) != SettlementState::kSettled;
+    if (node.owner.valid() || node.info.IsMeta() || waits) continue;
+    env.executor->SubmitAsync(TransitRegionState::Assign(node.info, options), {}, [](const Result<ProcId>&) {});
+    ++assigned;
+  }
+  data_.set_assigned(data_.assigned() + assigned);
+  RATCHET_LOG(kInfo, "pid={} {} of {} regions of {} need no split", ctx.pid(), assigned, data_.regions(),
+              data_.server());
 }
 
 StepOutcome ServerCrash::SplitMetaLog(StepContext&) {
@@ -146,11 +192,12 @@ StepOutcome ServerCrash::GetRegions(StepContext& ctx) {
   return GoTo<&ServerCrash::SplitLog>();
 }
 
-StepOutcome ServerCrash::SplitLog(StepContext&) {
+StepOutcome ServerCrash::SplitLog(StepContext& ctx) {
   std::vector<ProcedurePtr> splits = Splits(/*meta=*/false);
   if (!data_.meta_log_split()) {  // in a record of an earlier version
     for (ProcedurePtr& split : Splits(/*meta=*/true)) splits.push_back(std::move(split));
   }
+  if (!splits.empty()) AssignUnnamed(ctx);
   return SpawnThen<&ServerCrash::AssignRegions>(std::move(splits));
 }
 
@@ -167,6 +214,7 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
                  kLook, 0, std::move(ticket)};
   }
   data_.set_logs_split(true);
+  for (pb::SealedLogData& log : *data_.mutable_logs()) log.clear_index();  // no longer needed
   // Marks the server first and looks at the regions second: a transition to this server does the reverse, so one of the
   // two sees the other.
   env.servers.SetLogsSplit(Server());

@@ -4,12 +4,14 @@
 //   START           checks whether the server carried hbase:meta
 //   FENCE           fences its logs: later acknowledgements of the server cannot depend on them (S3: durable
 //                   fence mark)
-//   SEAL            syncs and measures every log; the list is durable before any splitter reads the logs
+//   SEAL            syncs and measures every log, and notes which regions it names; the list is durable before any
+//                   splitter reads the logs, and before any region opens elsewhere (S171: seal makes an index)
 //   SPLIT_META_LOG  only if there is a log of meta: meta is recovered first, because all other steps need it
 //   ASSIGN_META     if the server carried it
 //   GET_REGIONS     waits until meta is loaded
-//   SPLIT_LOG       one SplitWal per file
-//   ASSIGN_REGIONS  only now interrupts regions in transition and assigns the others (doing so earlier loses data)
+//   SPLIT_LOG       one SplitWal per file; first interrupts or assigns the regions that no log names
+//   ASSIGN_REGIONS  only now interrupts the other regions in transition and assigns the rest (doing so earlier loses
+//                   data)
 //   CLAIM_REPLICATION_QUEUES  if there are peers: a live server ships the rest of the logs
 //   RETIRE_LOGS, FINISH
 //
@@ -19,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +84,9 @@ class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashDat
 
   [[nodiscard]] ServerName Server() const { return ServerFromData(data_.server()); }
   [[nodiscard]] std::vector<ProcedurePtr> Splits(bool meta) const;
+  // S171 (seal makes an index): the regions that the sealed logs name; nullopt: unknown, or no log is sealed.
+  [[nodiscard]] std::optional<RegionNames> NamedRegions() const;
+  void AssignUnnamed(StepContext& ctx);
   [[nodiscard]] std::string WhatWasDone() const;
   // S119 (made logs are required)
   [[nodiscard]] bool IsRegistered(StepContext& ctx) const;

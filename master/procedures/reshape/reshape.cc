@@ -170,7 +170,7 @@ void GiveBackRegions(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
     env.regions.Disown(encoded, pid);
     // If the crash procedure looked before, it left the region to this procedure. If the master dies before the
     // assignment is durable, the next master finds the unassigned region at its start.
-    const bool lost = node->location && env.servers.SettlementOf(*node->location, false) == SettlementState::kSettled;
+    const bool lost = node->location && env.servers.SettlementOf(*node->location, encoded) == SettlementState::kSettled;
     if (!lost || !env.regions.Own(encoded, pid)) continue;
     (void)env.regions.Update(encoded, [](RegionNode& shown) {
       shown.state = RegionState::kAbnormallyClosed;

@@ -26,7 +26,7 @@ std::vector<ProcedurePtr> TellRights(StepContext& ctx) {
   const Membership& servers = EnvOf(ctx).servers;
   std::vector<ProcedurePtr> orders;
   for (const ServerName& server : servers.Names()) {
-    if (servers.SettlementOf(server, /*meta=*/false) == SettlementState::kSettled) continue;
+    if (servers.SettlementOf(server, /*region=*/{}) == SettlementState::kSettled) continue;
     orders.push_back(RefreshRights::Make(server.ToString()));
   }
   return orders;

@@ -130,7 +130,7 @@ bool IsLeftBehind(const MasterEnv& env, const RegionNode& region) {
   if (!table) return false;
   if (!region.location) return IsLeftBehind(region, table->state, std::nullopt);
   return env.servers.PhaseOf(*region.location).has_value() &&
-         IsLeftBehind(region, table->state, env.servers.SettlementOf(*region.location, /*meta=*/false));
+         IsLeftBehind(region, table->state, env.servers.SettlementOf(*region.location, /*region=*/{}));
 }
 
 bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state) {

@@ -260,6 +260,10 @@ void SimFiles::SealLogs(const ServerName& server, master::LogOwner /*owner*/,
     }
     it->second.sealed = true;
     for (std::size_t i = 0; i < it->second.user_logs; ++i) sealed.push_back({UserLogName(i), 100, 1, 1, false});
+    const bool known = !it->second.unindexed && !it->second.log_lost;
+    for (std::size_t i = 0; known && i < sealed.size(); ++i) sealed[i].regions.emplace();
+    for (const auto& [encoded, value] : it->second.edits)
+      if (known && encoded != kMetaEncodedName) sealed[UserLogOf(it->second, encoded)].regions->insert(encoded);
     if (it->second.meta) sealed.push_back({kMetaLog, 100, 1, 1, true});
     if (it->second.log_lost) {
       master::SealedLog& lost = sealed.front();

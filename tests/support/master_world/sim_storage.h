@@ -41,6 +41,7 @@ struct ServerLogs {
   bool directory_lost = false;                 // moved away by hand, with all logs
   bool log_lost = false;                       // one log file was moved away by hand
   bool log_accepted = false;                   // an operator continues without it
+  bool unindexed = false;                      // it is unknown which regions its logs name
   std::size_t user_logs = 1;                   // files that the edits are spread over
   std::map<std::string, std::uint64_t> edits;  // encoded region -> greatest value in its log
 };

@@ -166,6 +166,7 @@ class BypassTest : public MasterTest {
       if (met || row.state != RegionState::kOpen || row.location != target.name() || !node->owner.valid()) return;
       if (node->state != RegionState::kOpen) return;  // shown, but not given up yet
       met = true;
+      target.Write(encoded);  // so its log names the region, which then waits for the split
       cluster_.Kill(target);
       at.logic().server_manager.Expire(target.name(), "dies in the middle of a step");
       (void)cluster_.RunUntil([&] { return at.logic().servers.PhaseOf(target.name()) != ServerPhase::kCrashed; });
