@@ -96,7 +96,8 @@ class Cluster:
             status = self.ratchet("--json", "status", check=False, errors=subprocess.DEVNULL)
             if status.returncode == 0:
                 told = json.loads(status.stdout)
-                if told["live_servers"] and len(told["live_servers"]) == 3 and told["regions"] == told["regions_open"] \
+                # A master that is not yet active shows its role only.
+                if len(told.get("live_servers", [])) == 3 and told["regions"] == told["regions_open"] \
                         and told["procedures_unfinished"] == 0:
                     return
             if time.monotonic() > until:
