@@ -205,13 +205,11 @@ class NetworkFault final : public Fault {
   [[nodiscard]] std::string_view kind() const override { return what_.kind; }
 
   [[nodiscard]] std::string_view Needs() const override {
-    if (what_.plan == FromOneMember) return kNeedsEnsemble;
-    return "a cluster of its own (proxies between its processes; no privileges, no iptables)";
+    return what_.plan == FromOneMember ? kNeedsEnsemble : kNeedsLinks;
   }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.links() == nullptr) return "this target has no proxies between its processes";
-    if (what_.plan == FromOneMember) return WhyNoEnsemble(target);
-    return std::nullopt;
+    auto why = WhyNoLinks(target);
+    return !why && what_.plan == FromOneMember ? WhyNoEnsemble(target) : why;
   }
 
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
@@ -317,6 +315,11 @@ class NetworkFault final : public Fault {
 };
 
 }  // namespace
+
+std::optional<std::string> WhyNoLinks(Target& target) {
+  if (target.links() == nullptr) return "this target has no proxies between its processes";
+  return std::nullopt;
+}
 
 std::unique_ptr<Fault> MakeNetworkFault(std::string_view kind) {
   for (const auto& candidate : kNetworkKinds) {

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "chaos/faults/network_faults.h"
 #include "chaos/faults/victims.h"
 #include "chaos/network/links.h"
 #include "common/rpc/address_probe.h"
@@ -17,13 +18,8 @@ constexpr Millis kShutWithin{5'000};
 class ResetAndRefuse final : public Fault {
  public:
   [[nodiscard]] std::string_view kind() const override { return "reset-and-refuse"; }
-  [[nodiscard]] std::string_view Needs() const override {
-    return "a cluster of its own (proxies between its processes; no privileges, no iptables)";
-  }
-  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.links() == nullptr) return "this target has no proxies between its processes";
-    return std::nullopt;
-  }
+  [[nodiscard]] std::string_view Needs() const override { return kNeedsLinks; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override { return WhyNoLinks(target); }
 
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     const bool master = prng.Chance(1, 3);

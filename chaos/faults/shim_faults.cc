@@ -67,24 +67,33 @@ std::string NthCall(ShimControl& control, Prng& prng) {
 // those that read files, and region servers, which create files on request.
 enum class Feels : std::uint8_t { kLooking, kSyncing, kReading, kCreating };
 
+// Says whether the fault ends the process. Where it cannot write or read its root, or gets an error where it cannot
+// continue, it may end for that reason; so may one that another fault ended, and that starts meanwhile.
+enum class Ends : std::uint8_t { kNo, kMaybeAtRoot, kYes };
+
 struct ShimFaultKind {
   std::string_view kind;
   Order order;
   std::atomic<std::uint64_t> ShimControl::*effect;  // grows when the process was affected
   Feels feels;
-  bool ends_process;
+  Ends ends;
   Lasting lasting;
 };
 
 constexpr ShimFaultKind kShimKinds[] = {
-    {"slow-sync", SlowSync, &ShimControl::syncs_delayed, Feels::kSyncing, false, {500, 5'000, false}},
-    {"stalled-sync", StalledSync, &ShimControl::syncs_delayed, Feels::kSyncing, false, {1'000, 8'000, false}},
-    {"failing-sync", FailingSync, &ShimControl::syncs_failed, Feels::kSyncing, true, {200, 3'000, false}},
-    {"read-error", ReadError, &ShimControl::reads_failed, Feels::kReading, false, {500, 5'000, false}},
-    {"list-error", ListError, &ShimControl::lists_failed, Feels::kLooking, false, {500, 5'000, false}},
-    {"read-only-root", ReadOnlyRoot, &ShimControl::writes_refused, Feels::kSyncing, false, {500, 5'000, false}},
-    {"no-inodes", NoInodes, &ShimControl::creations_refused, Feels::kCreating, false, {2'000, 8'000, false}},
-    {"nth-call", NthCall, &ShimControl::nth_acted, Feels::kSyncing, false, {0, 2'000, false}},
+    {"slow-sync", SlowSync, &ShimControl::syncs_delayed, Feels::kSyncing, Ends::kNo, {500, 5'000, false}},
+    {"stalled-sync", StalledSync, &ShimControl::syncs_delayed, Feels::kSyncing, Ends::kNo, {1'000, 8'000, false}},
+    {"failing-sync", FailingSync, &ShimControl::syncs_failed, Feels::kSyncing, Ends::kYes, {200, 3'000, false}},
+    {"read-error", ReadError, &ShimControl::reads_failed, Feels::kReading, Ends::kMaybeAtRoot, {500, 5'000, false}},
+    {"list-error", ListError, &ShimControl::lists_failed, Feels::kLooking, Ends::kMaybeAtRoot, {500, 5'000, false}},
+    {"read-only-root",
+     ReadOnlyRoot,
+     &ShimControl::writes_refused,
+     Feels::kSyncing,
+     Ends::kMaybeAtRoot,
+     {500, 5'000, false}},
+    {"no-inodes", NoInodes, &ShimControl::creations_refused, Feels::kCreating, Ends::kNo, {2'000, 8'000, false}},
+    {"nth-call", NthCall, &ShimControl::nth_acted, Feels::kSyncing, Ends::kMaybeAtRoot, {0, 2'000, false}},
 };
 
 class ShimFault final : public Fault {
@@ -103,15 +112,10 @@ class ShimFault final : public Fault {
     record.kind = what_.kind;
     record.victims = {victim_};
     const auto active = target.ActiveMaster();
-    record.kills_master = what_.ends_process && active.ok() && *active == victim_;
+    record.kills_master = what_.ends == Ends::kYes && active.ok() && *active == victim_;
     const std::uint64_t before = control->*what_.effect;
     record.injected = SystemClock().Now();
-    // A process that cannot write its root, or gets an error where it cannot continue, may end for that reason; so may
-    // one that another fault ended, and that starts while it cannot read its root.
-    if (what_.effect == &ShimControl::writes_refused || what_.effect == &ShimControl::nth_acted ||
-        what_.effect == &ShimControl::reads_failed || what_.effect == &ShimControl::lists_failed) {
-      target.Expect(victim_, exit_code::kRootUnusable);
-    }
+    if (what_.ends == Ends::kMaybeAtRoot) target.Expect(victim_, exit_code::kRootUnusable);
     record.evidence = victim_ + ": " + what_.order(*control, prng);
     if (what_.feels == Feels::kCreating) MakeFiles(target, prng);
     const Status felt = AwaitEffect(target, *control, before, record.evidence);
@@ -178,7 +182,7 @@ class ShimFault final : public Fault {
   Status AwaitEffect(Target& target, const ShimControl& control, std::uint64_t before, std::string& evidence) const {
     RATCHET_TRY(WaitUntil(victim_ + " feels it", kShimShowsWithin, [&] { return control.*what_.effect > before; }));
     evidence += fmt::format(", felt {} times", control.*what_.effect - before);
-    if (!what_.ends_process) return Ok();
+    if (what_.ends != Ends::kYes) return Ok();
     // A failed sync must end the process (S6: failed sync ends the process): a process that continues would acknowledge
     // data that is not durable.
     const auto ended = [&] { return !target.Running(victim_); };

@@ -192,6 +192,13 @@ struct Links::Impl {
     for (const auto& connection : connections) tell(*connection);
   }
 
+  // Returns the number of connections.
+  static std::size_t ResetAll(LinkState& state) {
+    const std::size_t count = state.connections.size();
+    ForEach(state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/true); });
+    return count;
+  }
+
   static void Apply(LinkState& state, const LinkMode& mode) {
     if (state.mode == mode) return;
     state.mode = mode;
@@ -246,11 +253,7 @@ void Links::ClearAll() {
 
 std::size_t Links::Reset(const LinkName& link) {
   std::size_t count = 0;
-  impl_->Do([&] {
-    LinkState& state = impl_->State(link);
-    count = state.connections.size();
-    Impl::ForEach(state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/true); });
-  });
+  impl_->Do([&] { count = Impl::ResetAll(impl_->State(link)); });
   return count;
 }
 
@@ -259,9 +262,7 @@ std::size_t Links::ResetAndRefuse(const std::string& process) {
   impl_->Do([&] {
     impl_->SetShut(process, true);
     for (auto& [name, state] : impl_->links) {
-      if (name.from != process && name.to != process) continue;
-      count += state->connections.size();
-      Impl::ForEach(*state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/true); });
+      if (name.from == process || name.to == process) count += Impl::ResetAll(*state);
     }
   });
   return count;
