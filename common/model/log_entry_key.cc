@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
 #include "common/base/varint.h"
 
 namespace ratchet {
@@ -18,7 +19,10 @@ Result<LogEntryKey> KeyOfLogRecord(std::uint8_t type, std::uint8_t version, std:
   const bool known = version >= kEntryVersion && version <= kMarkEntryVersion;
   if (type != kEntryRecordType || !known)
     return Error(Code::kCorruption, fmt::format("record of unknown type {} version {}", type, version));
-  return DecodeLogEntryKey(payload);
+  RATCHET_ASSIGN(const LogEntryKey key, DecodeLogEntryKey(payload));
+  if (!IsDirectoryName(key.region) && !RATCHET_MUTANT("split.trust_names"))
+    return Error(Code::kCorruption, "an entry with an invalid region name");
+  return key;
 }
 
 bool IsDirectoryName(std::string_view name) {

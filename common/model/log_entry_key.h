@@ -25,7 +25,8 @@ struct LogEntryKey {
 };
 // kCorruption when the bytes do not begin like an entry.
 [[nodiscard]] Result<LogEntryKey> DecodeLogEntryKey(std::string_view payload);
-// Like DecodeLogEntryKey, of a record that must be an entry of a known version.
+// Like DecodeLogEntryKey, of a record that must be an entry of a known version, of a region whose name is valid as the
+// name of a directory.
 [[nodiscard]] Result<LogEntryKey> KeyOfLogRecord(std::uint8_t type, std::uint8_t version, std::string_view payload);
 
 // True if `name` is valid as the name of a directory, because a region's name in a log is used as one.

@@ -28,7 +28,7 @@ class IndexMaker {
   void Add(const io::Record& record) {
     if (!regions_) return;
     const Result<LogEntryKey> key = KeyOfLogRecord(record.type, record.version, record.payload);
-    if (!key.ok() || !IsDirectoryName(key->region)) return regions_.reset();
+    if (!key.ok()) return regions_.reset();
     if (regions_->contains(key->region)) return;
     bytes_ += key->region.size();
     if (bytes_ > kMostIndexedBytes) return regions_.reset();

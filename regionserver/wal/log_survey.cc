@@ -5,20 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "common/base/mutant.h"
-
 namespace ratchet::regionserver {
-namespace {
-
-Result<LogEntryKey> KeyOf(const io::Record& record) {
-  RATCHET_ASSIGN(const LogEntryKey key, KeyOfLogRecord(record.type, record.version, record.payload));
-  if (!IsDirectoryName(key.region) && !RATCHET_MUTANT("split.trust_names"))
-    return Error(Code::kCorruption, "an entry with an invalid region name");
-  return key;
-}
-
-}  // namespace
-
 Status WalkEntries(io::RecordReader& reader, const EntryWalk& walk) {
   std::optional<Error> damage;
   const auto damaged = [&](std::uint64_t offset, std::string_view why) {
@@ -30,7 +17,7 @@ Status WalkEntries(io::RecordReader& reader, const EntryWalk& walk) {
   do {
     while (reader.Next(&record)) {
       last_sequence = record.sequence;
-      const Result<LogEntryKey> key = KeyOf(record);
+      const Result<LogEntryKey> key = KeyOfLogRecord(record.type, record.version, record.payload);
       if (!key.ok()) {
         damaged(record.offset, key.error().message());
         continue;

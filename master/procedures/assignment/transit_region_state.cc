@@ -200,7 +200,7 @@ StepOutcome TransitRegionState::EndLost(StepContext& ctx) {
 // loss. If it returns false, a crash procedure that looks later finds the region without an owner.
 bool TransitRegionState::LetGo(MasterEnv& env, const ServerName& server) {
   env.regions.Disown(Encoded(), pid());
-  const bool settled = env.servers.SettlementOf(server, Encoded()) == SettlementState::kSettled;
+  const bool settled = StandingOfServer(env, server) == SettlementState::kSettled;
   return settled && !RATCHET_MUTANT("master.no_second_look");
 }
 
@@ -219,10 +219,15 @@ StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
   return GoTo<&TransitRegionState::Close>();
 }
 
+// The region's name is a hash, which only the answer about a dead server needs.
+SettlementState TransitRegionState::StandingOfServer(const MasterEnv& env, const ServerName& server) const {
+  return env.servers.IsOnline(server) ? SettlementState::kServes : env.servers.SettlementOf(server, Encoded());
+}
+
 // Returns nullopt if the server serves; waits while its standing is unknown.
 std::optional<StepOutcome> TransitRegionState::RequireServing(StepContext& ctx, const ServerName& server) {
   auto ticket = ctx.TakeTicket(Membership::SettlementEvent(server));  // before the check
-  switch (EnvOf(ctx).servers.SettlementOf(server, Encoded())) {
+  switch (StandingOfServer(EnvOf(ctx), server)) {
     case SettlementState::kAwait: return Await{std::move(ticket), std::nullopt};
     case SettlementState::kSettled: return LostServer(ctx);
     case SettlementState::kServes: break;

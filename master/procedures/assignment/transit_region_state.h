@@ -89,6 +89,7 @@ class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::
 
   // Each returns nullopt to continue, or the outcome that the step must return.
   std::optional<StepOutcome> Begin(StepContext& ctx);
+  [[nodiscard]] SettlementState StandingOfServer(const MasterEnv& env, const ServerName& server) const;
   [[nodiscard]] std::optional<StepOutcome> RequireServing(StepContext& ctx, const ServerName& server);
   std::optional<StepOutcome> LeaveServer(StepContext& ctx);
   std::optional<StepOutcome> GiveUp(StepContext& ctx);

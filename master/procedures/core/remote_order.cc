@@ -19,10 +19,12 @@ std::optional<Absorbed> ReadAnswer(std::string_view message, const std::string& 
   return std::nullopt;
 }
 
-SettlementState StandingOf(StepContext& ctx, const std::string& server, bool owns_region, std::string_view region) {
+SettlementState StandingOf(StepContext& ctx, const std::string& server, bool owns_region,
+                           const std::function<std::string()>& region) {
   const Membership& servers = EnvOf(ctx).servers;
-  if (owns_region) return servers.SettlementOf(ServerFromData(server), region);
-  return servers.IsOnline(ServerFromData(server)) ? SettlementState::kServes : SettlementState::kSettled;
+  const ServerName name = ServerFromData(server);
+  if (servers.IsOnline(name)) return SettlementState::kServes;
+  return owns_region ? servers.SettlementOf(name, region()) : SettlementState::kSettled;
 }
 
 procedure::WaitTicket SettlementTicket(StepContext& ctx, const std::string& server) {

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,9 +44,9 @@ namespace ratchet::master {
 [[nodiscard]] std::optional<procedure::Absorbed> ReadAnswer(std::string_view message, const std::string& server,
                                                             std::uint32_t attempt, pb::OrderAnswer& answer);
 // kSettled: the order is settled without an answer. kAwait: the server is dead and its logs are not split. `region`: as
-// in Membership::SettlementOf.
+// in Membership::SettlementOf; called only if the server is dead, because the name is a hash.
 [[nodiscard]] SettlementState StandingOf(StepContext& ctx, const std::string& server, bool owns_region,
-                                         std::string_view region);
+                                         const std::function<std::string()>& region);
 [[nodiscard]] procedure::WaitTicket SettlementTicket(StepContext& ctx, const std::string& server);
 // Sends the order, and returns the outcome that waits for the answer, for `patience` if it is set.
 [[nodiscard]] StepOutcome SendOrder(StepContext& ctx, const std::string& server, Order order,
@@ -143,7 +144,8 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
     if (P::kOwnsRegion && self().NeedsMeta()) RATCHET_STEP(RequireMetaLoaded(ctx));
     const auto patience = self().Patience();
     if (patience && ctx.timed_out()) return Abandon(ctx, self().Target(), *patience, self().Describe().text());
-    const SettlementState standing = StandingOf(ctx, self().Target(), P::kOwnsRegion, self().MovedRegion());
+    const SettlementState standing =
+        StandingOf(ctx, self().Target(), P::kOwnsRegion, [this] { return self().MovedRegion(); });
     if (standing == SettlementState::kAwait) return Await{std::move(ticket), std::nullopt};
     const bool timed_out = P::kOwnsRegion && ctx.timed_out();
     if (standing == SettlementState::kSettled || (timed_out && RATCHET_MUTANT("master.settle_by_timeout")))

@@ -155,18 +155,25 @@ void ServerCrash::AssignUnnamed(StepContext& ctx) {
   // Marks the server first and looks at the regions second, like ASSIGN_REGIONS.
   env.servers.SetNamedRegions(Server(), std::move(named));
   if (!known) return;
-  TransitRegionState::Options options;
-  options.retain = env.servers.FoundNoneOnline();
-  std::uint32_t assigned = 0;
-  for (const RegionNode& node : env.regions.OnServer(Server())) {
-    const bool waits = env.servers.SettlementOf(Server(), node.encoded) != SettlementState::kSettled;
-    if (node.owner.valid() || node.info.IsMeta() || waits) continue;
-    env.executor->SubmitAsync(TransitRegionState::Assign(node.info, options), {}, [](const Result<ProcId>&) {});
-    ++assigned;
-  }
-  data_.set_assigned(data_.assigned() + assigned);
-  RATCHET_LOG(kInfo, "pid={} {} of {} regions of {} need no split", ctx.pid(), assigned, data_.regions(),
+  std::vector<ProcedurePtr> assigns = Assignments(env);
+  data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
+  RATCHET_LOG(kInfo, "pid={} {} of {} regions of {} need no split", ctx.pid(), assigns.size(), data_.regions(),
               data_.server());
+  for (ProcedurePtr& assign : assigns) env.executor->SubmitAsync(std::move(assign), {}, [](const Result<ProcId>&) {});
+}
+
+std::vector<ProcedurePtr> ServerCrash::Assignments(const MasterEnv& env) const {
+  std::vector<ProcedurePtr> assigns;
+  TransitRegionState::Options options;
+  // After a restart of the whole cluster the regions return to the server at the same address.
+  options.retain = env.servers.FoundNoneOnline();
+  for (const RegionNode& node : env.regions.OnServer(Server())) {
+    if (node.owner.valid()) continue;  // the region's procedure has just been woken, and continues
+    if (env.servers.SettlementOf(Server(), node.encoded) != SettlementState::kSettled) continue;
+    // A region of a disabled table is assigned too: this replays its edits and closes it.
+    assigns.push_back(TransitRegionState::Assign(node.info, options));
+  }
+  return assigns;
 }
 
 StepOutcome ServerCrash::SplitMetaLog(StepContext&) {
@@ -204,9 +211,6 @@ StepOutcome ServerCrash::SplitLog(StepContext& ctx) {
 StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   // A new master that resumes at this step needs meta too, because without meta it knows no regions.
   MasterEnv& env = EnvOf(ctx);
-  // After a restart of the whole cluster the regions return to the server at the same address, which may be about to
-  // register.
-  const bool retain = env.servers.FoundNoneOnline();
   auto ticket = ctx.TakeTicket(Membership::ServerAddedEvent());
   if (env.servers.MayComeBack(Server())) {
     constexpr Millis kLook{200};
@@ -218,14 +222,7 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   // Marks the server first and looks at the regions second: a transition to this server does the reverse, so one of the
   // two sees the other.
   env.servers.SetLogsSplit(Server());
-  std::vector<ProcedurePtr> assigns;
-  for (const RegionNode& node : env.regions.OnServer(Server())) {
-    if (node.owner.valid()) continue;  // the region's procedure has just been woken, and continues
-    // A region of a disabled table is assigned too: this replays its edits and closes it.
-    TransitRegionState::Options options;
-    options.retain = retain;
-    assigns.push_back(TransitRegionState::Assign(node.info, options));
-  }
+  std::vector<ProcedurePtr> assigns = Assignments(env);
   data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
   return SpawnThen<&ServerCrash::ClaimQueues>(std::move(assigns));
 }

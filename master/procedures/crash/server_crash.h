@@ -87,6 +87,8 @@ class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashDat
   // S171 (seal makes an index): the regions that the sealed logs name; nullopt: unknown, or no log is sealed.
   [[nodiscard]] std::optional<RegionNames> NamedRegions() const;
   void AssignUnnamed(StepContext& ctx);
+  // Assigns the server's regions that wait for no split and that no procedure owns.
+  [[nodiscard]] std::vector<ProcedurePtr> Assignments(const MasterEnv& env) const;
   [[nodiscard]] std::string WhatWasDone() const;
   // S119 (made logs are required)
   [[nodiscard]] bool IsRegistered(StepContext& ctx) const;
