@@ -97,6 +97,16 @@ class MasterTest : public ::testing::Test {
       return master().executor().GetResult(stuck[0]).finished();
     })) << answer;
   }
+  // The sessions of the servers end with them.
+  void AllProcessesDie() {
+    for (sim::SimServer* server : cluster_.Alive()) {
+      const ServerName name = server->name();
+      cluster_.Kill(*server);
+      cluster_.SessionEnds(name, Millis(10));
+    }
+    cluster_.KillMaster();
+    ASSERT_TRUE(cluster_.RunFor(Millis(100)));
+  }
   // The first check's findings are repaired, and the second check sees the result.
   void LetTheReconcilerLookTwice() {
     for (int look = 0; look < 2; ++look) {

@@ -17,13 +17,7 @@ class RetainTest : public MasterTest {
   }
   // All processes die, and a master is back before any server.
   void RestartWithoutServers() {
-    for (sim::SimServer* server : cluster_.Alive()) {
-      const ServerName name = server->name();
-      cluster_.Kill(*server);
-      cluster_.SessionEnds(name, Millis(10));
-    }
-    cluster_.KillMaster();
-    ASSERT_TRUE(cluster_.RunFor(Millis(100)));
+    AllProcessesDie();
     cluster_.StartMaster();
     ASSERT_TRUE(cluster_.RunFor(Millis(100)));
   }

@@ -127,13 +127,7 @@ TEST_F(UnnamedRegionsTest, WithoutAnIndexAllWait) { EXPECT_EQ(AServerDiesWithout
 // All regions return to the server at their address, also those that no log names.
 TEST_F(UnnamedRegionsTest, ARestartOfTheClusterOpensNoneEarly) {
   GivenAServerWithQuietRegions();
-  for (sim::SimServer* server : cluster_.Alive()) {
-    const ServerName name = server->name();
-    cluster_.Kill(*server);
-    cluster_.SessionEnds(name, Millis(10));
-  }
-  cluster_.KillMaster();
-  ASSERT_TRUE(cluster_.RunFor(Millis(100)));
+  AllProcessesDie();
   cluster_.StartMaster();
   cluster_.AddServer("another");
   ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
