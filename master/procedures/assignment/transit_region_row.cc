@@ -167,6 +167,34 @@ std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, Regi
   return Done{"nothing to do: the region no longer has a row in hbase:meta"};
 }
 
+// S84 (give up a region by name): ends if a procedure that gives the region up waits for it. That procedure may end
+// without giving the region up, also under another master, and then the row must show that the region is to be open.
+// CLOSED would mean that it stays closed, and memory may show OPENING while the row is CLOSED, because no order was
+// sent.
+std::optional<StepOutcome> TransitRegionState::LeaveToGiveUp(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  const auto node = env.regions.Get(Encoded());
+  const bool started = node && node->reserved > data_.transition();  // an earlier run may have started a write
+  const ProcId by = GivenUpBy(env, data_);
+  if (!by.valid()) {
+    // This run does not repeat that write: later writes must be above it (S65: transition number reserved first).
+    if (started) data_.set_transition(node->reserved);
+    return std::nullopt;
+  }
+  const RegionState state = RegionStateOf(data_);
+  const bool unshown = state == RegionState::kClosed || state == RegionState::kOpening;
+  const bool opens = data_.type() != pb::UNASSIGN && (started || !TableIsGoing(env));
+  if (unshown && opens && !RATCHET_MUTANT("repair.leave_it_closed")) {
+    const RegionState left = state == RegionState::kClosed ? RegionState::kOffline : RegionState::kFailedOpen;
+    RATCHET_STEP(WriteRow(ctx, "given-up", left));
+    data_.set_region_state(static_cast<std::uint32_t>(left));
+    data_.set_transition(data_.transition() + 1);
+    Show(env);
+  }
+  env.regions.Disown(Encoded(), pid());
+  return Done{fmt::format("not opened: pid={} gives the region up", by)};
+}
+
 // S93: ends because hbase:meta has no row of the region's table. No server has the region, and MetaComparison removes
 // its row.
 StepOutcome TransitRegionState::EndWithoutTable(StepContext& ctx) {

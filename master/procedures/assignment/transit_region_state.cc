@@ -269,7 +269,7 @@ std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
 StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
   RATCHET_STEP(Begin(ctx));
   RATCHET_STEP(LeaveServer(ctx));
-  if (const auto by = LetGoOfGivenUp(EnvOf(ctx), data_, pid())) return Done{*by};
+  RATCHET_STEP(LeaveToGiveUp(ctx));
   if (!HasTable(EnvOf(ctx), FromData(data_.region()))) return EndWithoutTable(ctx);
   RATCHET_STEP(GiveUp(ctx));
   RATCHET_STEP(RequireSchema(ctx));

@@ -96,6 +96,7 @@ class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::
   std::optional<StepOutcome> RequireSchema(StepContext& ctx);
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionState state);
   StepOutcome EndWithoutTable(StepContext& ctx);
+  std::optional<StepOutcome> LeaveToGiveUp(StepContext& ctx);
   bool LetGo(MasterEnv& env, const ServerName& server);
   bool Own(MasterEnv& env);
   void Disown(MasterEnv& env);

@@ -67,13 +67,11 @@ std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateDat
 
 // S84 (give up a region by name): only if no server has the region, that is, all orders are settled and the logs of its
 // previous servers are split.
-std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data, ProcId owner) {
-  const std::string encoded = FromData(data.region()).encoded_name();
-  const ProcId by = env.regions.ReleaseRequestedBy(encoded);
-  if (!by.valid() || data.failed_opens() == 0 || !data.location().empty()) return std::nullopt;
-  if (env.executor->GetResult(by).status != procedure::ProcedureResult::Status::kRunning) return std::nullopt;
-  env.regions.Disown(encoded, owner);
-  return fmt::format("not opened: pid={} gives the region up", by);
+ProcId GivenUpBy(const MasterEnv& env, const pb::TransitRegionStateData& data) {
+  if (data.failed_opens() == 0 || !data.location().empty()) return {};
+  const ProcId by = env.regions.ReleaseRequestedBy(FromData(data.region()).encoded_name());
+  if (!by.valid() || env.executor->GetResult(by).status != procedure::ProcedureResult::Status::kRunning) return {};
+  return by;
 }
 
 // Returns why the region ended in another state than requested.

@@ -32,10 +32,9 @@ void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
 // there is none.
 [[nodiscard]] std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateData& data);
 
-// S84 (give up a region by name): if the region cannot be opened, no server has it, and a procedure that gives it up
-// waits for it, releases the ownership of `owner` and returns the reason.
-[[nodiscard]] std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data,
-                                                        ProcId owner);
+// S84 (give up a region by name): returns the procedure that gives the region up and waits for it, if the region cannot
+// be opened and no server has it; otherwise an invalid id.
+[[nodiscard]] ProcId GivenUpBy(const MasterEnv& env, const pb::TransitRegionStateData& data);
 
 // Returns why the region ended in another state than requested: it is closed because its table is being disabled, or a
 // move ended on another server. Empty if the request was fulfilled.

@@ -47,6 +47,46 @@ class RepairTest : public MasterTest {
     EXPECT_EQ(State("t"), TableState::kEnabling);
     return encoded;
   }
+  sim::TableFiles& FilesOf(const std::string& table) {
+    return cluster_.storage().tables.at(cluster_.meta().tables().at(TableName("default", table)).directory);
+  }
+  // A disabled table whose descriptor cannot be read is enabled: its assignments wait for the descriptor.
+  std::string GivenARegionThatWaitsForItsSchema() {
+    cluster_.Boot(3);
+    GivenTable("t", 3);
+    const std::string encoded = Encoded("t", 1);
+    EXPECT_EQ(Outcome(Settled(Disable("t"))), "success");
+    FilesOf("t").descriptor_damaged = true;
+    cluster_.StartMaster();
+    EXPECT_TRUE(cluster_.Settle());
+    enable_ = Enable("t");
+    EXPECT_TRUE(cluster_.RunUntil([&] { return Node(encoded).failed_opens > 0; }));
+    EXPECT_EQ(Node(encoded).state, RegionState::kClosed);
+    return encoded;
+  }
+  // The assignment of the region ends for a give-up, which is parked.
+  std::string GivenAParkedGiveUp() {
+    const std::string encoded = GivenARegionThatWaitsForItsSchema();
+    ParkAGiveUp(encoded);
+    return encoded;
+  }
+  RegionNode Node(const std::string& encoded) { return *master().logic().regions.Get(encoded); }
+  void ParkAGiveUp(const std::string& encoded) {
+    ASSERT_TRUE(cluster_.RunUntil([&] { return Node(encoded).owner.valid() && Node(encoded).failed_opens > 0; }));
+    give_up_ = GiveUp(encoded);
+    ASSERT_TRUE(give_up_.ok()) << give_up_.error().ToString();
+    ASSERT_TRUE(cluster_.RunUntil([&] { return !Node(encoded).owner.valid(); }));
+    bool parked = false;
+    master().executor().Park(*give_up_, {"me", "test"}, [&](const Status& status) { parked = status.ok(); });
+    ASSERT_TRUE(cluster_.RunUntil([&] { return parked; }));
+  }
+  // The parked give-up ends without giving the region up, and the descriptor can be read again.
+  void AbortTheGiveUp() {
+    FilesOf("t").descriptor_damaged = false;
+    master().executor().Abort(*give_up_, {"me", "test"}, [](const Status&) {});
+    ASSERT_TRUE(cluster_.RunUntil([&] { return Outcome(give_up_) != "unfinished"; }));
+    EXPECT_NE(Outcome(give_up_), "success");
+  }
   // A CreateTable of the same name that an operator ended left its row. EnableTable waits for the repair.
   void GivenARowOfAnEarlierTable(const std::string& of) {
     RegionRow row = cluster_.meta().regions().at(of);
@@ -96,6 +136,7 @@ class RepairTest : public MasterTest {
   }
 
   Result<ProcId> enable_ = Error(Code::kInternal, "not asked");
+  Result<ProcId> give_up_ = Error(Code::kInternal, "not asked");
 };
 
 }  // namespace ratchet::master

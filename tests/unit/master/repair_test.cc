@@ -70,6 +70,74 @@ TEST_F(RepairTest, ARegionThatOpensAfterAllIsKept) {
   ExpectServed("t", 3);
 }
 
+// The region was CLOSED, and its table is enabled: it must not stay closed.
+TEST_F(RepairTest, ARegionIsOpenedAfterAnAbortedGiveUp) {
+  (void)GivenAParkedGiveUp();
+  AbortTheGiveUp();
+  CompareOften();
+  EXPECT_EQ(Outcome(enable_), "success");
+  ExpectServed("t", 3);
+}
+
+// Another master knows only the row.
+TEST_F(RepairTest, AnotherMasterOpensARegionAfterAnAbortedGiveUp) {
+  const std::string encoded = GivenAParkedGiveUp();
+  EXPECT_EQ(cluster_.meta().regions().at(encoded).state, RegionState::kOffline);
+  FilesOf("t").descriptor_damaged = false;
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Outcome(enable_) == "success"; }));
+  AbortTheGiveUp();
+  cluster_.StartMaster();
+  CompareOften();
+  ExpectServed("t", 3);
+}
+
+// The server was chosen and recorded, and no order was sent: memory shows OPENING, and the row is CLOSED.
+TEST_F(RepairTest, ARegionWithoutAnOrderIsOpenedAfterAnAbortedGiveUp) {
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  const std::string encoded = Encoded("t", 1);
+  EXPECT_EQ(Outcome(Settled(Disable("t"))), "success");
+  enable_ = Enable("t");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions.Get(encoded)->state == RegionState::kOpening; }));
+  ASSERT_EQ(cluster_.meta().regions().at(encoded).state, RegionState::kClosed);
+  FilesOf("t").descriptor_damaged = true;
+  cluster_.StartMaster();
+  ParkAGiveUp(encoded);
+  EXPECT_EQ(cluster_.meta().regions().at(encoded).state, RegionState::kFailedOpen);
+  AbortTheGiveUp();
+  cluster_.StartMaster();
+  CompareOften();
+  ExpectServed("t", 3);
+}
+
+// The master dies after the row was written and before the assignment learns of it. The give-up is aborted: the
+// assignment opens the region after all, with a higher number (S65: transition number reserved first).
+TEST_F(RepairTest, AnUnfinishedWriteForAGiveUpIsFollowedByHigherNumbers) {
+  const std::string encoded = GivenARegionThatWaitsForItsSchema();
+  give_up_ = GiveUp(encoded);
+  const auto row = [&] { return cluster_.meta().regions().at(encoded); };
+  ASSERT_TRUE(cluster_.RunUntil([&] { return row().state == RegionState::kOffline; }));
+  ASSERT_EQ(Node(encoded).state, RegionState::kClosed) << "the assignment has learned of it";
+  const std::uint64_t number = row().transition;
+  cluster_.StartMaster();
+  AbortTheGiveUp();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return row().state == RegionState::kOpening; }));
+  EXPECT_GT(row().transition, number);
+  ExpectServed("t", 3);
+  EXPECT_EQ(Outcome(enable_), "success");
+}
+
+// The table is disabled meanwhile: the region that is given up no longer has to be open.
+TEST_F(RepairTest, ARegionOfADisabledTableStaysClosedAfterAnAbortedGiveUp) {
+  (void)GivenAParkedGiveUp();
+  const auto disabled = Disable("t");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Outcome(disabled) == "success"; })) << master().Unfinished();
+  AbortTheGiveUp();
+  CompareOften();
+  ExpectSettled();
+  for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kClosed);
+}
+
 // The new region has been opened by then, under a newer row.
 TEST_F(RepairTest, RowsAreWrittenOnceHoweverOftenTheStateIsRun) {
   const std::string damaged = GivenDamage();
@@ -209,6 +277,15 @@ TEST_F(RepairTest, GivingUpWhatAServerHasIsNoticed) {
   cluster_.WriteEverywhere();
   EXPECT_THAT(cluster_.CheckSettled(), ::testing::HasSubstr("is open but not in meta"))
       << "what is in quarantine is still served";
+}
+
+TEST_F(RepairTest, LeavingTheRowClosedIsNoticed) {
+  const ScopedMutant mutant("repair.leave_it_closed");
+  const std::string encoded = GivenAParkedGiveUp();
+  AbortTheGiveUp();
+  CompareOften();
+  EXPECT_EQ(Outcome(enable_), "success");
+  EXPECT_EQ(master().logic().regions.Get(encoded)->state, RegionState::kClosed) << "no procedure opens the region";
 }
 
 TEST_F(RepairTest, RemovingTheOldRowFirstIsNoticed) {
