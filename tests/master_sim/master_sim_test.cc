@@ -78,13 +78,16 @@ TEST_F(MasterSimTest, SeedsThatFoundSomething) {
   }
 }
 
-// An operator parked the first of two requests for one switch, so that it was executed last.
-TEST_F(MasterSimTest, RequestsForASwitchMayPassEachOther) {
-  MasterSimOptions options;
-  options.seed = 797889035;
-  options.moves = 150;
-  for (const std::string& violation : MasterSimulation(options).Run().violations) {
-    ADD_FAILURE() << violation << "\nreproduce: ratchet-master-sim --seed 797889035 --moves 150 --trace";
+// An operator parked the first of two requests for one switch, so that it was executed last (797889035). An operator
+// aborted a give-up after the assignment of its region had ended for it (92001805).
+TEST_F(MasterSimTest, LaterSeedsThatFoundSomething) {
+  for (const std::uint64_t seed : {797889035, 92001805}) {
+    MasterSimOptions options;
+    options.seed = seed;
+    options.moves = 150;
+    for (const std::string& violation : MasterSimulation(options).Run().violations) {
+      ADD_FAILURE() << violation << "\nreproduce: ratchet-master-sim --seed " << seed << " --moves 150 --trace";
+    }
   }
 }
 
