@@ -3,6 +3,7 @@
 #include "common/client/drain.h"
 #include "common/client/namespaces.h"
 #include "common/client/peers.h"
+#include "common/model/proto/operator.pb.h"
 #include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 
@@ -41,6 +42,43 @@ Status ClusterClient::CheckUnfinished(const pb::ProcedureInfo& wanted) {
     if (one.pid() == wanted.pid()) return Ok();
   }
   return Error(Code::kUnavailable, fmt::format("pid={} {} had ended before the kill", wanted.pid(), wanted.type()));
+}
+
+Result<bool> ClusterClient::HasEnded(std::uint64_t pid) {
+  pb::GetProcedureRequest request;
+  request.set_pid(pid);
+  RATCHET_ASSIGN(const auto answer, (admin().Call(methods::kGetProcedure, request)));
+  return !answer.has_procedure() || answer.procedure().finished();
+}
+
+Result<std::optional<pb::ProcedureInfo>> ClusterClient::CrashOf(const std::string& server) {
+  RATCHET_ASSIGN(auto crashes, Unfinished("ServerCrash"));
+  const std::string own = "server=" + server + ",";
+  for (auto& crash : crashes) {
+    if (crash.text().find(own) != std::string::npos) return std::optional(std::move(crash));
+  }
+  return std::optional<pb::ProcedureInfo>();
+}
+
+Status ClusterClient::PauseType(const std::string& type) {
+  pb::PauseRequest request;
+  request.mutable_scope()->set_kind(pb::PauseScope::TYPE);
+  request.mutable_scope()->set_type(type);
+  request.mutable_note()->set_why("chaos");
+  request.set_patience_ms(100);
+  const auto answer = admin().Call(methods::kPause, request);
+  return answer.ok() ? Ok() : Status(answer.error());
+}
+
+Status ClusterClient::ResumeType(const std::string& type) {
+  pb::ResumeRequest request;
+  request.mutable_scope()->set_kind(pb::PauseScope::TYPE);
+  request.mutable_scope()->set_type(type);
+  const auto answer = admin().Call(methods::kResume, request);
+  if (answer.ok()) return Ok();
+  const Code code = answer.error().code();
+  const bool none = code == Code::kNotFound || code == Code::kInvalidArgument || code == Code::kFailedPrecondition;
+  return none ? Ok() : Status(answer.error());
 }
 
 Result<std::vector<client::RegionLocation>> ClusterClient::Regions() {

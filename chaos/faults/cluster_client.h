@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,15 @@ class ClusterClient {
   // Returns kUnavailable when the procedure has ended.
   [[nodiscard]] Result<pb::ProcedureInfo> UnfinishedOne(std::uint64_t pid);
   [[nodiscard]] Status CheckUnfinished(const pb::ProcedureInfo& wanted);
+  // Also true when the master does not know the procedure. Returns an error while no master answers.
+  [[nodiscard]] Result<bool> HasEnded(std::uint64_t pid);
+  // Returns the unfinished ServerCrash of the server with this name "host,port,startcode"; nullopt if there is none.
+  // The text of another server's crash may also contain the name: its reason names the servers that confirmed the end.
+  [[nodiscard]] Result<std::optional<pb::ProcedureInfo>> CrashOf(const std::string& server);
+  // The operator's verbs. Execute no step of this type of procedure until ResumeType; the pause survives the master.
+  [[nodiscard]] Status PauseType(const std::string& type);
+  // Ok also if the type is not paused.
+  [[nodiscard]] Status ResumeType(const std::string& type);
   // Returns regions of user tables that are on a server now.
   [[nodiscard]] Result<std::vector<client::RegionLocation>> Regions();
   [[nodiscard]] Result<std::vector<ServerName>> OnlineServers();

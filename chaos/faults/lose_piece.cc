@@ -1,6 +1,5 @@
 #include "chaos/faults/lose_piece.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -185,8 +184,8 @@ class LosePiece final : public Fault {
     record.victims = {victim};
     RATCHET_TRY(target.Kill(victim));
     RATCHET_TRY(MoveAway(*target.Root() / "wals" / server));
-    RATCHET_TRY(AwaitCrash(target, server, [](const auto& crashes) { return crashes != 0; }));
-    const Status finished = AwaitCrash(target, server, [](const auto& crashes) { return crashes == 0; });
+    RATCHET_TRY(AwaitCrash(target, server, /*finished=*/false));
+    const Status finished = AwaitCrash(target, server, /*finished=*/true);
     if (finished.ok()) return Harm(fmt::format("the crash of {} was handled without its logs", victim));
     RATCHET_TRY(PutBack());
     RATCHET_TRY(RowsAreThere(target, victim));
@@ -195,15 +194,13 @@ class LosePiece final : public Fault {
     return Ok();
   }
 
-  template <class Enough>
-  Status AwaitCrash(Target& target, const std::string& server, const Enough& enough) {
+  // Waits until the crash of `server` is unfinished, or no longer.
+  static Status AwaitCrash(Target& target, const std::string& server, bool finished) {
     RATCHET_ASSIGN(const auto client, ClusterClient::Open(target));
     const Millis patience = kStaysWaiting + target.session_timeout() * 3;
     return WaitUntil("the crash of " + server, patience, [&] {
-      const auto crashes = client->Unfinished("ServerCrash");
-      if (!crashes.ok()) return false;
-      return enough(std::count_if(crashes->begin(), crashes->end(),
-                                  [&](const auto& crash) { return crash.text().find(server) != std::string::npos; }));
+      const auto crash = client->CrashOf(server);
+      return crash.ok() && crash->has_value() != finished;
     });
   }
 

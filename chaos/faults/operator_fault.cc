@@ -98,14 +98,8 @@ class Operator final : public Fault {
   }
 
   std::string Pause(const char* type) {
-    pb::PauseRequest request;
-    request.mutable_scope()->set_kind(pb::PauseScope::TYPE);
-    request.mutable_scope()->set_type(type);
-    request.mutable_note()->set_why("chaos");
-    request.set_patience_ms(100);
     paused_.insert(type);  // also when no answer comes
-    const auto answer = client_->admin().Call(methods::kPause, request);
-    return answer.ok() ? "pause" : "pause refused";
+    return client_->PauseType(type).ok() ? "pause" : "pause refused";
   }
 
   // The regions of an enabled table are refused, those of a disabled one are made new.
@@ -119,12 +113,7 @@ class Operator final : public Fault {
 
   Status UndoAll() {
     while (!paused_.empty()) {
-      pb::ResumeRequest request;
-      request.mutable_scope()->set_kind(pb::PauseScope::TYPE);
-      request.mutable_scope()->set_type(*paused_.begin());
-      const auto answer = client_->admin().Call(methods::kResume, request);
-      // The pause was never executed: its request had no answer.
-      if (!answer.ok() && !IsGone(answer.error())) return answer.error();
+      RATCHET_TRY(client_->ResumeType(*paused_.begin()));
       paused_.erase(paused_.begin());
     }
     while (!parked_.empty()) {

@@ -1,6 +1,5 @@
 #include "chaos/faults/phase_occasion.h"
 
-#include <algorithm>
 #include <vector>
 
 #include <fmt/core.h>
@@ -97,13 +96,10 @@ Status PhaseOccasion::Begin(Target& target, Prng& prng) {
 
 Result<pb::ProcedureInfo> PhaseOccasion::FindIt() {
   if (pid_ != 0) return client_->UnfinishedOne(pid_);
-  RATCHET_ASSIGN(const auto crashes, client_->Unfinished(phase_.type));
-  for (const auto& crash : crashes) {
-    if (crash.text().find(lost_) == std::string::npos) continue;
-    pid_ = crash.pid();
-    return crash;
-  }
-  return Error(Code::kNotFound, "no crash procedure of " + lost_);
+  RATCHET_ASSIGN(auto crash, client_->CrashOf(lost_));
+  if (!crash) return Error(Code::kNotFound, "no crash procedure of " + lost_);
+  pid_ = crash->pid();
+  return *std::move(crash);
 }
 
 Result<bool> PhaseOccasion::Reached(Target& target) {
