@@ -77,7 +77,7 @@ constexpr std::array kTolls{
     KindToll{"hung-sync-master", kWhole},
     KindToll{"hung-sync-everywhere", kWhole},
     KindToll{"wrong-setting", kWhole},
-    // These faults stop the other servers while they wait for their occasion.
+    // These faults pause a type of procedures, or wait for their occasion while the active master stays active.
     KindToll{"kill-splitter", kWhole},
     KindToll{"kill-open-target", kWhole},
     KindToll{"kill-builder", kWhole},

@@ -111,11 +111,6 @@ Status ClusterClient::StartMove(const std::string& encoded_region, const ServerN
   return pid.ok() ? Ok() : Status(pid.error());
 }
 
-Status ClusterClient::StartSplit(const RegionInfo& region, const std::string& key) {
-  const auto pid = admin().SplitRegion(region, key);
-  return pid.ok() ? Ok() : Status(pid.error());
-}
-
 Status ClusterClient::MoveSomething(Prng& prng, const ServerName* to) {
   RATCHET_ASSIGN(auto regions, Regions());
   if (to != nullptr) std::erase_if(regions, [&](const auto& region) { return region.server.port == to->port; });

@@ -50,8 +50,6 @@ class ClusterClient {
   [[nodiscard]] Result<std::vector<ServerName>> OnlineServers();
   // Submits a move without waiting for its end.
   [[nodiscard]] Status StartMove(const std::string& encoded_region, const ServerName& destination);
-  // Submits a split without waiting for its end.
-  [[nodiscard]] Status StartSplit(const RegionInfo& region, const std::string& key);
   // Submits a move of a random region to a random other server, or to `to`; kUnavailable when there is none.
   [[nodiscard]] Status MoveSomething(Prng& prng, const ServerName* to = nullptr);
   // Moves all regions off a random server, and takes the server back, together with servers that an earlier call left

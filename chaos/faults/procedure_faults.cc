@@ -1,9 +1,11 @@
 #include "chaos/faults/procedure_faults.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "chaos/faults/cluster_client.h"
+#include "chaos/faults/held_type.h"
 #include "chaos/faults/victims.h"
 
 namespace ratchet::chaos {
@@ -19,14 +21,30 @@ std::optional<ServerName> ServerIn(const std::string& text, const std::string& k
   return parsed.ok() ? std::optional(*parsed) : std::nullopt;
 }
 
+// Turns a refusal into kNotFound, because a request for another region may succeed.
+Result<std::uint64_t> RetryIfRefused(Result<std::uint64_t> pid) {
+  if (pid.ok()) return pid;
+  return Error(Code::kNotFound, pid.error().ToString());
+}
+
+// The master orders something within this time after the request, or after a crash is seen.
+constexpr Millis kOrderedWithin{10'000};
+
+// The kind of order that a fault waits for.
+struct Awaited {
+  std::string type;        // of the procedure that sends the order
+  std::string key;         // field of its text that names the server
+  std::string containing;  // other part of its text
+};
+
 class KillDuring : public Fault {
  public:
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
-    RATCHET_ASSIGN(auto view, ClusterClient::Open(target));
+    RATCHET_ASSIGN(view_, ClusterClient::Open(target));
     FaultRecord record;
     record.kind = kind();
     record.injected = SystemClock().Now();
-    Status done = Break(target, prng, *view, record);
+    Status done = Break(target, prng, *view_, record);
     record.victims = broken_;
     if (done.ok()) return record;
     IgnoreResult(Heal(target), "the first error is returned");
@@ -36,7 +54,7 @@ class KillDuring : public Fault {
   [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(200, 4'000)); }
 
   [[nodiscard]] Status Heal(Target& target) override {
-    Status first = Ok();
+    Status first = view_ == nullptr ? Ok() : held_.Release(target, *view_);
     for (const auto& name : broken_) {
       const Status started = target.Running(name) ? Ok() : target.Start(name);
       if (!started.ok() && first.ok()) first = started;
@@ -46,6 +64,9 @@ class KillDuring : public Fault {
   }
 
  protected:
+  // Begins what leads to the order. Returns the pid of the procedure that has the order as a descendant.
+  using Begin = std::function<Result<std::uint64_t>()>;
+
   [[nodiscard]] virtual Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) = 0;
 
   Status KillOne(Target& target, const std::string& name) {
@@ -54,20 +75,65 @@ class KillDuring : public Fault {
     return Ok();
   }
 
-  // Waits for an unfinished procedure of `type` whose text has `containing` and names a running server at `key`, kills
-  // that server, and checks that the procedure is still unfinished.
-  Status KillNamedBy(Target& target, ClusterClient& view, std::string_view type, const std::string& key,
-                     const std::string& containing, Millis patience, FaultRecord& record) {
-    std::optional<pb::ProcedureInfo> found;
+  // Kills the server to which an order is sent, before it can answer. All orders of the type are held until the awaited
+  // one exists. Then its server is stopped, the order is sent, and the server is killed. Returns kNotFound if there was
+  // no such order or if it ended too early; then nothing is held or stopped, and another attempt may succeed.
+  Status KillReceiver(Target& target, ClusterClient& view, const Awaited& awaited, const Begin& begin,
+                      FaultRecord& record) {
+    RATCHET_TRY(held_.Hold(view, awaited.type));
+    std::string stopped;
+    const Status done = KillReceiverOfHeld(target, view, awaited, begin, stopped, record);
+    const std::string why = done.ok() ? "" : WhatThereIs(view, awaited.containing);
+    if (!stopped.empty() && target.Running(stopped)) {
+      IgnoreResult(target.Resume(stopped), "the process may have ended");
+    }
+    const Status released = held_.Release(target, view);
+    if (!done.ok()) return Error(done.error().code(), fmt::format("{}; {}", done.error().message(), why));
+    return released;
+  }
+
+ private:
+  Status KillReceiverOfHeld(Target& target, ClusterClient& view, const Awaited& awaited, const Begin& begin,
+                            std::string& stopped, FaultRecord& record) {
+    RATCHET_ASSIGN(const std::uint64_t root, begin());
     std::string victim;
-    RATCHET_TRY(WaitUntil(fmt::format("an unfinished {}", type), patience, [&] {
-      found = FindNaming(target, view, type, key, containing, victim);
-      return found.has_value();
-    }));
+    RATCHET_ASSIGN(const auto found, AwaitHeld(target, view, awaited, root, victim));
+    const TimePoint alive = SystemClock().Now();
+    RATCHET_TRY(target.Pause(victim));
+    stopped = victim;
+    RATCHET_TRY(held_.Release(target, view));
+    const Status sent = WaitUntil("the order to " + victim, target.session_timeout() / 2, [&] {
+      const auto now = view.UnfinishedOne(found.pid());
+      return now.ok() && now->paused().empty() && !now->waits_for().empty();
+    });
+    if (!sent.ok()) return Error(Code::kNotFound, sent.error().message());
     RATCHET_TRY(KillOne(target, victim));
-    RATCHET_TRY(view.CheckUnfinished(*found));
-    record.evidence = fmt::format("{} is gone while pid={} {} was unfinished", victim, found->pid(), found->text());
+    stopped.clear();
+    // A stopped server does not answer, and its session lasts for at least two thirds of the timeout after the stop. So
+    // within this time only the kill can have ended the order: the master may notice a closed connection before this
+    // check.
+    if (SystemClock().Now() - alive >= target.session_timeout() * 2 / 3) {
+      const Status unfinished = view.CheckUnfinished(found);
+      if (!unfinished.ok()) return Error(Code::kNotFound, unfinished.error().message());
+    }
+    record.evidence = fmt::format("{} is gone while pid={} {} was unfinished", victim, found.pid(), found.text());
     return Ok();
+  }
+
+  // Returns a held procedure that names a running server, its victim.
+  static Result<pb::ProcedureInfo> AwaitHeld(Target& target, ClusterClient& view, const Awaited& awaited,
+                                             std::uint64_t root, std::string& victim) {
+    std::optional<pb::ProcedureInfo> found;
+    const std::string what = fmt::format("an unfinished {} below pid={}", awaited.type, root);
+    const Status waited = WaitUntil(what, kOrderedWithin, [&] {
+      target.Meanwhile();
+      found = FindNaming(target, view, awaited, victim);
+      if (found) return true;
+      const auto ended = view.HasEnded(root);
+      return ended.ok() && *ended;
+    });
+    if (found) return *std::move(found);
+    return Error(Code::kNotFound, waited.ok() ? what + ": that procedure has ended" : waited.error().message());
   }
 
   // For an error: explains why the awaited procedure did not appear.
@@ -84,21 +150,21 @@ class KillDuring : public Fault {
     return text.empty() ? "no unfinished procedure is about " + containing : text;
   }
 
- private:
-  static std::optional<pb::ProcedureInfo> FindNaming(Target& target, ClusterClient& view, std::string_view type,
-                                                     const std::string& key, const std::string& containing,
+  static std::optional<pb::ProcedureInfo> FindNaming(Target& target, ClusterClient& view, const Awaited& awaited,
                                                      std::string& victim) {
-    const auto procedures = view.Unfinished(type);
+    const auto procedures = view.Unfinished(awaited.type);
     if (!procedures.ok()) return std::nullopt;
     for (const auto& procedure : *procedures) {
-      if (procedure.text().find(containing) == std::string::npos) continue;
-      const auto server = ServerIn(procedure.text(), key);
+      if (procedure.text().find(awaited.containing) == std::string::npos) continue;
+      const auto server = ServerIn(procedure.text(), awaited.key);
       victim = server ? target.NameOf(*server) : "";
       if (!victim.empty() && target.Running(victim)) return procedure;
     }
     return std::nullopt;
   }
 
+  std::unique_ptr<ClusterClient> view_;
+  HeldType held_;
   Victims broken_;
 };
 
@@ -107,7 +173,8 @@ class KillSplitter final : public KillDuring {
   [[nodiscard]] std::string_view kind() const override { return "kill-splitter"; }
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine, 3 region servers"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    // A split takes milliseconds, but a container engine's verbs take hundreds.
+    // The splitter must be stopped and killed within its session, but a container engine's verbs take hundreds of
+    // milliseconds.
     if (target.processes() == nullptr) return "servers of this target cannot be stopped quickly enough";
     if (target.Names(Role::kRegionServer).size() < 3) return "there are fewer than three region servers";
     return std::nullopt;
@@ -117,9 +184,9 @@ class KillSplitter final : public KillDuring {
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
     RATCHET_ASSIGN(const auto first, PickWritten(target, prng, view));
     const Status done = KillOneThenItsSplitter(target, first, view, record);
-    if (done.ok() || done.error().code() != Code::kTimeout) return done;
-    // The first server may have had no log to split; hbase:meta's server has one. The first must be restarted, because
-    // it might be needed as the splitter.
+    if (done.ok() || done.error().code() != Code::kNotFound) return done;
+    // The first server may have had no log to split; hbase:meta's server has one, because the assignment of regions
+    // writes to hbase:meta. The first must be restarted, because it might be needed as the splitter.
     RATCHET_TRY(Heal(target));
     RATCHET_ASSIGN(const auto second, PickMetaHolder(target, prng));
     const Status again = KillOneThenItsSplitter(target, second.front(), view, record);
@@ -143,30 +210,26 @@ class KillSplitter final : public KillDuring {
     return written[prng.Below(written.size())];
   }
 
-  // When the crash is seen, the other servers are paused: the fence and seal of the logs takes several syncs before the
-  // first log is given to a server. They continue long before their sessions end.
   Status KillOneThenItsSplitter(Target& target, const std::string& first, ClusterClient& view, FaultRecord& record) {
-    const Millis session = target.session_timeout();
     const std::string name = target.processes()->Info(first).serving_as;
     if (name.empty()) return Error(Code::kUnavailable, first + " does not serve yet");
+    return KillReceiver(
+        target, view, {"SplitWalRemote", "worker", "log=" + name + "/"},
+        [&] { return KillAndAwaitCrash(target, first, name, view); }, record);
+  }
+
+  Result<std::uint64_t> KillAndAwaitCrash(Target& target, const std::string& first, const std::string& name,
+                                          ClusterClient& view) {
     RATCHET_TRY(KillOne(target, first));
-    RATCHET_TRY(WaitUntil(fmt::format("the crash of {} ({})", first, name), session * 2 + Millis(3'000), [&] {
+    std::uint64_t pid = 0;
+    const Millis patience = target.session_timeout() * 2 + Millis(3'000);
+    RATCHET_TRY(WaitUntil(fmt::format("the crash of {} ({})", first, name), patience, [&] {
       target.Meanwhile();
-      const auto crashes = view.Unfinished("ServerCrash");
-      return crashes.ok() && std::any_of(crashes->begin(), crashes->end(), [&](const auto& crash) {
-               return crash.text().find(name) != std::string::npos;
-             });
+      const auto crash = view.CrashOf(name);
+      if (crash.ok() && crash->has_value()) pid = (*crash)->pid();
+      return pid != 0;
     }));
-    Victims stopped;
-    for (const auto& other : RunningOnes(target, Role::kRegionServer)) {
-      if (target.Pause(other).ok()) stopped.push_back(other);
-    }
-    const Status done = KillNamedBy(target, view, "SplitWalRemote", "worker", name, session / 2, record);
-    const std::string why = done.ok() ? "" : WhatThereIs(view, name);
-    for (const auto& other : stopped) {
-      if (target.Running(other)) IgnoreResult(target.Resume(other), "the process may have ended");
-    }
-    return done.ok() ? done : done.error().Annotate(why);
+    return pid;
   }
 };
 
@@ -199,30 +262,17 @@ class KillOpenTarget final : public KillDuring {
     if (regions.empty()) return Error(Code::kUnavailable, "no table has a region to move");
     const auto& region = regions[prng.Below(regions.size())];
     RATCHET_ASSIGN(auto others, view.OnlineServers());
-    // Excludes hbase:meta's server, because while it is paused the move does not reach its opening.
-    RATCHET_ASSIGN(const auto meta_holder, target.MetaHolder());
     std::erase_if(others, [&](const auto& server) {
       return server.port == region.server.port && server.host == region.server.host;
     });
-    std::erase_if(others, [&](const auto& server) { return target.NameOf(server) == meta_holder; });
-    if (others.empty()) return Error(Code::kUnavailable, "no server is online without meta and without the region");
+    if (others.empty()) return Error(Code::kUnavailable, "no server is online without the region");
     const ServerName destination = others[prng.Below(others.size())];
-    const std::string victim = target.NameOf(destination);
-    if (victim.empty())
-      return Error(Code::kUnavailable, "this target has no process for server " + destination.ToString());
     const std::string encoded = region.region.encoded_name();
-    // A move takes milliseconds. So the destination is paused first, and the order to open waits there. The pause is
-    // shorter than its session, because otherwise the move would choose another server.
-    RATCHET_TRY(target.Pause(victim));
-    Status done = view.StartMove(encoded, destination);
-    if (done.ok()) {
-      done = KillNamedBy(target, view, "OpenRegion", "server", encoded, target.session_timeout() / 2, record);
-    }
-    const std::string why = done.ok() ? "" : WhatThereIs(view, encoded);
-    if (target.Running(victim)) IgnoreResult(target.Resume(victim), "the first error is returned");
+    const Status done = KillReceiver(
+        target, view, {"OpenRegion", "server", "region=" + encoded},
+        [&] { return RetryIfRefused(view.admin().Transit(client::RegionVerb::kMove, encoded, destination)); }, record);
     if (done.ok()) return done;
-    return Error(Code::kNotFound,
-                 fmt::format("region {} moving to {}: {}; {}", encoded, victim, done.error().message(), why));
+    return done.error().Annotate(fmt::format("region {} moving to {}", encoded, destination.ToString()));
   }
 };
 
@@ -231,52 +281,38 @@ class KillBuilder final : public KillDuring {
   [[nodiscard]] std::string_view kind() const override { return "kill-builder"; }
   [[nodiscard]] std::string_view Needs() const override { return "processes of this machine, 3 region servers"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    // A build takes milliseconds, too.
+    // As for kill-splitter.
     if (target.processes() == nullptr) return "servers of this target cannot be stopped quickly enough";
     if (target.Names(Role::kRegionServer).size() < 3) return "there are fewer than three region servers";
     return std::nullopt;
   }
 
  protected:
-  // The master may give the build to a server that is not paused, and another procedure may own the region. Then try
-  // another region.
+  // Another procedure may own the region, and it may be too narrow. Then try another region.
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
     constexpr int kTries = 8;
     std::string why;
     for (int tried = 1;; ++tried) {
       const Status done = KillOneBuilder(target, prng, view, record);
-      if (done.ok() || (done.error().code() != Code::kNotFound && done.error().code() != Code::kTimeout)) return done;
+      if (done.ok() || done.error().code() != Code::kNotFound) return done;
       why += fmt::format("{}{}", why.empty() ? "" : " | ", done.error().message());
       if (tried == kTries) return Error(Code::kNotFound, why);
     }
   }
 
  private:
-  // The server of the parent region must close it, and the server of hbase:meta must answer. The other servers are
-  // paused for less than a session.
   Status KillOneBuilder(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) {
     RATCHET_ASSIGN(const auto regions, view.Regions());
-    RATCHET_ASSIGN(const auto meta_holder, target.MetaHolder());
     if (regions.empty()) return Error(Code::kUnavailable, "no table has a region to split");
     const auto& region = regions[prng.Below(regions.size())];
     const std::string encoded = region.region.encoded_name();
     const std::string key = region.region.start_key + '\x40';
     if (!region.region.Contains(key)) return Error(Code::kNotFound, "region " + encoded + " is too narrow to be split");
-    const std::string parents_server = target.NameOf(region.server);
-    Victims stopped;
-    for (const auto& other : RunningOnes(target, Role::kRegionServer)) {
-      if (other != meta_holder && other != parents_server && target.Pause(other).ok()) stopped.push_back(other);
-    }
-    Status done = view.StartSplit(region.region, key);
-    if (done.ok()) {
-      done = KillNamedBy(target, view, "BuildRegions", "server", encoded, target.session_timeout() / 2, record);
-    }
-    const std::string why = done.ok() ? "" : WhatThereIs(view, encoded);
-    for (const auto& other : stopped) {
-      if (target.Running(other)) IgnoreResult(target.Resume(other), "the process may have ended");
-    }
+    const Status done = KillReceiver(
+        target, view, {"BuildRegions", "server", "first=" + encoded},
+        [&] { return RetryIfRefused(view.admin().SplitRegion(region.region, key)); }, record);
     if (done.ok()) return done;
-    return Error(Code::kNotFound, fmt::format("split of region {}: {}; {}", encoded, done.error().message(), why));
+    return done.error().Annotate(fmt::format("split of region {}", encoded));
   }
 };
 

@@ -14,8 +14,9 @@ TEST_F(FaultsTest, OfProcessesTakeEffectAndTheClusterServesAgain) {
                     "stall", "swizzle", "kill-zookeeper", "zookeeper-outage"});
 }
 
+// At the first kill-splitter, the writer has just started: the first victim may have no log to split.
 TEST_F(FaultsTest, OfProceduresAndSessionsTakeEffectAndTheClusterServesAgain) {
-  BreakAndHealEach({"kill-splitter", "kill-open-target", "kill-builder", "expire-session"});
+  BreakAndHealEach({"kill-splitter", "kill-open-target", "kill-builder", "kill-splitter", "expire-session"});
 }
 
 TEST_F(FaultsTest, OfTheRootAreRefusedAndLoseNothing) {
