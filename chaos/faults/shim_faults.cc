@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <functional>
 #include <iterator>
 #include <thread>
 
@@ -13,7 +14,8 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr Millis kShimShowsWithin{8'000};
+constexpr Millis kShimShowsWithin{20'000};
+constexpr Millis kUnprovoked{500};  // without an effect for this long, the driver makes the victim use files
 
 // Gives the order, and returns its description.
 using Order = std::string (*)(ShimControl&, Prng&);
@@ -117,8 +119,7 @@ class ShimFault final : public Fault {
     record.injected = SystemClock().Now();
     if (what_.ends == Ends::kMaybeAtRoot) target.Expect(victim_, exit_code::kRootUnusable);
     record.evidence = victim_ + ": " + what_.order(*control, prng);
-    if (what_.feels == Feels::kCreating) MakeFiles(target, prng);
-    const Status felt = AwaitEffect(target, *control, before, record.evidence);
+    const Status felt = AwaitEffect(target, prng, *control, before, record.evidence);
     if (felt.ok()) return record;
     IgnoreResult(Heal(target), "the first error is returned");
     return felt.error().Annotate(what_.kind);
@@ -160,17 +161,19 @@ class ShimFault final : public Fault {
     return all[prng.Below(all.size())];
   }
 
-  // An opening makes a file on the victim, and a flush makes one on each server that has something of the table in
-  // memory.
-  void MakeFiles(Target& target, Prng& prng) const {
+  // Makes the victim use files. An opening of a region on a region server lists its directory, reads its manifest and
+  // store files, and makes a file. A flush makes one and reads it again on each server that has something of the table
+  // in memory. The active master writes each step of both to its store.
+  void Provoke(Target& target, Prng& prng) const {
     auto client = ClusterClient::Open(target);
     if (!client.ok()) return;
     const auto servers = (*client)->OnlineServers();
+    Status moved = Error(Code::kUnavailable, victim_ + " is not an online region server");
     for (const ServerName& server : servers.ok() ? *servers : std::vector<ServerName>()) {
-      if (target.NameOf(server) == victim_) {
-        IgnoreResult((*client)->MoveSomething(prng, &server), "a flush may make a file, too");
-      }
+      if (target.NameOf(server) == victim_) moved = (*client)->MoveSomething(prng, &server);
     }
+    // Also if the victim has all regions: then the next round may move the region back.
+    if (!moved.ok()) IgnoreResult((*client)->MoveSomething(prng), "a flush uses files, too");
     const auto tables = (*client)->admin().ListTables();
     if (!tables.ok()) return;
     for (const TableName& table : *tables) {
@@ -179,8 +182,23 @@ class ShimFault final : public Fault {
     }
   }
 
-  Status AwaitEffect(Target& target, const ShimControl& control, std::uint64_t before, std::string& evidence) const {
-    RATCHET_TRY(WaitUntil(victim_ + " feels it", kShimShowsWithin, [&] { return control.*what_.effect > before; }));
+  // A process that is idle, or whose one call in 20 fails, may use no file for a long time.
+  Status AwaitFelt(Target& target, Prng& prng, const std::function<bool()>& felt) const {
+    const TimePoint until = SystemClock().Now() + kShimShowsWithin;
+    for (;;) {
+      Status shown = WaitUntil(victim_ + " feels it", kUnprovoked, felt);
+      if (shown.ok()) return shown;
+      if (SystemClock().Now() >= until) {
+        return Error(Code::kTimeout, fmt::format("{} feels it: not within {} ms", victim_, kShimShowsWithin.count()));
+      }
+      target.Meanwhile();
+      Provoke(target, prng);
+    }
+  }
+
+  Status AwaitEffect(Target& target, Prng& prng, const ShimControl& control, std::uint64_t before,
+                     std::string& evidence) const {
+    RATCHET_TRY(AwaitFelt(target, prng, [&] { return control.*what_.effect > before; }));
     evidence += fmt::format(", felt {} times", control.*what_.effect - before);
     if (what_.ends != Ends::kYes) return Ok();
     // A failed sync must end the process (S6: failed sync ends the process): a process that continues would acknowledge
