@@ -15,6 +15,9 @@
    ATCRASH the batch ends when the server seems dead and is not fenced   NOSPLIT it ends at the fence, before the split of the logs
    ONEFORALL an answer counts as the answer for all regions of the batch   NUMBER the batch takes a region whatever its numbers
    CHECKFIRST the batch compares the numbers before it owns the regions   FORGET the server forgets an order that was answered
+   ROWNUMBER instead of the numbers of orders the batch compares the number of the region's row, which each opening raises first: it
+   notes it of a region that no procedure owns, then gets its pid, and takes the region if the row has this number when it owns it
+   PIDFIRST (with ROWNUMBER) the pid comes before the note   NOTEBUSY (with ROWNUMBER) it notes it also of an owned region
    Holds as well: NOEPOCH servers do not compare epochs   ANYADDRESS the master takes reports under any address while it waits
    HANDON the batch may hand on any region at once (its numbers are not known, or another procedure has it)
    OVER=s the other procedure opens region 1 on server s
@@ -53,6 +56,22 @@ byte top[2];                             /* the number of the newest opening */
 #ifdef CHECKFIRST
 bit looked=0, fit=0;
 #endif
+#ifdef ROWNUMBER
+bit busy=0;                              /* the other procedure owns region 1 */
+bit tn=0, note=0, noted=0, fit=0, made=0; /* the number of the row of region 1, and as noted; the batch has its pid */
+#ifdef PIDFIRST
+#define MAY_NOTE made
+#define MAY_MAKE true
+#else
+#define MAY_NOTE true
+#define MAY_MAKE noted
+#endif
+#ifdef NOTEBUSY
+#define UNOWNED true
+#else
+#define UNOWNED (!busy)
+#endif
+#endif
 #ifdef REACH
 bit late=0;
 #endif
@@ -78,7 +97,11 @@ bit late=0;
 #ifdef CHECKFIRST
 #define FITS(r) (r==0 || fit)
 #else
+#ifdef ROWNUMBER
+#define FITS(r) (r==0 || (fit && tn==note))
+#else
 #define FITS(r) (hi[r]<B)
+#endif
 #endif
 #endif
 #ifdef HANDON
@@ -127,7 +150,13 @@ proctype Masters() {
   :: atomic { (phase==0 && !looked) -> looked=1; fit=(hi[1]<B) }
   :: atomic { (phase==0 && looked) -> own(0); own(1); phase=1 }
 #else
+#ifdef ROWNUMBER
+  :: atomic { (phase==0 && !noted && MAY_NOTE) -> noted=1; note=tn; fit=UNOWNED }
+  :: atomic { (phase==0 && !made && MAY_MAKE) -> made=1 }
+  :: atomic { (phase==0 && noted && made && !busy) -> own(0); own(1); phase=1 }
+#else
   :: atomic { (phase==0) -> own(0); own(1); phase=1 }
+#endif
 #endif
   :: atomic { (phase==1 && OWNS(0) && row[0]!=OPENING) -> row[0]=OPENING; rsrv[0]=0 }
   :: atomic { (phase==1 && OWNS(1) && row[1]!=OPENING) -> row[1]=OPENING; rsrv[1]=0 }
@@ -255,17 +284,28 @@ end: do
   FORGETS(0)
   FORGETS(1)
   od }
-/* Another procedure opens region 1 (order 3) and closes it (order 4), both settled, before the batch owns it. */
+/* Another procedure opens region 1 (order 3) and closes it (order 4), both settled, before the batch owns it. With ROWNUMBER it writes
+   the row only before the order, which has the number 1 if the batch has no pid yet. */
+#define OTHER(i) hi[1]=4; top[1]=3; tok[X(i,1)]=4; ra[X(i,1)]=1
 proctype Other() {
+#ifdef ROWNUMBER
+  if :: atomic { (phase==0) -> busy=1; tn=1 } :: goto end fi;
+  atomic { if :: !made -> hi[1]=1; top[1]=1; tok[X(0,1)]=1; ra[X(0,1)]=1
+              :: made -> OTHER(0) :: made -> OTHER(1) fi }
+  busy=0;
+end: skip
+#else
   if
 #ifdef OVER
-  :: atomic { (phase==0) -> hi[1]=4; top[1]=3; tok[X(OVER,1)]=4; ra[X(OVER,1)]=1 }
+  :: atomic { (phase==0) -> OTHER(OVER) }
 #else
-  :: atomic { (phase==0) -> hi[1]=4; top[1]=3; tok[X(0,1)]=4; ra[X(0,1)]=1 }
-  :: atomic { (phase==0) -> hi[1]=4; top[1]=3; tok[X(1,1)]=4; ra[X(1,1)]=1 }
+  :: atomic { (phase==0) -> OTHER(0) }
+  :: atomic { (phase==0) -> OTHER(1) }
 #endif
   :: true
-  fi }
+  fi
+#endif
+}
 #define CLEAR(r,i) if :: ptg[P(r,i)]==s -> sm[SX(r,i,1)]=0; sm[SX(r,i,2)]=0 :: else fi;
 proctype Death() { byte s=0;
   if :: true -> s=0 :: true -> s=1 :: true -> goto end fi;
