@@ -10,8 +10,8 @@
 namespace ratchet::master {
 
 RegionNode* RegionDirectory::FindLocked(std::string_view encoded) const {
-  const auto it = nodes_.find(encoded);
-  return it == nodes_.end() ? nullptr : it->get();
+  const auto it = by_name_.find(encoded);
+  return it == by_name_.end() ? nullptr : *it;
 }
 
 namespace {
@@ -53,41 +53,49 @@ void RegionDirectory::Put(RegionNode node) {
   if (node.encoded.empty()) node.encoded = node.info.encoded_name();
   node.reserved = std::max(node.reserved, node.transition);
   RegionNode* known = FindLocked(node.encoded);
-  std::optional<ServerName> before;
+  Places before;
   if (known != nullptr) {
     node.reserved = std::max(node.reserved, known->reserved);
-    before = known->location;
-    Unindex(*known);
+    before = PlacesOf(*known);
   }
-  node.version = Changed(node.encoded, before, node.location);
+  node.version = Changed(node.encoded, before.server, node.location);
   if (known != nullptr) {
     *known = std::move(node);
   } else {
     known = nodes_.insert(std::make_unique<RegionNode>(std::move(node))).first->get();
+    by_name_.insert(known);
   }
-  Index(*known);
+  Index(*known, before, PlacesOf(*known));
 }
 
-void RegionDirectory::Index(const RegionNode& node) {
-  OfOneTable& table = by_table_[node.info.table];
-  table.nodes.insert(&node);
-  if (!IsClosed(node.state)) ++table.not_closed;
-  if (node.location) by_server_[*node.location].insert(&node);
-  if (node.owner.valid()) owned_.insert(&node);
-  if (IsUnsettled(node)) unsettled_.insert(&node);
-  if (IsSplitOrMerged(node.state) || !node.merged_from.empty()) remains_.insert(&node);
+RegionDirectory::Places RegionDirectory::PlacesOf(const RegionNode& node) {
+  return {/*known=*/true,
+          IsClosed(node.state),
+          node.owner.valid(),
+          IsUnsettled(node),
+          IsSplitOrMerged(node.state) || !node.merged_from.empty(),
+          node.location};
 }
 
-void RegionDirectory::Unindex(const RegionNode& node) {
-  owned_.erase(&node);
-  unsettled_.erase(&node);
-  remains_.erase(&node);
-  if (const auto it = by_table_.find(node.info.table); it != by_table_.end()) {
-    if (it->second.nodes.erase(&node) > 0 && !IsClosed(node.state)) --it->second.not_closed;
-    if (it->second.nodes.empty()) by_table_.erase(it);
+void RegionDirectory::Index(const RegionNode& node, const Places& before, const Places& after) {
+  const auto move = [&node](Nodes& nodes, bool was, bool is) {
+    if (was && !is) nodes.erase(&node);
+    if (is && !was) nodes.insert(&node);
+  };
+  move(owned_, before.owned, after.owned);
+  move(unsettled_, before.unsettled, after.unsettled);
+  move(remains_, before.remains, after.remains);
+  if (before.known != after.known || before.closed != after.closed) {
+    OfOneTable& table = by_table_[node.info.table];
+    move(table.nodes, before.known, after.known);
+    if (before.known && !before.closed) --table.not_closed;
+    if (after.known && !after.closed) ++table.not_closed;
+    if (table.nodes.empty()) by_table_.erase(node.info.table);
   }
-  if (!node.location) return;
-  if (const auto it = by_server_.find(*node.location); it != by_server_.end()) {
+  if (before.server == after.server) return;
+  if (after.server) by_server_[*after.server].insert(&node);
+  if (!before.server) return;
+  if (const auto it = by_server_.find(*before.server); it != by_server_.end()) {
     it->second.erase(&node);
     if (it->second.empty()) by_server_.erase(it);
   }
@@ -402,9 +410,10 @@ void RegionDirectory::Remove(std::string_view encoded) {
   const PartLock lock(mutex_);
   const auto it = nodes_.find(encoded);
   if (it == nodes_.end()) return;
-  const RegionNode& node = **it;
+  RegionNode& node = **it;
   Changed(node.encoded, node.location, std::nullopt);
-  Unindex(node);
+  Index(node, PlacesOf(node), {});
+  by_name_.erase(&node);
   nodes_.erase(it);
   if (const auto wanted = wanted_.find(encoded); wanted != wanted_.end()) wanted_.erase(wanted);
 }

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -139,6 +140,14 @@ class RegionDirectory {
     bool operator()(const auto& a, const auto& b) const { return NameOf(a) < NameOf(b); }
   };
   using Nodes = std::set<const RegionNode*, ByName>;
+  struct HashOfName {
+    using is_transparent = void;
+    std::size_t operator()(const auto& name) const { return std::hash<std::string_view>()(ByName::NameOf(name)); }
+  };
+  struct SameName {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const { return ByName::NameOf(a) == ByName::NameOf(b); }
+  };
   struct OfOneTable {
     Nodes nodes;
     std::size_t not_closed = 0;
@@ -154,8 +163,18 @@ class RegionDirectory {
   };
   [[nodiscard]] RegionNode* FindLocked(std::string_view encoded) const REQUIRES(mutex_);
   void Put(RegionNode node) REQUIRES(mutex_);
-  void Index(const RegionNode& node) REQUIRES(mutex_);
-  void Unindex(const RegionNode& node) REQUIRES(mutex_);
+  // The sets below of which a node is a member.
+  struct Places {
+    bool known = false;
+    bool closed = false;
+    bool owned = false;
+    bool unsettled = false;
+    bool remains = false;
+    std::optional<ServerName> server;
+  };
+  [[nodiscard]] static Places PlacesOf(const RegionNode& node);
+  // Moves the node from the sets of `before` to those of `after`.
+  void Index(const RegionNode& node, const Places& before, const Places& after) REQUIRES(mutex_);
   // Records a change of a node that was located at `before` and is at `now`. Returns its version.
   std::uint64_t Changed(const std::string& encoded, const std::optional<ServerName>& before,
                         const std::optional<ServerName>& now) REQUIRES(mutex_);
@@ -168,6 +187,7 @@ class RegionDirectory {
   const Clock& clock_;
   mutable Mutex mutex_;
   std::set<std::unique_ptr<RegionNode>, ByName> nodes_ GUARDED_BY(mutex_);
+  std::unordered_set<RegionNode*, HashOfName, SameName> by_name_ GUARDED_BY(mutex_);
   std::map<std::string, ProcId, std::less<>> wanted_ GUARDED_BY(mutex_);  // of existing regions
   std::map<TableName, OfOneTable> by_table_ GUARDED_BY(mutex_);
   std::map<ServerName, Nodes> by_server_ GUARDED_BY(mutex_);
