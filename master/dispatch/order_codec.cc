@@ -129,16 +129,21 @@ hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const
   request.set_epoch(sender.epoch.value());
   request.set_lowest_live_pid(lowest_live_pid.value());
   hbase::pb::OpenRegionRequest* opens = nullptr;
+  const auto encode_open = [&](const OpenOrder& open) {
+    if (opens == nullptr) {
+      opens = request.add_open_region();
+      opens->set_serverstartcode(server.start_code);
+      opens->set_initiating_master_active_time(sender.active_since_ms);
+      opens->set_master_system_time(static_cast<std::uint64_t>(wall_millis));
+      opens->set_epoch(sender.epoch.value());
+    }
+    Encode(open, *opens);
+  };
   for (const OrderPtr& order : batch) {
     if (const auto* open = std::get_if<OpenOrder>(order.get())) {
-      if (opens == nullptr) {
-        opens = request.add_open_region();
-        opens->set_serverstartcode(server.start_code);
-        opens->set_initiating_master_active_time(sender.active_since_ms);
-        opens->set_master_system_time(static_cast<std::uint64_t>(wall_millis));
-        opens->set_epoch(sender.epoch.value());
-      }
-      Encode(*open, *opens);
+      encode_open(*open);
+    } else if (const auto* several = std::get_if<OpenBatchOrder>(order.get())) {
+      for (const OpenOrder& each : several->opens) encode_open(each);
     } else if (const auto* close = std::get_if<CloseOrder>(order.get())) {
       Encode(*close, sender, server.start_code, *request.add_close_region());
     } else if (const auto* flush = std::get_if<FlushOrder>(order.get())) {
@@ -164,6 +169,10 @@ std::string DescribeOrder(const Order& order) {
   const OrderId& id = IdOf(order);
   if (const auto* open = std::get_if<OpenOrder>(&order)) {
     return fmt::format("pid={} open {} opening {}", id.pid, open->region.encoded_name(), open->open_number);
+  }
+  if (const auto* several = std::get_if<OpenBatchOrder>(&order)) {
+    return fmt::format("pid={} open {} regions, first {}", id.pid, several->opens.size(),
+                       several->opens.empty() ? "none" : several->opens.front().region.encoded_name());
   }
   if (const auto* close = std::get_if<CloseOrder>(&order)) {
     return fmt::format("pid={} close {}", id.pid, close->region.encoded_name());

@@ -29,6 +29,11 @@ struct SizeOfOrder {
   std::size_t operator()(const OpenOrder& order) const {
     return SizeOf(order.region) + order.table_directory.size() + SizeOf(order.schema.get());
   }
+  std::size_t operator()(const OpenBatchOrder& order) const {
+    std::size_t size = 0;
+    for (const OpenOrder& open : order.opens) size += operator()(open);
+    return size;
+  }
   std::size_t operator()(const BuildOrder& order) const {
     std::size_t size = order.table_directory.size() + SizeOf(order.schema.get());
     for (const RegionInfo& parent : order.parents) size += SizeOf(parent);

@@ -28,6 +28,7 @@ SendOutcome OutcomeOf(const Error& error) {
 OrderRank RankOf(const Order& order) {
   struct Visitor {
     OrderRank operator()(const OpenOrder& open) const { return OfTransition(open.region); }
+    OrderRank operator()(const OpenBatchOrder&) const { return OrderRank::kNormal; }  // never of hbase:meta
     OrderRank operator()(const CloseOrder& close) const { return OfTransition(close.region); }
     OrderRank operator()(const SplitLogOrder&) const { return OrderRank::kUrgent; }
     OrderRank operator()(const FlushOrder&) const { return OfBulk(); }

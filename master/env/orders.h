@@ -45,6 +45,12 @@ struct OpenOrder {
   std::uint64_t flushed = 0;  // sequence up to which its last close flushed
 };
 
+// Opens regions of one table; each is answered by itself. All openings have the id of the order.
+struct OpenBatchOrder {
+  OrderId id;
+  std::vector<OpenOrder> opens;
+};
+
 struct CloseOrder {
   OrderId id;
   RegionInfo region;
@@ -146,8 +152,8 @@ struct TakeRightsOrder {
   std::shared_ptr<const std::string> image;
 };
 
-using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder, CompactOrder, BuildOrder, CopyOrder,
-                           RefreshPeersOrder, TakeRightsOrder>;
+using Order = std::variant<OpenOrder, OpenBatchOrder, CloseOrder, SplitLogOrder, FlushOrder, CompactOrder, BuildOrder,
+                           CopyOrder, RefreshPeersOrder, TakeRightsOrder>;
 
 [[nodiscard]] inline const OrderId& IdOf(const Order& order) {
   return std::visit([](const auto& o) -> const OrderId& { return o.id; }, order);

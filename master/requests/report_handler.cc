@@ -25,6 +25,16 @@ pb::OrderOutcome OutcomeOf(TransitionCode code) {
   return pb::FAILED_OPEN;
 }
 
+// Fills the fields that both kinds of answers have.
+template <class Answer>
+void Fill(const RegionReport& report, Answer& answer) {
+  answer.set_encoded_region(report.encoded_region);
+  answer.set_outcome(OutcomeOf(report.code));
+  answer.set_open_sequence(report.open_sequence);
+  if (report.schema_number != 0) answer.set_schema_number(report.schema_number);
+  if (report.open_number != 0) answer.set_open_number(report.open_number);
+}
+
 }  // namespace
 
 struct ReportHandler::Address {
@@ -35,17 +45,20 @@ struct ReportHandler::Address {
 };
 
 void ReportHandler::OnRegionReport(const RegionReport& report, std::function<void(Result<ReportAnswer>)> done) {
+  OnRegionReports({report}, std::move(done));
+}
+
+void ReportHandler::OnRegionReports(const std::vector<RegionReport>& reports,
+                                    std::function<void(Result<ReportAnswer>)> done) {
+  const RegionReport& report = reports.front();
   pb::OrderAnswer answer;
   answer.set_server(report.server.ToString());
   answer.set_attempt(report.attempt);
-  answer.set_outcome(OutcomeOf(report.code));
-  answer.set_open_sequence(report.open_sequence);
-  if (report.schema_number != 0) answer.set_schema_number(report.schema_number);
-  if (report.open_number != 0) answer.set_open_number(report.open_number);
+  Fill(report, answer);
   if (report.flushed != 0) answer.set_flushed(report.flushed);
-  answer.set_encoded_region(report.encoded_region);
   answer.set_error_class(report.error_class);
   answer.set_error_message(report.error_message);
+  for (auto other = reports.begin() + 1; other != reports.end(); ++other) Fill(*other, *answer.add_more());
   Take({report.server, report.pid, report.epoch, report.attempt}, answer.SerializeAsString(), std::move(done));
 }
 

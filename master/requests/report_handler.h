@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
@@ -63,6 +64,9 @@ class ReportHandler {
   // `done` exactly once, after the commit. Errors: YouAreDeadException (kFailedPrecondition) when the server is not
   // online here; kUnavailable when nothing can be committed now (the server repeats).
   void OnRegionReport(const RegionReport& report, std::function<void(Result<ReportAnswer>)> done);
+  // Reports of one order about different regions: `reports` is not empty, and all have the same server, pid, epoch and
+  // attempt. They are taken together, in one commit, or not at all.
+  void OnRegionReports(const std::vector<RegionReport>& reports, std::function<void(Result<ReportAnswer>)> done);
   void OnProcedureReport(const ProcedureReport& report, std::function<void(Result<ReportAnswer>)> done);
 
  private:

@@ -3,6 +3,11 @@
 // YouAreDeadException makes a server exit, so that answer is also sent only after the epoch CHECK: a deposed master
 // ends no server.
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -242,6 +247,25 @@ Result<RegionReport> ReportOf(const ServerName& server, const pb::RegionStateTra
   return report;
 }
 
+// Returns the request's reports, those of one order together.
+std::vector<std::vector<RegionReport>> ByOrder(const ServerName& server,
+                                               const pb::ReportRegionStateTransitionRequest& request,
+                                               std::vector<Error>& errors) {
+  std::map<std::tuple<ProcId, Epoch, std::uint32_t>, std::size_t> places;
+  std::vector<std::vector<RegionReport>> orders;
+  for (const auto& transition : request.transition()) {
+    auto report = ReportOf(server, transition);
+    if (!report.ok()) {
+      errors.push_back(report.error());
+      continue;
+    }
+    const auto [place, added] = places.try_emplace({report->pid, report->epoch, report->attempt}, orders.size());
+    if (added) orders.emplace_back();
+    orders[place->second].push_back(*std::move(report));
+  }
+  return orders;
+}
+
 // Answers when every transition of one request is processed; the first rejected one decides the answer.
 class TransitionAnswer {
  public:
@@ -290,14 +314,13 @@ void ReportTransitions(const ServiceEnv& env, const ActiveParts& parts, const rp
   }
   if (const Status own = CheckOwnName(env, call, *server); !own.ok()) return FailChecked(parts, responder, own.error());
   IgnoreResult(HitFault("master.before_report", server->ToString()), "only for pausing and dying here");
-  const auto answer = std::make_shared<TransitionAnswer>(parts, responder, request.transition_size());
-  for (const auto& transition : request.transition()) {
-    const auto report = ReportOf(*server, transition);
-    if (!report.ok()) {
-      answer->Take(report.error());
-      continue;
-    }
-    parts.logic->reports.OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+  std::vector<Error> errors;
+  const std::vector<std::vector<RegionReport>> orders = ByOrder(*server, request, errors);
+  const auto answer =
+      std::make_shared<TransitionAnswer>(parts, responder, static_cast<int>(orders.size() + errors.size()));
+  for (const Error& error : errors) answer->Take(error);
+  for (const std::vector<RegionReport>& reports : orders) {
+    parts.logic->reports.OnRegionReports(reports, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
   }
 }
 

@@ -105,6 +105,7 @@ class RemoteOrder : public MasterProcedure<P, Data>, public procedure::FromTheBe
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override {
     pb::OrderAnswer answer;
     if (auto refused = ReadAnswer(message, self().Target(), this->data_.attempt(), answer)) return *std::move(refused);
+    if (answer.more_size() > 0) return procedure::Absorbed::Stale("the order was about one region");
     if (!answer.encoded_region().empty() && !self().IsAbout(answer.encoded_region()))
       return procedure::Absorbed::Stale("the order was about another region");
     if (answer.outcome() != P::kGood && answer.outcome() != P::kBad)

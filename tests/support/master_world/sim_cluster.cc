@@ -135,9 +135,34 @@ SimMaster& SimCluster::MasterForReport() {
   return master();
 }
 
-void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver::OrderReport& report, ReportDone done) {
+namespace {
+
+master::RegionReport RegionReportOf(const ServerName& from, const regionserver::OrderReport& report) {
+  using regionserver::OrderOutcome;
+  const master::TransitionCode code = report.answer.outcome == OrderOutcome::kOpened ? master::TransitionCode::kOpened
+                                      : report.answer.outcome == OrderOutcome::kClosed
+                                          ? master::TransitionCode::kClosed
+                                          : master::TransitionCode::kFailedOpen;
+  return {from,
+          code,
+          report.key.region,
+          report.answer.open_sequence,
+          report.pid,
+          report.address.epoch,
+          report.address.attempt,
+          report.answer.error_class,
+          report.answer.error_message,
+          report.answer.schema_number,
+          report.answer.open_number,
+          report.answer.flushed};
+}
+
+}  // namespace
+
+void SimCluster::Hand(SimMaster& to, const ServerName& from, const Reports& reports, ReportDone done) {
   using regionserver::OrderOutcome;
   const bool online = to.logic().servers.IsOnline(from);
+  const regionserver::OrderReport& report = reports.front();
   const ReportDone judged = [this, online, from, pid = report.pid, done = std::move(done)](const auto& answer) {
     if (!online && answer.ok()) {
       Violation(fmt::format("{} is marked crashed, and its report for pid {} is taken", from.ToString(), pid));
@@ -152,25 +177,20 @@ void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver:
         judged);
     return;
   }
-  const master::TransitionCode code = report.answer.outcome == OrderOutcome::kOpened ? master::TransitionCode::kOpened
-                                      : report.answer.outcome == OrderOutcome::kClosed
-                                          ? master::TransitionCode::kClosed
-                                          : master::TransitionCode::kFailedOpen;
-  handler.OnRegionReport({from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
-                          report.address.attempt, report.answer.error_class, report.answer.error_message,
-                          report.answer.schema_number, report.answer.open_number, report.answer.flushed},
-                         judged);
+  std::vector<master::RegionReport> regions;
+  for (const regionserver::OrderReport& each : reports) regions.push_back(RegionReportOf(from, each));
+  handler.OnRegionReports(regions, judged);
 }
 
-bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& report,
-                             std::function<void(const Result<master::ReportAnswer>&)> done) {
+bool SimCluster::CarryReports(SimServer& from, const Reports& reports,
+                              std::function<void(const Result<master::ReportAnswer>&)> done) {
   if (!has_master()) return false;
   ++sent.reports;
   SimMaster& to = MasterForReport();
   if (!Listens(to) || Lost()) return false;
   if (Duplicated()) {
-    time_.After(LongDelay(), [this, name = from.name(), report] {
-      if (has_master() && Listens(master())) Hand(master(), name, report, [](const auto&) {});
+    time_.After(LongDelay(), [this, name = from.name(), reports] {
+      if (has_master() && Listens(master())) Hand(master(), name, reports, [](const auto&) {});
     });
   }
   auto answered = std::make_shared<bool>(false);
@@ -182,7 +202,7 @@ bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& r
   time_.After(Millis(300), [answered, done] {  // no answer: the server asks again
     if (!std::exchange(*answered, true)) done(Error(Code::kTimeout, "no answer"));
   });
-  Hand(to, from.name(), report, once);
+  Hand(to, from.name(), reports, once);
   return true;
 }
 

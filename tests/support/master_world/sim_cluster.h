@@ -115,8 +115,10 @@ class SimCluster {
   [[nodiscard]] Millis LongDelay() { return Millis(prng_.Between(1, 3000)); }
   // Sends the report; sometimes again, much later, and sometimes to a deposed master. Returns false if there is no
   // master.
-  bool CarryReport(SimServer& from, const regionserver::OrderReport& report,
-                   std::function<void(const Result<master::ReportAnswer>&)> done);
+  // `reports`: not empty, of one order.
+  using Reports = std::vector<regionserver::OrderReport>;
+  bool CarryReports(SimServer& from, const Reports& reports,
+                    std::function<void(const Result<master::ReportAnswer>&)> done);
 
   // ---- the checkers ----
   void Violation(const std::string& what);
@@ -151,13 +153,14 @@ class SimCluster {
   // function runs in the middle of that step, as if by another worker.
   std::function<void(SimMaster&)> on_point;
   bool ordinary_workers_stuck = false;  // only urgent work is done
+  bool whole_reports = false;           // servers report all regions of an order at once, so that costs are equal
   bool start_paused = false;            // the next master starts paused; then it is false again
   bool verbose = false;
   SimSent sent;
 
  private:
   using ReportDone = std::function<void(const Result<master::ReportAnswer>&)>;
-  void Hand(SimMaster& to, const ServerName& from, const regionserver::OrderReport& report, ReportDone done);
+  void Hand(SimMaster& to, const ServerName& from, const Reports& reports, ReportDone done);
   SimMaster& MasterForReport();
   void TryRegister(SimServer& server);
   void Heartbeats();

@@ -73,6 +73,10 @@ void SimServer::Exit(const std::string& why) {
 }
 
 void SimServer::Receive(Epoch epoch, const master::Order& order) {
+  if (const auto* several = std::get_if<master::OpenBatchOrder>(&order)) {
+    for (const master::OpenOrder& open : several->opens) Receive(epoch, open);
+    return;
+  }
   if (epoch < epoch_) return;  // S23 (epochs are a second safeguard)
   epoch_ = epoch;
   const OrderKey key = std::visit(
@@ -104,7 +108,7 @@ void SimServer::Execute(const OrderKey& key, ProcId pid) {
   const master::Order& order = orders_.at(key);
   Answer answer;
   if (master::IdOf(order).pid == pid) {
-    if (!executed_.insert(pid).second) {
+    if (!executed_.insert({key, pid}).second) {
       cluster_.Violation(fmt::format("{} executes order {} a second time", name_.ToString(), pid));
     }
     answer = std::visit([this](const auto& o) { return Perform(o); }, order);
@@ -311,13 +315,45 @@ void SimServer::SendReport(const OrderKey& key, Millis delay) {
   Later(delay, [this, key] {
     const auto report = ledger_.BuildReport(key);
     if (!report) return;
-    if (cut_off ||
-        !cluster_.CarryReport(*this, *report, [this, sent = *report](const Result<master::ReportAnswer>& answer) {
-          Later(Jitter(Millis(2)), [this, sent, answer] { Judge(sent, answer); });
-        })) {
-      SendReport(key, Millis(50));
+    const bool waits = reported_.contains(key) || (cluster_.whole_reports && IsUnderWay(report->pid));
+    if (waits) return SendReport(key, Millis(1));
+    const auto sent = WithOthersOfTheOrder(*report);
+    for (const OrderReport& each : sent) reported_.insert(each.key);
+    const auto judge = [this, sent](const Result<master::ReportAnswer>& answer) {
+      Later(Jitter(Millis(2)), [this, sent, answer] {
+        for (const OrderReport& each : sent) {
+          reported_.erase(each.key);
+          Judge(each, answer);
+        }
+      });
+    };
+    if (!cut_off && cluster_.CarryReports(*this, sent, judge)) return;
+    for (const OrderReport& each : sent) {
+      reported_.erase(each.key);
+      SendReport(each.key, Millis(50));
     }
   });
+}
+
+bool SimServer::IsUnderWay(ProcId pid) const {
+  return std::any_of(orders_.begin(), orders_.end(), [&](const auto& order) {
+    return master::IdOf(order.second).pid == pid && ledger_.UnderWay(order.first);
+  });
+}
+
+// Like the real reporter, one message has the answers of some of the regions of an order.
+std::vector<OrderReport> SimServer::WithOthersOfTheOrder(const OrderReport& report) {
+  std::vector<OrderReport> reports{report};
+  if (report.key.region.empty()) return reports;
+  for (const auto& [key, order] : orders_) {
+    if (key == report.key || master::IdOf(order).pid != report.pid || reported_.contains(key)) continue;
+    const auto other = ledger_.BuildReport(key);
+    const bool held = std::find(held_.begin(), held_.end(), key) != held_.end();
+    if (other && other->pid == report.pid && other->address == report.address && !held &&
+        (cluster_.whole_reports || cluster_.prng().Chance(2, 3)))
+      reports.push_back(*other);
+  }
+  return reports;
 }
 
 void SimServer::Judge(const OrderReport& sent, const Result<master::ReportAnswer>& answer) {

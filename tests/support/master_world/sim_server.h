@@ -87,6 +87,7 @@ class SimServer {
   void Start(const regionserver::OrderKey& key, const master::Order& order);
   void Execute(const regionserver::OrderKey& key, ProcId pid);
   Answer Perform(const master::OpenOrder& order);
+  Answer Perform(const master::OpenBatchOrder& /*order*/) { return {}; }  // Receive takes it apart
   [[nodiscard]] std::optional<std::string> JudgePast(const master::OpenOrder& order, const RegionData& data) const;
   Answer Perform(const master::CloseOrder& order);
   Answer Perform(const master::SplitLogOrder& order);
@@ -100,6 +101,8 @@ class SimServer {
   Answer Perform(const master::CopyOrder& order);
   void SendDue();
   void SendReport(const regionserver::OrderKey& key, Millis delay);
+  [[nodiscard]] bool IsUnderWay(ProcId pid) const;  // an order of this number is not executed yet
+  std::vector<regionserver::OrderReport> WithOthersOfTheOrder(const regionserver::OrderReport& report);
   void Judge(const regionserver::OrderReport& sent, const Result<master::ReportAnswer>& answer);
   void Later(Millis delay, std::function<void()> call);
   [[nodiscard]] Millis Jitter(Millis most);
@@ -112,9 +115,11 @@ class SimServer {
   regionserver::OrderLedger ledger_;
   std::map<regionserver::OrderKey, master::Order> orders_;  // the newest accepted
   std::map<std::string, OpenRegion> regions_;
-  std::set<ProcId> executed_;                   // S19 (executed orders are remembered): each order once, for life
+  // S19 (executed orders are remembered): each order once, for life
+  std::set<std::pair<regionserver::OrderKey, ProcId>> executed_;
   std::vector<std::function<void()>> stalled_;  // events while it was paused
   std::vector<regionserver::OrderKey> held_;
+  std::set<regionserver::OrderKey> reported_;  // in a report without an answer yet
   std::map<std::string, std::optional<ServerName>> moved_;
 };
 
