@@ -84,6 +84,11 @@ void CleanSoon(ClusterSpec& spec) {
   spec.master_flags.insert(spec.master_flags.begin(), {"--archive-ttl-ms", "30000", "--cleaner-interval-ms", "5000"});
 }
 
+// The tables are small, and one procedure is to open several of their regions (AssignBatch).
+void UseBatches(ClusterSpec& spec) {
+  spec.master_flags.insert(spec.master_flags.begin(), {"--assign-batch-least", "2"});
+}
+
 // Allows masters to export snapshots to a folder of the cluster's directory, which is not on a disk that faults fill.
 // The folder is made when the directory exists.
 std::filesystem::path AllowExports(ClusterSpec& spec) {
@@ -314,6 +319,7 @@ class LocalTarget final : public Target {
 
 Result<std::unique_ptr<Target>> MakeLocalTarget(ClusterSpec spec, const LocalTargetOptions& options) {
   CleanSoon(spec);
+  UseBatches(spec);
   std::filesystem::path exports = AllowExports(spec);
   RATCHET_ASSIGN(auto cluster, ProcessCluster::Create(std::move(spec)));
   auto target = std::make_unique<LocalTarget>(std::move(cluster), "local");

@@ -17,7 +17,7 @@ namespace {
 constexpr int kVerbs = 12;
 constexpr Millis kHealedWithin{30'000};
 // Procedures that are paused for a moment. The procedures that wait for them must continue afterwards.
-constexpr std::array kOrderedTypes{"TransitRegionState", "OpenRegion", "ServerCrash",
+constexpr std::array kOrderedTypes{"TransitRegionState", "OpenRegion", "AssignBatch", "ServerCrash",
                                    "SplitTableRegion",   "Snapshot",   "FlushRegion"};
 
 class Operator final : public Fault {

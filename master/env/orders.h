@@ -45,7 +45,7 @@ struct OpenOrder {
   std::uint64_t flushed = 0;  // sequence up to which its last close flushed
 };
 
-// Opens regions of one table; each is answered by itself. All openings have the id of the order.
+// Opens several regions; each is answered by itself. All openings have the id of the order.
 struct OpenBatchOrder {
   OrderId id;
   std::vector<OpenOrder> opens;

@@ -33,6 +33,8 @@ void Fill(const RegionReport& report, Answer& answer) {
   answer.set_open_sequence(report.open_sequence);
   if (report.schema_number != 0) answer.set_schema_number(report.schema_number);
   if (report.open_number != 0) answer.set_open_number(report.open_number);
+  answer.set_error_class(report.error_class);
+  answer.set_error_message(report.error_message);
 }
 
 }  // namespace
@@ -56,8 +58,6 @@ void ReportHandler::OnRegionReports(const std::vector<RegionReport>& reports,
   answer.set_attempt(report.attempt);
   Fill(report, answer);
   if (report.flushed != 0) answer.set_flushed(report.flushed);
-  answer.set_error_class(report.error_class);
-  answer.set_error_message(report.error_message);
   for (auto other = reports.begin() + 1; other != reports.end(); ++other) Fill(*other, *answer.add_more());
   Take({report.server, report.pid, report.epoch, report.attempt}, answer.SerializeAsString(), std::move(done));
 }

@@ -56,6 +56,9 @@ inline bool SweptInProcessOnly(const Step& step) {
       "MergeTableRegions:REMOVE_MERGED_REGION",
       "TruncateRegion:GIVE_UP",
       "TruncateRegion:REMOVE_NEW_REGION",
+      // A server refuses a region of a batch, or opens one of them slowly.
+      "AssignBatch:SHOW_PART",
+      "AssignBatch:END",
       // These need a right of what is dropped.
       "DeleteTable:TAKE_RIGHTS",
       "ModifyTable:TAKE_RIGHTS",
@@ -96,6 +99,7 @@ inline const std::map<std::string, std::set<std::string>>& Groups() {
       {"Servers",
        {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer", "ClaimReplicationQueues",
         "RetireReplicationQueue"}},
+      {"Batches", {"AssignBatch"}},
       {"Start", {"InitMeta"}},
   };
   return groups;

@@ -87,6 +87,7 @@ class MasterSweepTest : public ClusterTest {
     const std::string name = fmt::format("t{}", ++tables_);
     const TableName table("default", name);
     if (step.type == "CreateTable") return [=, this] { return Waits(Create(table)); };
+    if (step.type == "AssignBatch") return [=, this] { return Waits(Create(table, {"2", "4", "6", "8", "a"})); };
     if (step.type == "DisableTable") {
       Make(table, false);
       return [=, this] { return Waits(admin().DisableTable(table)); };
@@ -254,11 +255,11 @@ class MasterSweepTest : public ClusterTest {
     return [=, this] { return Waits(client::Snapshots(connection()).PutBack(name, into)); };
   }
 
-  Result<std::uint64_t> Create(const TableName& table) {
+  Result<std::uint64_t> Create(const TableName& table, const std::vector<std::string>& keys = {"4", "8"}) {
     TableDescriptor descriptor;
     descriptor.name = table;
     descriptor.families.push_back(DefaultFamily("u"));
-    return admin().CreateTable(descriptor, {"4", "8"});
+    return admin().CreateTable(descriptor, keys);
   }
   void Make(const TableName& table, bool disabled) {
     ASSERT_OK(admin().WaitOk(Create(table)));
@@ -381,6 +382,15 @@ TEST_F(MasterSweepTest, Servers) {
   if (!HasFatalFailure()) MakeTable("t", 6);
   if (!HasFatalFailure()) StartWriter("t");
   if (!HasFatalFailure()) SweepGroup("Servers");
+}
+
+TEST_F(MasterSweepTest, Batches) {
+  ClusterSpec spec;
+  spec.master_flags = {"--assign-batch-least", "2"};
+  Boot(2, 2, spec);
+  if (!HasFatalFailure()) MakeTable("t", 6);
+  if (!HasFatalFailure()) StartWriter("t");
+  if (!HasFatalFailure()) SweepGroup("Batches");
 }
 
 // Meta is created once in the life of a cluster: a fresh one for each round.

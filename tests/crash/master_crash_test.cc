@@ -15,7 +15,7 @@
 namespace ratchet::crash {
 namespace {
 
-constexpr std::size_t kScenarios = 63;
+constexpr std::size_t kScenarios = 68;
 
 TEST(MasterCrash, FirstStart) {
   Sweep({"first start", nullptr, nullptr,
@@ -36,6 +36,58 @@ TEST(MasterCrash, CreateTable) {
            Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", nonce}, done);
          },
          nullptr, nullptr});
+}
+
+// Batches of any size (master/procedures/assignment/assign_batch.h).
+void PrepareBatches(Rig& rig, int regions) {
+  rig.cluster.master_options.batch_least = 2;
+  Prepare(rig, regions);
+}
+
+void CreateLarge(Rig& rig, procedure::Nonce nonce, Done done) {
+  Admin(rig).CreateTable(Descriptor("large"), {"b", "d", "f", "h", "k", "m", "p"}, {"me", nonce}, std::move(done));
+}
+
+TEST(MasterCrash, CreateTableByBatches) {
+  Sweep({"create by batches", [](Rig& rig) { PrepareBatches(rig, 0); }, CreateLarge, nullptr, nullptr});
+}
+
+TEST(MasterCrash, CreateTableByBatchesThatAServerRefuses) {
+  Sweep({"create by batches with refusals",
+         [](Rig& rig) {
+           PrepareBatches(rig, 0);
+           for (sim::SimServer* server : rig.cluster.Alive()) server->refuse_opens = 1;
+         },
+         CreateLarge, nullptr, nullptr});
+}
+
+TEST(MasterCrash, CreateTableByBatchesWhoseServerDies) {
+  Sweep({"create by batches, a server dies", [](Rig& rig) { PrepareBatches(rig, 0); }, CreateLarge,
+         [](Rig& rig) {
+           if (rig.At("AssignBatch", "DISPATCH")) KillOnce(rig, Spare);
+         },
+         nullptr, /*breath=*/4});
+}
+
+// Some regions are shown as open before all have answers.
+TEST(MasterCrash, CreateTableByBatchesWithLateReports) {
+  Sweep({"create by batches with late reports",
+         [](Rig& rig) {
+           PrepareBatches(rig, 0);
+           for (sim::SimServer* server : rig.cluster.Alive()) server->hold_reports = 1;
+           rig.cluster.time().After(Millis(6'000), [&rig] {
+             for (sim::SimServer* server : rig.cluster.Alive()) {
+               server->hold_reports = 0;
+               server->ReleaseReports();
+             }
+           });
+         },
+         CreateLarge, nullptr, nullptr});
+}
+
+TEST(MasterCrash, ServerCrashByBatches) {
+  Sweep({"crash by batches", [](Rig& rig) { PrepareBatches(rig, 16); }, nullptr, [](Rig& rig) { KillOnce(rig, Spare); },
+         CrashDealtWith});
 }
 
 TEST(MasterCrash, CreateTableAborted) {

@@ -55,6 +55,8 @@ MasterSimulation::MasterSimulation(const MasterSimOptions& options)
               options.upkeep ? &upkeep_.emplace(cluster_, options.seed ^ 0x0cafe) : nullptr),
       operators_(cluster_, prng_.Fork()) {
   cluster_.verbose = options.verbose;
+  // Tables of simulations have few regions, so one half of the runs allows batches of two.
+  cluster_.master_options.batch_least = options.seed % 2 == 0 ? 2 : 8;
   cluster_.listener = endings_;
   cluster_.on_point = [this, prng = prng_.Fork()](sim::SimMaster& master) mutable {
     if (!calm_ && !stalled_ && prng.Chance(1, 300)) return Stall(master, prng);

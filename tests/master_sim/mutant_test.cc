@@ -31,7 +31,8 @@ INSTANTIATE_TEST_SUITE_P(Rules, MasterSimMutants,
                          ::testing::Values("master.settle_by_timeout", "master.settle_at_crash",
                                            "master.assign_before_split", "master.take_dead_reports",
                                            "master.reuse_directory", "orders.forget_executed", "master.no_second_look",
-                                           "master.forget_split_places"));
+                                           "master.forget_split_places", "batch.end_without_answer",
+                                           "batch.one_for_all"));
 
 }  // namespace
 }  // namespace ratchet::simulation

@@ -53,7 +53,8 @@ std::string TransitRegionState::ReshapeResult(pb::OrderOutcome outcome) const {
 
 // A child of a split or merge borrows the region from its parent, and returns it.
 bool TransitRegionState::Own(MasterEnv& env) {
-  return env.regions.Own(Encoded(), pid(), data_.ends_when_lost() ? parent_pid() : ProcId());
+  const bool lent = data_.ends_when_lost() || data_.takes_over();
+  return env.regions.Own(Encoded(), pid(), lent ? parent_pid() : ProcId());
 }
 
 void TransitRegionState::Disown(MasterEnv& env) {
@@ -168,7 +169,7 @@ std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, Regi
 }
 
 // S84 (give up a region by name): ends if a procedure that gives the region up waits for it. That procedure may end
-// without giving the region up, also under another master, and then the row must show that the region is to be open.
+// without giving the region up, also under another master, and then the row must show that the region needs a server.
 // CLOSED would mean that it stays closed, and memory may show OPENING while the row is CLOSED, because no order was
 // sent.
 std::optional<StepOutcome> TransitRegionState::LeaveToGiveUp(StepContext& ctx) {

@@ -50,6 +50,23 @@ void SetState(pb::TransitRegionStateData& data, RegionState state) {
 ProcedurePtr TransitRegionState::Assign(const RegionInfo& region, const Options& options) {
   return Make(pb::ASSIGN, region, options);
 }
+ProcedurePtr TransitRegionState::TakeOver(const RegionNode& node, const Options& options, const std::string& refusal,
+                                          const std::string& server) {
+  pb::TransitRegionStateData data;
+  data.set_type(pb::ASSIGN);
+  *data.mutable_region() = ToData(node.info);
+  data.set_retain(options.retain);
+  data.set_takes_over(true);
+  if (!refusal.empty()) {
+    data.set_failed_opens(1);
+    data.set_last_refusal(refusal);
+    data.add_avoid(server);
+  }
+  auto procedure = std::make_unique<TransitRegionState>(std::move(data));
+  procedure->Begun(node);
+  procedure->data_.set_transition(node.transition);
+  return procedure;
+}
 ProcedurePtr TransitRegionState::Unassign(const RegionInfo& region) { return Make(pb::UNASSIGN, region, {}); }
 ProcedurePtr TransitRegionState::UnassignForTable(const RegionInfo& region) {
   pb::TransitRegionStateData data;
@@ -137,6 +154,18 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
     if (node.reserved > data_.transition() + 1) data_.set_transition(node.reserved);
     return std::nullopt;
   }
+  Begun(node);
+  data_.set_transition(node.reserved);  // S65 (transition number reserved first)
+  if (data_.for_table() && !TableIsGoing(env) && !RATCHET_MUTANT("master.close_for_a_live_table")) {
+    return EndNeedless(ctx, node, "nothing to do: the table is no longer being disabled");
+  }
+  if (data_.has_reopen_below() && !IsOpenBelow(node, data_.reopen_below())) {
+    return EndNeedless(ctx, node, "nothing to do: the region is no longer open with an older descriptor");
+  }
+  return std::nullopt;
+}
+
+void TransitRegionState::Begun(const RegionNode& node) {
   data_.set_begun(true);
   SetState(data_, node.state);
   if (node.location) data_.set_location(node.location->ToString());
@@ -148,14 +177,6 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   if (node.issued != 0) data_.set_issued(node.issued);
   if (node.served != 0) data_.set_served(node.served);
   if (node.flushed != 0) data_.set_flushed(node.flushed);
-  data_.set_transition(node.reserved);  // S65 (transition number reserved first)
-  if (data_.for_table() && !TableIsGoing(env) && !RATCHET_MUTANT("master.close_for_a_live_table")) {
-    return EndNeedless(ctx, node, "nothing to do: the table is no longer being disabled");
-  }
-  if (data_.has_reopen_below() && !IsOpenBelow(node, data_.reopen_below())) {
-    return EndNeedless(ctx, node, "nothing to do: the region is no longer open with an older descriptor");
-  }
-  return std::nullopt;
 }
 
 // The procedure owned the region briefly: it does the work that a crash procedure skipped in that time.

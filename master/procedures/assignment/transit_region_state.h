@@ -51,6 +51,10 @@ class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::
     bool force_new_plan = false;  // any other server
   };
   static ProcedurePtr Assign(const RegionInfo& region, const Options& options);
+  // As Assign, for a region that the parent owns and hands over in this state. `refusal`: why `server` has refused to
+  // open it; empty: it has not.
+  static ProcedurePtr TakeOver(const RegionNode& node, const Options& options, const std::string& refusal,
+                               const std::string& server);
   static ProcedurePtr Unassign(const RegionInfo& region);
   // Part of disabling the region's table: begins only while the table is being disabled or is disabled (S94: disable
   // checks the table state).
@@ -98,6 +102,7 @@ class TransitRegionState final : public MasterProcedure<TransitRegionState, pb::
   StepOutcome EndWithoutTable(StepContext& ctx);
   std::optional<StepOutcome> LeaveToGiveUp(StepContext& ctx);
   bool LetGo(MasterEnv& env, const ServerName& server);
+  void Begun(const RegionNode& node);  // copies the region's state to data_
   bool Own(MasterEnv& env);
   void Disown(MasterEnv& env);
   [[nodiscard]] std::string ReshapeResult(pb::OrderOutcome outcome) const;

@@ -86,12 +86,9 @@ void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
   if (edits.size() > kShown) RATCHET_LOG(kInfo, "pid={} updating hbase:meta, {} rows in all", ctx.pid(), edits.size());
 }
 
-}  // namespace
-
-std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
-                                     bool* absent) {
-  if (edits.empty()) return std::nullopt;
-  const std::optional<Status> written = ctx.AsyncCall<Status>(key, [&](std::function<void(Status)> done) {
+// Returns nullopt while the write is in progress.
+std::optional<Status> TryWriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits) {
+  return ctx.AsyncCall<Status>(key, [&](std::function<void(Status)> done) {
     LogEdits(ctx, edits);
     EnvOf(ctx).meta.Write(edits,
                           [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid())](Status status) {
@@ -99,6 +96,19 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
                             done(std::move(status));
                           });
   });
+}
+
+// If meta is offline, this waits for its next opening. An opening before this line is missed and costs a delay.
+StepOutcome WriteAgain(StepContext& ctx, const Error& error) {
+  return Retry{error.Annotate("writing hbase:meta"), std::nullopt, 0, ctx.TakeTicket(MetaOpenedEvent())};
+}
+
+}  // namespace
+
+std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
+                                     bool* absent) {
+  if (edits.empty()) return std::nullopt;
+  const std::optional<Status> written = TryWriteMeta(ctx, key, edits);
   if (!written) return ctx.AwaitAsync();
   if (written->ok()) return std::nullopt;
   const bool no_row = written->error().code() == Code::kNotFound && !RATCHET_MUTANT("master.wait_for_the_row");
@@ -106,8 +116,21 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
     *absent = true;
     return std::nullopt;
   }
-  // If meta is offline, this waits for its next opening. An opening before this line is missed and costs a delay.
-  return Retry{written->error().Annotate("writing hbase:meta"), std::nullopt, 0, ctx.TakeTicket(MetaOpenedEvent())};
+  return WriteAgain(ctx, written->error());
+}
+
+std::optional<StepOutcome> WriteMetaOrRefuse(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
+                                             bool* refused) {
+  if (edits.empty()) return std::nullopt;
+  const std::optional<Status> written = TryWriteMeta(ctx, key, edits);
+  if (!written) return ctx.AwaitAsync();
+  if (written->ok()) return std::nullopt;
+  const Code code = written->error().code();
+  if (code != Code::kNotFound && code != Code::kStale) return WriteAgain(ctx, written->error());
+  RATCHET_LOG(kWarn, "pid={} {} rows of hbase:meta were not all written: {}", ctx.pid(), edits.size(),
+              written->error().message());
+  *refused = true;
+  return std::nullopt;
 }
 
 MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row) {

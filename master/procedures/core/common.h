@@ -84,6 +84,11 @@ class MasterProcedure : public procedure::StateMachineProcedure<P, Data> {
 [[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key,
                                                    const std::vector<MetaEdit>& edits, bool* absent = nullptr);
 
+// As WriteMeta. A row that is missing, or that has a higher number, ends the write: returns
+// nullopt and sets `*refused`. Other rows may have been written.
+[[nodiscard]] std::optional<StepOutcome> WriteMetaOrRefuse(StepContext& ctx, std::string_view key,
+                                                           const std::vector<MetaEdit>& edits, bool* refused);
+
 // Returns the edit of one region's row; logged in HBase's format when the write starts.
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);
 [[nodiscard]] MetaEdit EditTable(MetaEdit::Kind kind, TableRow row);

@@ -143,7 +143,11 @@ struct MasterOptions {
   std::uint32_t immediate_open_attempts = 3;
   // After this number of refusals in a row the region is shown as FAILED_OPEN; retries continue at the longest delay.
   std::uint32_t failed_open_shown_after = 10;
-  std::size_t splits_per_server = 2;  // log files that one server splits concurrently
+  // Regions that one procedure opens on one server (assign_batch.h), at most; 1: each region has its own procedure.
+  Live<std::int64_t> batch_most{1'000};
+  Live<std::int64_t> batch_least{8};    // fewer regions have procedures of their own
+  std::size_t batch_bytes = 1U << 20U;  // size of a batch's order
+  std::size_t splits_per_server = 2;    // log files that one server splits concurrently
   // After a restart of the whole cluster, how long a dead server's regions wait for a new server at its address.
   Live<Millis> retain_wait{Millis{3'000}};
   Live<bool> table_sanity_checks{true};  // checks of descriptors (table_sanity.h)
@@ -185,6 +189,17 @@ struct MasterOptions {
     settings.AddMillis(
         {"order-resend-ms", "Time after which an unanswered order to a region server is sent again.", {}},
         &order_resend, Millis(100), Millis(600'000));
+    settings.AddInt({"assign-batch-regions",
+                     "Maximum number of regions that one procedure opens on one server; 1: each region has a procedure "
+                     "of its own.",
+                     {}},
+                    &batch_most, {1, 1'000});
+    settings.AddInt(
+        {"assign-batch-least",
+         "Minimum number of regions for one server that one procedure opens; fewer have procedures of their "
+         "own.",
+         {}},
+        &batch_least, {2, 1'000});
     settings.AddMillis(
         {"retain-wait-ms",
          "After a restart of the whole cluster: how long a server's regions wait for a new server at its "

@@ -12,6 +12,7 @@
 #include "master/cluster/registrations.h"
 #include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
+#include "master/procedures/assignment/assign_regions.h"
 #include "master/procedures/core/act_on_files.h"
 #include "procedure/api/executor.h"
 
@@ -155,25 +156,23 @@ void ServerCrash::AssignUnnamed(StepContext& ctx) {
   // Marks the server first and looks at the regions second, like ASSIGN_REGIONS.
   env.servers.SetNamedRegions(Server(), std::move(named));
   if (!known) return;
+  const std::uint32_t before = data_.assigned();
   std::vector<ProcedurePtr> assigns = Assignments(env);
-  data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
-  RATCHET_LOG(kInfo, "pid={} {} of {} regions of {} need no split", ctx.pid(), assigns.size(), data_.regions(),
-              data_.server());
+  RATCHET_LOG(kInfo, "pid={} {} of {} regions of {} need no split", ctx.pid(), data_.assigned() - before,
+              data_.regions(), data_.server());
   for (ProcedurePtr& assign : assigns) env.executor->SubmitAsync(std::move(assign), {}, [](const Result<ProcId>&) {});
 }
 
-std::vector<ProcedurePtr> ServerCrash::Assignments(const MasterEnv& env) const {
-  std::vector<ProcedurePtr> assigns;
-  TransitRegionState::Options options;
-  // After a restart of the whole cluster the regions return to the server at the same address.
-  options.retain = env.servers.FoundNoneOnline();
-  for (const RegionNode& node : env.regions.OnServer(Server())) {
-    if (node.owner.valid()) continue;  // the region's procedure has just been woken, and continues
-    if (env.servers.SettlementOf(Server(), node.encoded) != SettlementState::kSettled) continue;
-    // A region of a disabled table is assigned too: this replays its edits and closes it.
-    assigns.push_back(TransitRegionState::Assign(node.info, options));
-  }
-  return assigns;
+std::vector<ProcedurePtr> ServerCrash::Assignments(MasterEnv& env) {
+  std::vector<RegionNode> regions = env.regions.OnServer(Server());
+  std::erase_if(regions, [&](const RegionNode& node) {
+    if (node.owner.valid()) return true;  // the region's procedure has just been woken, and continues
+    return env.servers.SettlementOf(Server(), node.encoded) != SettlementState::kSettled;
+  });
+  data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(regions.size()));
+  // A region of a disabled table is assigned too: this replays its edits and closes it. After a restart of the whole
+  // cluster the regions return to the server at the same address.
+  return AssignAll(env, regions, env.servers.FoundNoneOnline());
 }
 
 StepOutcome ServerCrash::SplitMetaLog(StepContext&) {
@@ -223,7 +222,6 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   // two sees the other.
   env.servers.SetLogsSplit(Server());
   std::vector<ProcedurePtr> assigns = Assignments(env);
-  data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
   return SpawnThen<&ServerCrash::ClaimQueues>(std::move(assigns));
 }
 

@@ -25,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "master/procedures/assignment/assign_batch.h"
 #include "master/procedures/assignment/transit_region_state.h"
 #include "master/procedures/core/common.h"
 #include "master/procedures/crash/split_wal.h"
@@ -50,7 +51,8 @@ class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashDat
                                      Given("hbase:meta no longer needs the server or its logs")),
         On<&ServerCrash::SplitLog>(7, "SPLIT_LOG", kNoReturn, Spawns<SplitWal>(),
                                    Given("the server's regions are known from hbase:meta")),
-        On<&ServerCrash::AssignRegions>(8, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
+        On<&ServerCrash::AssignRegions>(8, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta,
+                                        Spawns<AssignBatch, TransitRegionState>(),
                                         Given("all logs of the server are split")),
         On<&ServerCrash::ClaimQueues>(11, "CLAIM_REPLICATION_QUEUES", kNoReturn, Spawns<ClaimReplicationQueues>(),
                                       Given("the assignments of the server's regions have ended")),
@@ -87,8 +89,8 @@ class ServerCrash final : public MasterProcedure<ServerCrash, pb::ServerCrashDat
   // S171 (seal makes an index): the regions that the sealed logs name; nullopt: unknown, or no log is sealed.
   [[nodiscard]] std::optional<RegionNames> NamedRegions() const;
   void AssignUnnamed(StepContext& ctx);
-  // Assigns the server's regions that wait for no split and that no procedure owns.
-  [[nodiscard]] std::vector<ProcedurePtr> Assignments(const MasterEnv& env) const;
+  // Assigns the server's regions that wait for no split and that no procedure owns, and counts them.
+  [[nodiscard]] std::vector<ProcedurePtr> Assignments(MasterEnv& env);
   [[nodiscard]] std::string WhatWasDone() const;
   // S119 (made logs are required)
   [[nodiscard]] bool IsRegistered(StepContext& ctx) const;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "master/cluster/namespace_directory.h"
-#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/assignment/assign_batch.h"
 #include "master/procedures/rights/refresh_rights.h"
 #include "master/procedures/snapshot/copy_region.h"
 #include "master/procedures/snapshot/snapshot_copy.h"
@@ -31,9 +31,9 @@ class CloneSnapshot final : public CopiedTableProcedure<CloneSnapshot>, public p
                                            Given("the ordered copies have ended")),
         On<&CloneSnapshot::AddToMeta>(5, "ADD_TO_META", UndoBy<&CloneSnapshot::RemoveFromMeta>(), kNeedsMeta,
                                       Given("each new region has its files")),
-        On<&CloneSnapshot::AssignRegions>(6, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta,
-                                          Spawns<TransitRegionState, RefreshRights>(), kReleasesWhileChildrenRun,
-                                          Given("hbase:meta has the rows of the table and its regions")),
+        On<&CloneSnapshot::AssignRegions>(
+            6, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns<AssignBatch, TransitRegionState, RefreshRights>(),
+            kReleasesWhileChildrenRun, Given("hbase:meta has the rows of the table and its regions")),
         On<&CloneSnapshot::Enable>(7, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta,
                                    Given("the transitions of the new regions have ended")),
         On<&CloneSnapshot::PostOperation>(8, "POST_OPERATION", kNoReturn, kNeedsMeta,

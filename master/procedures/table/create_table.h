@@ -8,7 +8,7 @@
 
 #include "common/model/table_descriptor.h"
 #include "master/cluster/namespace_directory.h"
-#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/assignment/assign_batch.h"
 #include "master/procedures/rights/refresh_rights.h"
 #include "master/procedures/table/new_table_procedure.h"
 
@@ -25,9 +25,9 @@ class CreateTable final : public NewTableProcedure<CreateTable> {
                                      Given("no table has the name; the new directory's name is recorded")),
         On<&CreateTable::AddToMeta>(3, "ADD_TO_META", UndoBy<&CreateTable::RemoveFromMeta>(), kNeedsMeta,
                                     Given("the new directory exists")),
-        On<&CreateTable::AssignRegions>(4, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta,
-                                        Spawns<TransitRegionState, RefreshRights>(), kReleasesWhileChildrenRun,
-                                        Given("hbase:meta has the rows of the table and its regions")),
+        On<&CreateTable::AssignRegions>(
+            4, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns<AssignBatch, TransitRegionState, RefreshRights>(),
+            kReleasesWhileChildrenRun, Given("hbase:meta has the rows of the table and its regions")),
         On<&CreateTable::Enable>(5, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta,
                                  Given("the transitions of the new regions have ended")),
         On<&CreateTable::PostOperation>(6, "POST_OPERATION", kNoReturn, kNeedsMeta,

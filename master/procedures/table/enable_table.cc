@@ -2,6 +2,7 @@
 
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
+#include "master/procedures/assignment/assign_regions.h"
 #include "master/procedures/table/new_table.h"
 
 namespace ratchet::master {
@@ -32,15 +33,12 @@ StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
   if (table) {
     RATCHET_STEP(KeepLayout(ctx, table->directory, ProcId()));
   }
-  std::vector<ProcedurePtr> assigns;
-  for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
-    if (!HasItsRows(node.state)) continue;
-    if (node.state == RegionState::kOpen && !node.owner.valid()) continue;  // its opener was bypassed
-    TransitRegionState::Options options;
-    options.retain = true;
-    assigns.push_back(TransitRegionState::Assign(node.info, options));
-  }
-  return SpawnThen<&EnableTable::SetEnabled>(std::move(assigns));
+  std::vector<RegionNode> closed = EnvOf(ctx).regions.OfTable(TableOf(data_));
+  std::erase_if(closed, [](const RegionNode& node) {
+    const bool open = node.state == RegionState::kOpen && !node.owner.valid();  // its opener was bypassed
+    return open || !HasItsRows(node.state);
+  });
+  return SpawnThen<&EnableTable::SetEnabled>(AssignAll(EnvOf(ctx), closed, /*retain=*/true));
 }
 
 StepOutcome EnableTable::SetEnabled(StepContext& ctx) {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/assignment/assign_batch.h"
 #include "master/procedures/table/table_steps.h"
 
 namespace ratchet::master {
@@ -19,7 +19,7 @@ class EnableTable final : public TableProcedure<EnableTable> {
         On<&EnableTable::SetEnabling>(2, "SET_ENABLING_TABLE_STATE", UndoBy<&EnableTable::BackToDisabled>(), kNeedsMeta,
                                       Given("the table is DISABLED, or an earlier enable left it ENABLING")),
         On<&EnableTable::MarkRegionsOnline>(3, "MARK_REGIONS_ONLINE", kNoReturn, kNeedsMeta,
-                                            Spawns<TransitRegionState>(), kReleasesWhileChildrenRun,
+                                            Spawns<AssignBatch, TransitRegionState>(), kReleasesWhileChildrenRun,
                                             Given("the table is ENABLING")),
         On<&EnableTable::SetEnabled>(4, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta,
                                      Given("the transitions of the regions have ended")),

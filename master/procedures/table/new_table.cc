@@ -11,7 +11,7 @@
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/undo_writes.h"
-#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/assignment/assign_regions.h"
 #include "master/procedures/core/act_on_files.h"
 
 namespace ratchet::master {
@@ -166,12 +166,14 @@ Status RemoveNewTable(StepContext& ctx, const pb::TableData& data) {
   return Ok();
 }
 
-std::vector<ProcedurePtr> AssignNewRegions(const pb::TableData& data, ProcId creator) {
-  std::vector<ProcedurePtr> assigns;
-  for (const RegionInfo& region : NewRegionsOf(data, creator)) {
-    assigns.push_back(TransitRegionState::Assign(region, {}));
+std::vector<ProcedurePtr> AssignNewRegions(StepContext& ctx, const pb::TableData& data) {
+  std::vector<RegionNode> nodes;
+  for (RegionInfo& region : NewRegionsOf(data, ctx.pid())) {
+    auto node = EnvOf(ctx).regions.Get(region.encoded_name());
+    if (!node) node.emplace().info = std::move(region);  // its transition finds that it is gone
+    nodes.push_back(*std::move(node));
   }
-  return assigns;
+  return AssignAll(EnvOf(ctx), nodes, /*retain=*/false);
 }
 
 }  // namespace ratchet::master

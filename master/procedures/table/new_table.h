@@ -48,6 +48,6 @@ inline constexpr std::uint64_t kCreatedTransition = 1;
 [[nodiscard]] std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& data);
 // Undoes AddNewTable.
 [[nodiscard]] Status RemoveNewTable(StepContext& ctx, const pb::TableData& data);
-[[nodiscard]] std::vector<ProcedurePtr> AssignNewRegions(const pb::TableData& data, ProcId creator);
+[[nodiscard]] std::vector<ProcedurePtr> AssignNewRegions(StepContext& ctx, const pb::TableData& data);
 
 }  // namespace ratchet::master

@@ -100,7 +100,7 @@ class NewTableProcedure : public TableProcedure<P> {
     }
   }
   StepOutcome AssignRegions(StepContext& ctx) {
-    std::vector<ProcedurePtr> children = AssignNewRegions(this->data_, ctx.pid());
+    std::vector<ProcedurePtr> children = AssignNewRegions(ctx, this->data_);
     if constexpr (!P::kReplaces) {
       if (ShowOwnersRights(ctx, this->data_)) std::ranges::move(TellRights(ctx), std::back_inserter(children));
     }

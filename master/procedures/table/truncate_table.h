@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "master/procedures/assignment/transit_region_state.h"
+#include "master/procedures/assignment/assign_batch.h"
 #include "master/procedures/table/new_table_procedure.h"
 
 namespace ratchet::master {
@@ -28,8 +28,9 @@ class TruncateTable final : public NewTableProcedure<TruncateTable> {
         On<&TruncateTable::UpdateMeta>(5, "UPDATE_META", kNoReturn, kNeedsMeta, Given("the new directory exists")),
         On<&TruncateTable::ClearLayout>(3, "CLEAR_FS_LAYOUT", kNoReturn,
                                         Given("hbase:meta names the new regions only")),
-        On<&TruncateTable::AssignRegions>(6, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta, Spawns<TransitRegionState>(),
-                                          kReleasesWhileChildrenRun, Given("the old directory is archived")),
+        On<&TruncateTable::AssignRegions>(6, "ASSIGN_REGIONS", kNoReturn, kNeedsMeta,
+                                          Spawns<AssignBatch, TransitRegionState>(), kReleasesWhileChildrenRun,
+                                          Given("the old directory is archived")),
         On<&TruncateTable::Enable>(8, "SET_ENABLED_TABLE_STATE", kNoReturn, kNeedsMeta,
                                    Given("the transitions of the new regions have ended")),
         On<&TruncateTable::PostOperation>(7, "POST_OPERATION", kNoReturn, kNeedsMeta,

@@ -319,19 +319,18 @@ void SimServer::SendReport(const OrderKey& key, Millis delay) {
     if (waits) return SendReport(key, Millis(1));
     const auto sent = WithOthersOfTheOrder(*report);
     for (const OrderReport& each : sent) reported_.insert(each.key);
-    const auto judge = [this, sent](const Result<master::ReportAnswer>& answer) {
-      Later(Jitter(Millis(2)), [this, sent, answer] {
+    const auto judge = [this, key, sent](const Result<master::ReportAnswer>& answer) {
+      Later(Jitter(Millis(2)), [this, key, sent, answer] {
+        // Each of the others has an event of its own, which sends it again if that is necessary.
+        for (const OrderReport& each : sent) reported_.erase(each.key);
         for (const OrderReport& each : sent) {
-          reported_.erase(each.key);
-          Judge(each, answer);
+          if (Judge(each, answer) && each.key == key) SendReport(key, answer.ok() ? Millis(5) : Millis(50));
         }
       });
     };
     if (!cut_off && cluster_.CarryReports(*this, sent, judge)) return;
-    for (const OrderReport& each : sent) {
-      reported_.erase(each.key);
-      SendReport(each.key, Millis(50));
-    }
+    for (const OrderReport& each : sent) reported_.erase(each.key);
+    SendReport(key, Millis(50));
   });
 }
 
@@ -356,10 +355,12 @@ std::vector<OrderReport> SimServer::WithOthersOfTheOrder(const OrderReport& repo
   return reports;
 }
 
-void SimServer::Judge(const OrderReport& sent, const Result<master::ReportAnswer>& answer) {
+// Returns true if the report must be sent again.
+bool SimServer::Judge(const OrderReport& sent, const Result<master::ReportAnswer>& answer) {
   if (!answer.ok()) {
-    if (answer.error().remote_class().find("YouAreDead") != std::string::npos) return Exit("the master calls it dead");
-    return SendReport(sent.key, Millis(50));
+    const bool dead = answer.error().remote_class().find("YouAreDead") != std::string::npos;
+    if (dead) Exit("the master calls it dead");
+    return !dead;
   }
   epoch_ = std::max(epoch_, answer->epoch);
   bool again = false;
@@ -369,7 +370,7 @@ void SimServer::Judge(const OrderReport& sent, const Result<master::ReportAnswer
   } else {
     again = !ledger_.Acknowledged(sent.key, sent.pid, sent.address);
   }
-  if (again) SendReport(sent.key, Millis(5));
+  return again;
 }
 
 void SimServer::Write(const std::string& encoded) {

@@ -103,7 +103,7 @@ class SimServer {
   void SendReport(const regionserver::OrderKey& key, Millis delay);
   [[nodiscard]] bool IsUnderWay(ProcId pid) const;  // an order of this number is not executed yet
   std::vector<regionserver::OrderReport> WithOthersOfTheOrder(const regionserver::OrderReport& report);
-  void Judge(const regionserver::OrderReport& sent, const Result<master::ReportAnswer>& answer);
+  bool Judge(const regionserver::OrderReport& sent, const Result<master::ReportAnswer>& answer);
   void Later(Millis delay, std::function<void()> call);
   [[nodiscard]] Millis Jitter(Millis most);
 

@@ -20,6 +20,7 @@ class DurableCostsTest : public MasterTest, public ::testing::WithParamInterface
   void SetUp() override {
     ConfigureLog({LogLevel::kError, {}});
     cluster_.prng() = Prng(GetParam());
+    cluster_.whole_reports = true;
   }
   void TearDown() override { ConfigureLog({}); }
   Result<ProcId> CreateWide(int regions) {

@@ -17,7 +17,7 @@ procedure::ProcedureInfo InfoOf(const std::string& type, const std::string& data
 }
 
 TEST(ClaimsTest, EveryOrderAwaitsItsServerUntilTheAnswer) {
-  EXPECT_EQ(TypesThatClaim(kClaimsAnswer).size(), 10U);
+  EXPECT_EQ(TypesThatClaim(kClaimsAnswer).size(), 11U);
   pb::CompactRegionData compaction;
   compaction.set_server("a,1,1");
   EXPECT_EQ(OrderTarget(InfoOf("CompactRegion", compaction.SerializeAsString())), "a,1,1");
