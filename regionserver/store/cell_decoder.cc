@@ -11,13 +11,6 @@ Error MalformedCell() {
   return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
 }
 
-// Returns the unescaped part: a prefix of the escaped one, unless the part has zeros inside.
-std::string_view Plain(std::string_view escaped, std::string& scratch) {
-  if (escaped.find('\0') == escaped.size() - 2) return escaped.substr(0, escaped.size() - 2);
-  scratch = Unescape(escaped);
-  return scratch;
-}
-
 }  // namespace
 
 Result<CellDecoder::Change> CellDecoder::DecodeKey(std::string_view key) {
@@ -55,9 +48,9 @@ Result<CellDecoder::Change> CellDecoder::DecodeColumn(std::string_view column) {
   if (EndOfEscaped(column, family_end_) != column.size()) return MalformedCell();
   column_.assign(column);
   const std::string_view own(column_);
-  cell_.row = Plain(own.substr(0, row_end_), row_);
-  cell_.family = Plain(own.substr(row_end_, family_end_ - row_end_), family_);
-  cell_.qualifier = Plain(own.substr(family_end_), qualifier_);
+  cell_.row = UnescapedView(own.substr(0, row_end_), row_);
+  cell_.family = UnescapedView(own.substr(row_end_, family_end_ - row_end_), family_);
+  cell_.qualifier = UnescapedView(own.substr(family_end_), qualifier_);
   if (cell_.row.size() > kMaxRowLength || cell_.family.size() > kMaxFamilyLength)
     return MalformedCell();  // it would be too large to send
   return change;

@@ -64,6 +64,12 @@ std::string Unescape(std::string_view escaped) {
   return out;
 }
 
+std::string_view UnescapedView(std::string_view escaped, std::string& scratch) {
+  if (escaped.size() >= 2 && escaped.find('\0') == escaped.size() - 2) return escaped.substr(0, escaped.size() - 2);
+  scratch = Unescape(escaped);
+  return scratch;
+}
+
 void AppendCellKey(const CellView& cell, std::uint64_t sequence, std::string& out) {
   AppendEscaped(cell.row, out);
   AppendEscaped(cell.family, out);
@@ -176,17 +182,6 @@ std::uint64_t SequenceOf(std::string_view key) {
   return ~ReadBigEndian(key.substr(key.size() - 8));
 }
 
-namespace {
-
-// The row that an escaped one encodes: a part of it, unless the row has zeros inside. `scratch` keeps the row then.
-std::string_view PlainRow(std::string_view escaped, std::string& scratch) {
-  if (escaped.size() >= 2 && escaped.find('\0') == escaped.size() - 2) return escaped.substr(0, escaped.size() - 2);
-  scratch = Unescape(escaped);
-  return scratch;
-}
-
-}  // namespace
-
 int KeyOrder::Compare(std::string_view a, std::string_view b) const {
   // RocksDB's table writer also compares with the empty key, which is not the key of a cell.
   if (rows == RowOrder::kPlain || a.empty() || b.empty()) return a.compare(b);
@@ -195,7 +190,7 @@ int KeyOrder::Compare(std::string_view a, std::string_view b) const {
   if (row_a == row_b) return a.substr(row_a.size()).compare(b.substr(row_b.size()));
   std::string scratch_a;
   std::string scratch_b;
-  const auto order = CompareRows(rows, PlainRow(row_a, scratch_a), PlainRow(row_b, scratch_b));
+  const auto order = CompareRows(rows, UnescapedView(row_a, scratch_a), UnescapedView(row_b, scratch_b));
   if (order == 0) return a.compare(b);  // one of the two is AfterPrefix of the row
   return order < 0 ? -1 : 1;
 }

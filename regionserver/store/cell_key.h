@@ -37,6 +37,9 @@ void AppendEscaped(std::string_view bytes, std::string& out);
 // Unescape returns the bytes that an escaped part encodes.
 [[nodiscard]] std::size_t EndOfEscaped(std::string_view key, std::size_t from);
 [[nodiscard]] std::string Unescape(std::string_view escaped);
+// As Unescape, without a copy where that is possible: returns a part of `escaped`, unless it has zeros inside; then
+// `scratch` keeps the result.
+[[nodiscard]] std::string_view UnescapedView(std::string_view escaped, std::string& scratch);
 
 struct StoredCell {
   Cell cell;
