@@ -1,29 +1,18 @@
 #include "master/dispatch/order_size.h"
 
+#include "common/model/descriptor_size.h"
+
 namespace ratchet::master {
 namespace {
 
 constexpr std::size_t kFields = 128;   // numbers, names of servers
 constexpr std::size_t kAttribute = 8;  // overhead of two strings
 
-std::size_t SizeOf(const Attributes& attributes) {
-  std::size_t size = 0;
-  for (const auto& [key, value] : attributes) size += key.size() + value.size() + kAttribute;
-  return size;
-}
-
 std::size_t SizeOf(const RegionInfo& region) {
   return kFields + region.table.ToString().size() + region.start_key.size() + region.end_key.size();
 }
 
-std::size_t SizeOf(const TableDescriptor* schema) {
-  if (schema == nullptr) return 0;
-  std::size_t size = SizeOf(schema->attributes) + SizeOf(schema->configuration);
-  for (const FamilyDescriptor& family : schema->families) {
-    size += family.name.size() + SizeOf(family.attributes) + SizeOf(family.configuration);
-  }
-  return size;
-}
+std::size_t SizeOf(const TableDescriptor* schema) { return schema == nullptr ? 0 : RoughSize(*schema); }
 
 struct SizeOfOrder {
   std::size_t operator()(const OpenOrder& order) const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/model/descriptor_size.h"
 #include "master/cluster/membership.h"
 #include "master/cluster/table_directory.h"
 #include "master/policy/placement.h"
@@ -16,34 +17,17 @@
 namespace ratchet::master {
 namespace {
 
-// Size of a descriptor in an order, which each region of a batch repeats.
-std::size_t SizeOf(const TableDescriptor& schema) {
-  constexpr std::size_t kOfOne = 16;
-  std::size_t size = 0;
-  const auto add = [&size](const Attributes& attributes) {
-    for (const auto& [key, value] : attributes) size += key.size() + value.size() + kOfOne;
-  };
-  add(schema.attributes);
-  add(schema.configuration);
-  for (const FamilyDescriptor& family : schema.families) {
-    size += family.name.size() + kOfOne;
-    add(family.attributes);
-    add(family.configuration);
-  }
-  return size;
-}
-
 std::size_t LeastInBatch(const MasterEnv& env) {
   return static_cast<std::size_t>(std::max<std::int64_t>(env.options.batch_least.Get(), 2));
 }
 
-// Bytes of one region of the table in an order; nullopt: the table's regions are in no batch. Regions of system tables
-// are placed by the versions of servers, and are few.
+// Bytes of one region of the table in an order, without its keys; nullopt: the table's regions are in no batch. Regions
+// of system tables are placed by the versions of servers, and are few.
 std::optional<std::size_t> BytesInOrder(const MasterEnv& env, const TableName& name) {
   constexpr std::size_t kOfRegion = 256;
   const auto table = env.tables.Get(name);
   if (name.IsSystem() || !table || table->schema == nullptr) return std::nullopt;
-  const std::size_t bytes = kOfRegion + SizeOf(*table->schema);
+  const std::size_t bytes = kOfRegion + RoughSize(*table->schema);
   return bytes <= env.options.batch_bytes / LeastInBatch(env) ? std::optional<std::size_t>(bytes) : std::nullopt;
 }
 
