@@ -325,6 +325,14 @@ bool RegionDirectory::Update(std::string_view encoded, const std::function<void(
   return true;
 }
 
+bool RegionDirectory::Show(RegionNode shown) {
+  const std::string encoded = shown.encoded = shown.info.encoded_name();
+  return Update(encoded, [&](RegionNode& node) {
+    shown.merged_from = std::move(node.merged_from);
+    node = std::move(shown);
+  });
+}
+
 void RegionDirectory::RequestRelease(std::string_view encoded, ProcId procedure) {
   const PartLock lock(mutex_);
   if (FindLocked(encoded) != nullptr) wanted_[std::string(encoded)] = procedure;

@@ -112,6 +112,8 @@ class RegionDirectory {
   // Applies `change` to the node under the lock and stamps last_update. Throws at an illegal change of state, which
   // fails the calling step. Returns false if the region does not exist.
   bool Update(std::string_view encoded, const std::function<void(RegionNode&)>& change);
+  // Replaces the node, as Update; keeps what the catalog janitor needs of it (merged_from).
+  bool Show(RegionNode shown);
   // Records that `procedure` wants to give the region up, until it ends: an owner that cannot open the region releases
   // it (S84: give up a region by name).
   void RequestRelease(std::string_view encoded, ProcId procedure);

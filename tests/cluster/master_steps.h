@@ -56,7 +56,7 @@ inline bool SweptInProcessOnly(const Step& step) {
       "MergeTableRegions:REMOVE_MERGED_REGION",
       "TruncateRegion:GIVE_UP",
       "TruncateRegion:REMOVE_NEW_REGION",
-      // A server refuses a region of a batch, or opens one of them slowly.
+      // A server refuses a region of a batch, or opens a region slowly.
       "AssignBatch:SHOW_PART",
       "AssignBatch:END",
       // These need a right of what is dropped.

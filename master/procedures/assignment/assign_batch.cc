@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "common/base/exception_names.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/cluster/decommissions.h"
@@ -16,7 +15,9 @@
 #include "master/cluster/transition_counts.h"
 #include "master/policy/placement.h"
 #include "master/policy/server_choice.h"
+#include "master/procedures/assignment/region_orders.h"
 #include "master/procedures/core/master_options.h"
+#include "master/procedures/core/region_plan.h"
 #include "master/procedures/core/remote_order.h"
 #include "procedure/api/executor.h"
 
@@ -55,6 +56,26 @@ void NoteAnswer(const pb::RegionAnswer& answer, pb::BatchRegion& region) {
   if (answer.has_schema_number()) region.set_opened_schema(answer.schema_number());
   if (answer.has_open_number()) region.set_opened_number(answer.open_number());
 }
+
+using Regions = google::protobuf::RepeatedPtrField<pb::BatchRegion>;
+
+// Moves the regions for which `leaves` is true out of `regions`. Both keep their order.
+template <class Leaves>
+std::vector<pb::BatchRegion> TakeOut(Regions& regions, const Leaves& leaves) {
+  Regions all;
+  all.Swap(&regions);
+  std::vector<pb::BatchRegion> taken;
+  for (pb::BatchRegion& region : all) {
+    if (leaves(region)) {
+      taken.push_back(std::move(region));
+    } else {
+      *regions.Add() = std::move(region);
+    }
+  }
+  return taken;
+}
+
+bool IsAny(const pb::BatchRegion& /*region*/) { return true; }
 
 }  // namespace
 
@@ -138,12 +159,14 @@ procedure::Absorbed AssignBatch::Absorb(std::string_view message) {
   }
   std::vector<std::pair<pb::BatchRegion*, const pb::RegionAnswer*>> answered;
   std::size_t named = 0;
-  for (const pb::BatchRegion& region : data_.shown()) named += by_name.contains(Encoded(region)) ? 1 : 0;
   for (pb::BatchRegion& region : *data_.mutable_regions()) {
     const auto answer = by_name.find(Encoded(region));
     if (answer != by_name.end()) ++named;
     if (answer != by_name.end() || RATCHET_MUTANT("batch.one_for_all"))
       answered.emplace_back(&region, answer != by_name.end() ? answer->second : &first);
+  }
+  if (named != by_name.size()) {  // repeated answers; each look at a region makes a hash
+    for (const pb::BatchRegion& region : data_.shown()) named += by_name.contains(Encoded(region)) ? 1 : 0;
   }
   if (named != by_name.size()) return Absorbed::Stale("the order was about other regions");
   for (const auto& [region, answer] : answered) NoteAnswer(*answer, *region);
@@ -222,12 +245,7 @@ RegionNode AssignBatch::HandedNode(const pb::BatchRegion& region) const {
 }
 
 void AssignBatch::Show(MasterEnv& env, const pb::BatchRegion& region, RegionState state) const {
-  RegionNode shown = region.has_handed_state() ? HandedNode(region) : NodeOf(region, state);
-  env.regions.Update(Encoded(region), [&](RegionNode& node) {
-    std::vector<RegionInfo> merged_from = std::move(node.merged_from);  // kept for the catalog janitor
-    node = std::move(shown);
-    node.merged_from = std::move(merged_from);
-  });
+  env.regions.Show(region.has_handed_state() ? HandedNode(region) : NodeOf(region, state));
 }
 
 // S172 (one number for a batch): the batch has its pid since it was planned, and owns the region only now. Each opening
@@ -275,9 +293,7 @@ StepOutcome AssignBatch::Plan(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const bool sends = MaySend(env);
   const std::vector<bool> orderable = OrderableTables(env);
-  google::protobuf::RepeatedPtrField<pb::BatchRegion> planned;
-  planned.Swap(data_.mutable_regions());
-  for (pb::BatchRegion& region : planned) {
+  for (pb::BatchRegion& region : TakeOut(*data_.mutable_regions(), IsAny)) {
     const std::string encoded = Encoded(region);
     env.placement.Settled(encoded);
     const bool wanted = region.table() < orderable.size() && orderable[region.table()];
@@ -309,25 +325,16 @@ StepOutcome AssignBatch::Plan(StepContext& ctx) {
 // A step may run again after it ended the ownership, or after an operator's verb: another procedure may own a region
 // then, and handles it.
 void AssignBatch::KeepOwned(MasterEnv& env) {
-  google::protobuf::RepeatedPtrField<pb::BatchRegion> all;
-  all.Swap(data_.mutable_regions());
-  for (pb::BatchRegion& region : all) {
-    const bool owned = env.regions.Own(Encoded(region), pid());
-    *(owned ? data_.add_regions() : data_.add_others()) = std::move(region);
-  }
+  const auto is_lost = [&](const pb::BatchRegion& region) { return !env.regions.Own(Encoded(region), pid()); };
+  for (pb::BatchRegion& region : TakeOut(*data_.mutable_regions(), is_lost)) *data_.add_others() = std::move(region);
 }
 
 // No order may be sent for regions of the other tables: their schemas cannot be read, or they are being disabled.
 void AssignBatch::HandOnOf(MasterEnv& env, const std::vector<bool>& orderable) {
-  google::protobuf::RepeatedPtrField<pb::BatchRegion> all;
-  all.Swap(data_.mutable_regions());
-  for (pb::BatchRegion& region : all) {
-    if (region.table() < orderable.size() && orderable[region.table()]) {
-      *data_.add_regions() = std::move(region);
-    } else {
-      HandOn(env, std::move(region));
-    }
-  }
+  const auto is_left = [&](const pb::BatchRegion& region) {
+    return region.table() >= orderable.size() || !orderable[region.table()];
+  };
+  for (pb::BatchRegion& region : TakeOut(*data_.mutable_regions(), is_left)) HandOn(env, std::move(region));
 }
 
 // The order of memory and checks is that of TransitRegionState::Open: a crash procedure and a drain mark the server
@@ -343,9 +350,7 @@ StepOutcome AssignBatch::WriteOpening(StepContext& ctx) {
     Show(env, region, RegionState::kOpening);
   }
   bool refused = !MaySend(env);
-  if (!refused)
-    RATCHET_STEP(WriteRows(
-        ctx, "opening", RegionState::kOpening, [](const pb::BatchRegion&) { return true; }, &refused));
+  if (!refused) RATCHET_STEP(WriteRows(ctx, "opening", RegionState::kOpening, IsAny, &refused));
   if (refused) {  // no order was sent
     HandAllOn(env);
     return GoTo<&AssignBatch::Confirm>();
@@ -395,20 +400,9 @@ Acted<Result<OpenBatchOrder>> AssignBatch::MakeOrder(StepContext& ctx) const {
   batch.id = {ctx.pid(), kAttempt};
   for (const pb::BatchRegion& region : data_.regions()) {
     if (region.has_outcome()) continue;
-    const TableNode& table = tables.at(region.table());
-    OpenOrder& open = batch.opens.emplace_back();
-    open.id = batch.id;
-    open.region = InfoOf(region);
-    open.open_number = ctx.pid().value();
-    open.table_directory = table.directory;
-    open.schema = table.schema;
-    open.transition = region.transition();
-    open.opened_before = region.open_sequence() > 0 || region.served() > 0;
-    open.build_number = region.build_number();
-    open.issued = region.issued();
-    open.served = region.served();
-    open.flushed = region.flushed();
-    open.schema_number = table.schema_number;
+    const RegionPast past{region.open_sequence() > 0 || region.served() > 0, region.build_number(), region.issued(),
+                          region.served(), region.flushed()};
+    batch.opens.push_back(OrderToOpen(batch.id, InfoOf(region), tables.at(region.table()), region.transition(), past));
   }
   return Ready(std::move(batch));
 }
@@ -476,9 +470,7 @@ void AssignBatch::HandOn(MasterEnv& env, pb::BatchRegion region) {
 }
 
 void AssignBatch::HandAllOn(MasterEnv& env) {
-  google::protobuf::RepeatedPtrField<pb::BatchRegion> all;
-  all.Swap(data_.mutable_regions());
-  for (pb::BatchRegion& region : all) {
+  for (pb::BatchRegion& region : TakeOut(*data_.mutable_regions(), IsAny)) {
     // False: LetGo ended the ownership, and another procedure has the region.
     if (env.regions.Own(Encoded(region), pid())) HandOn(env, std::move(region));
   }
@@ -487,8 +479,7 @@ void AssignBatch::HandAllOn(MasterEnv& env) {
 void AssignBatch::NoteRefusal(MasterEnv& env, const pb::BatchRegion& region) const {
   const std::string refusal = RefusalOf(region);
   RATCHET_LOG(kWarn, "pid={} region {}: {}", pid(), Encoded(region), refusal);
-  if (region.error_class() == exception::kStoreWentBack && env.went_back)
-    env.went_back(Error(Code::kWentBack, fmt::format("region {}: {}", Encoded(region), region.error_message())));
+  ReportIfWentBack(env, Encoded(region), region.error_class(), region.error_message());
 }
 
 std::string AssignBatch::RefusalOf(const pb::BatchRegion& region) const {
@@ -530,17 +521,11 @@ std::optional<StepOutcome> AssignBatch::ShowOpened(StepContext& ctx, Choice want
     data_.set_lost(true);
     return std::nullopt;
   }
-  google::protobuf::RepeatedPtrField<pb::BatchRegion> all;
-  all.Swap(data_.mutable_regions());
-  for (pb::BatchRegion& region : all) {
-    if (wanted(region)) {
-      data_.set_opened(data_.opened() + 1);
-      pb::BatchRegion& shown = *data_.add_shown();
-      shown.set_table(region.table());
-      *shown.mutable_region() = std::move(*region.mutable_region());
-    } else {
-      *data_.add_regions() = std::move(region);
-    }
+  for (pb::BatchRegion& region : TakeOut(*data_.mutable_regions(), wanted)) {
+    data_.set_opened(data_.opened() + 1);
+    pb::BatchRegion& shown = *data_.add_shown();
+    shown.set_table(region.table());
+    *shown.mutable_region() = std::move(*region.mutable_region());
   }
   return std::nullopt;
 }

@@ -63,6 +63,24 @@ ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& serve
   return std::make_unique<OpenRegion>(std::move(data));
 }
 
+OpenOrder OrderToOpen(OrderId id, RegionInfo region, const TableNode& table, std::uint64_t transition,
+                      const RegionPast& past) {
+  OpenOrder order;
+  order.id = id;
+  order.region = std::move(region);
+  order.open_number = id.pid.value();
+  order.table_directory = table.directory;
+  order.schema = table.schema;
+  order.transition = transition;
+  order.opened_before = past.opened_before;
+  order.build_number = past.build_number;
+  order.schema_number = table.schema_number;
+  order.issued = past.issued;
+  order.served = past.served;
+  order.flushed = past.flushed;
+  return order;
+}
+
 // S48 (schema pinned in the order): each send carries the table's descriptor at the time of the order, not the current
 // one.
 Acted<Result<OpenOrder>> OpenRegion::MakeOrder(StepContext& ctx) const {
@@ -74,20 +92,9 @@ Acted<Result<OpenOrder>> OpenRegion::MakeOrder(StepContext& ctx) const {
   auto read = ReadPinnedSchema(ctx, region.table, newest ? 0 : data_.schema_number());
   if (read.wait) return {std::move(read.wait), std::nullopt};
   if (!read.result->ok()) return {std::nullopt, read.result->error()};
-  const TableNode& table = **read.result;
-  OpenOrder order;
-  order.region = region;
-  order.open_number = ctx.pid().value();
-  order.table_directory = table.directory;
-  order.schema = table.schema;
-  order.transition = data_.transition();
-  order.opened_before = data_.opened_before();
-  order.build_number = data_.build_number();
-  order.issued = data_.issued();
-  order.served = data_.served();
-  order.flushed = data_.flushed();
-  // an order of an earlier version pins no descriptor
-  order.schema_number = data_.has_schema_number() ? table.schema_number : 0;
+  const RegionPast past{data_.opened_before(), data_.build_number(), data_.issued(), data_.served(), data_.flushed()};
+  OpenOrder order = OrderToOpen({ctx.pid(), data_.attempt()}, region, **read.result, data_.transition(), past);
+  if (!data_.has_schema_number()) order.schema_number = 0;  // an order of an earlier version pins no descriptor
   return Ready(std::move(order));
 }
 

@@ -43,6 +43,12 @@ struct RegionPast {
   std::uint64_t flushed = 0;
 };
 
+struct TableNode;
+
+// The order to open a region with the schema and the directory of `table`. Its number is that of the opening.
+[[nodiscard]] OpenOrder OrderToOpen(OrderId id, RegionInfo region, const TableNode& table, std::uint64_t transition,
+                                    const RegionPast& past);
+
 class OpenRegion final : public RegionOrder<OpenRegion> {
  public:
   static constexpr std::string_view kTypeName = "OpenRegion";

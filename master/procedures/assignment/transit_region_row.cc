@@ -205,14 +205,7 @@ StepOutcome TransitRegionState::EndWithoutTable(StepContext& ctx) {
   return Done{fmt::format("nothing to do: table {} no longer exists", table)};
 }
 
-void TransitRegionState::Show(MasterEnv& env) const {
-  const RegionNode shown = NodeFromData();
-  env.regions.Update(Encoded(), [&](RegionNode& node) {
-    std::vector<RegionInfo> merged_from = std::move(node.merged_from);  // kept for the catalog janitor
-    node = shown;
-    node.merged_from = std::move(merged_from);
-  });
-}
+void TransitRegionState::Show(MasterEnv& env) const { env.regions.Show(NodeFromData()); }
 
 // An operator may rerun this procedure when its record is ahead of memory, so each state first writes the record of the
 // previous state to memory.

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "common/base/exception_names.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/cluster/decommissions.h"
@@ -425,8 +424,7 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
     SetState(data_, RegionState::kFailedOpen);
     data_.set_transition(data_.transition() + 1);
   }
-  if (result.error_class() == exception::kStoreWentBack && env.went_back)
-    env.went_back(Error(Code::kWentBack, fmt::format("region {}: {}", Encoded(), result.error_message())));
+  ReportIfWentBack(env, Encoded(), result.error_class(), result.error_message());
   data_.set_last_refusal(fmt::format("{} refused to open the region, {} refusals in a row: {}: {}", data_.location(),
                                      failures, result.error_class(), result.error_message()));
   RATCHET_LOG(kWarn, "pid={} region {}: {}", ctx.pid(), Encoded(), data_.last_refusal());

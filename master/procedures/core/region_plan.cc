@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/exception_names.h"
 #include "master/cluster/membership.h"
 #include "master/cluster/region_directory.h"
 #include "master/cluster/table_directory.h"
@@ -72,6 +73,12 @@ ProcId GivenUpBy(const MasterEnv& env, const pb::TransitRegionStateData& data) {
   const ProcId by = env.regions.ReleaseRequestedBy(FromData(data.region()).encoded_name());
   if (!by.valid() || env.executor->GetResult(by).status != procedure::ProcedureResult::Status::kRunning) return {};
   return by;
+}
+
+void ReportIfWentBack(const MasterEnv& env, const std::string& encoded, const std::string& error_class,
+                      const std::string& error_message) {
+  if (error_class == exception::kStoreWentBack && env.went_back)
+    env.went_back(Error(Code::kWentBack, fmt::format("region {}: {}", encoded, error_message)));
 }
 
 // Returns why the region ended in another state than requested.

@@ -36,6 +36,11 @@ void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
 // be opened and no server has it; otherwise an invalid id.
 [[nodiscard]] ProcId GivenUpBy(const MasterEnv& env, const pb::TransitRegionStateData& data);
 
+// S118 (older copy stays closed): ends the master if a server's refusal to open the region shows that the store or
+// hbase:meta is an older copy.
+void ReportIfWentBack(const MasterEnv& env, const std::string& encoded, const std::string& error_class,
+                      const std::string& error_message);
+
 // Returns why the region ended in another state than requested: it is closed because its table is being disabled, or a
 // move ended on another server. Empty if the request was fulfilled.
 [[nodiscard]] std::string ClosedBecause(const pb::TransitRegionStateData& data);
