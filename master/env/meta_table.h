@@ -66,7 +66,9 @@ struct MetaEdit {
     kUpdateRegion,  // the row must exist (else kNotFound). OPEN writes location, open_sequence, schema_number; every
                     // other state leaves them as they are: clients treat an empty server as an error
     kDeleteRegion,  // removes the row, if present
-    kPutTable,      // writes table:state, table:dir, table:transition; the row may be absent
+    // Both write table:state, table:dir, table:transition, S173 (only creations add table rows).
+    kCreateTable,   // the row may be absent; only for the creation of a table
+    kUpdateTable,   // the row must exist (else kNotFound)
     kDeleteTable,   // removes the row, if present
     kForgetMerged,  // removes the columns of merged_from, if the row is present, and keeps the transition number
   };
@@ -103,7 +105,7 @@ class MetaTable {
   // applied: the caller repeats the whole write, which is harmless. The implementation adds the master's epoch, which
   // the meta region checks (S28), and returns an error after a bounded time. Errors: kUnavailable / kTimeout (try
   // again; the outcome is unknown), kStale (a row carries a higher transition number: a newer owner wrote it),
-  // kNotFound (kUpdateRegion of an absent row), kFenced (a higher epoch is known).
+  // kNotFound (kUpdateRegion or kUpdateTable of an absent row), kFenced (a higher epoch is known).
   virtual void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) = 0;
 
   // Applies all edits in one mutation under the locks of all rows, only if every row is exactly as expected (S41). It

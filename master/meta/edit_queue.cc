@@ -22,7 +22,7 @@ Status Verdict(const MetaEdit& edit, bool row_there) {
                                            TransitionOf(edit)));
   }
   if (IsDelete(edit) || edit.kind == MetaEdit::Kind::kForgetMerged) return Ok();
-  if (edit.kind == MetaEdit::Kind::kUpdateRegion)
+  if (edit.kind == MetaEdit::Kind::kUpdateRegion || edit.kind == MetaEdit::Kind::kUpdateTable)
     return Error(Code::kNotFound, fmt::format("hbase:meta has no row '{}'", RowOf(edit)));
   return Error(Code::kUnavailable,
                fmt::format("row '{}' of hbase:meta was created and removed meanwhile", RowOf(edit)));

@@ -27,7 +27,8 @@ Result<std::uint64_t> FromBigEndian(std::string_view bytes) {
 }
 
 bool IsTableEdit(const MetaEdit& edit) {
-  return edit.kind == MetaEdit::Kind::kPutTable || edit.kind == MetaEdit::Kind::kDeleteTable;
+  return edit.kind == MetaEdit::Kind::kCreateTable || edit.kind == MetaEdit::Kind::kUpdateTable ||
+         edit.kind == MetaEdit::Kind::kDeleteTable;
 }
 
 std::string_view TransitionFamily(const MetaEdit& edit) {
@@ -139,7 +140,7 @@ EditCondition FirstCondition(const MetaEdit& edit) {
 }
 
 bool HasSecondCondition(const MetaEdit& edit) {
-  return edit.kind == MetaEdit::Kind::kCreateRegion || edit.kind == MetaEdit::Kind::kPutTable;
+  return edit.kind == MetaEdit::Kind::kCreateRegion || edit.kind == MetaEdit::Kind::kCreateTable;
 }
 
 bool IsDelete(const MetaEdit& edit) {

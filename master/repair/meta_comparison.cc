@@ -45,14 +45,18 @@ void MetaComparison::Run(std::function<void(Status)> done) {
   }
   if (busy) return done(Error(Code::kUnavailable, "a comparison with hbase:meta is already running"));
   const TimePoint begun = env_.clock.Now();
-  env_.meta.Scan([this, alive = std::weak_ptr(alive_), begun, done = std::move(done)](Result<MetaContents> contents) {
+  // Read before the scan: a row that arrives after the scan passed its place is not missing, S173 (only creations add
+  // table rows).
+  auto creations = env_.creations.InFlight();
+  env_.meta.Scan([this, alive = std::weak_ptr(alive_), begun, creations = std::move(creations),
+                  done = std::move(done)](Result<MetaContents> contents) {
     if (alive.expired()) return;
     if (!contents.ok()) return End(contents.error(), done);
     // Runs elsewhere, because this may be the thread that handles the answers of all region servers, and the table
     // directories are listed below.
-    auto judge = [this, alive, begun, done, read = std::make_shared<MetaContents>(std::move(*contents))] {
+    auto judge = [this, alive, begun, creations, done, read = std::make_shared<MetaContents>(std::move(*contents))] {
       if (alive.expired()) return;
-      Judge(begun, *read);
+      Judge(begun, creations, *read);
       End(Ok(), done);
     };
     if (!env_.RunSlowWork(std::move(judge))) {
@@ -98,6 +102,7 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const std::
     if (node->owner.valid()) env_.regions.Reserve(encoded, row.transition);
     return;
   }
+  if (!node && IsOfCreation(row.region, in_hand)) return;
   if (const std::string left = WhyLeft(row.region, row.transition, directories, in_hand); !left.empty()) {
     MetaEdit edit;
     edit.kind = MetaEdit::Kind::kDeleteRegion;
@@ -166,9 +171,10 @@ void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& 
   }
 }
 
-void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
+void MetaComparison::Judge(TimePoint begun, const std::vector<TableCreations::Creation>& creations,
+                           const MetaContents& contents) {
   // While a table is created or deleted, its rows and its in-memory regions differ.
-  const TablesInHand in_hand = FindTablesInHand(*env_.executor);
+  const TablesInHand in_hand = FindTablesInHand(env_, creations);
   const DirectoryOfTable directories = FindDirectories(env_, contents, in_hand);
   master::Inconsistencies inconsistencies;
   std::set<std::string> rows;

@@ -47,7 +47,8 @@ class MetaComparison {
 
  private:
   void End(const Status& status, const std::function<void(Status)>& done);
-  void Judge(TimePoint begun, const MetaContents& contents);
+  // `creations`: in flight when the scan of hbase:meta began.
+  void Judge(TimePoint begun, const std::vector<TableCreations::Creation>& creations, const MetaContents& contents);
   void JudgeRow(TimePoint begun, const RegionRow& row, const std::string& encoded, const DirectoryOfTable& directories,
                 const TablesInHand& in_hand, master::Inconsistencies& inconsistencies);
   void JudgeMissing(TimePoint begun, const std::set<std::string>& rows, const DirectoryOfTable& directories,

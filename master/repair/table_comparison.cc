@@ -71,9 +71,8 @@ void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow
                                          [&env, row, regions] { AdoptTable(env, row, regions); }};
     return;
   }
-  MetaEdit edit;
-  edit.kind = MetaEdit::Kind::kPutTable;
-  edit.table = {known->name, known->state, known->directory, known->transition};
+  const MetaEdit edit = EditTable(MetaEdit::Kind::kUpdateTable,
+                                  {known->name, known->state, known->directory, known->transition});
   inconsistencies[KeyOf(row.table)] = {both + ": row rewritten", [&env, edit] {
                                          env.meta.Write({edit}, [](const Status& status) {
                                            if (!status.ok())
@@ -84,9 +83,9 @@ void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow
 
 }  // namespace
 
-TablesInHand FindTablesInHand(const procedure::Executor& executor) {
+TablesInHand FindTablesInHand(const MasterEnv& env, const std::vector<TableCreations::Creation>& creations) {
   TablesInHand found;
-  ForEachClaim(executor, kClaimsTables, [&found](const Claims& claims) {
+  ForEachClaim(*env.executor, kClaimsTables, [&found](const Claims& claims) {
     found.directories.insert(claims.directories.begin(), claims.directories.end());
     for (const Claims::Table& table : claims.tables) {
       found.tables.insert(table.name);
@@ -94,7 +93,20 @@ TablesInHand FindTablesInHand(const procedure::Executor& executor) {
         found.layouts[table.name] = table.directory;
     }
   });
+  const auto add = [&found](const TableCreations::Creation& creation) {
+    found.directories.insert(creation.directory);
+    found.creations.insert(creation);
+  };
+  std::ranges::for_each(creations, add);
+  std::ranges::for_each(env.creations.InFlight(), add);  // after the claims: no procedure ends in between unseen
   return found;
+}
+
+bool IsOfCreation(const RegionInfo& region, const TablesInHand& in_hand) {
+  return std::ranges::any_of(in_hand.creations, [&region](const TableCreations::Creation& creation) {
+    return creation.table == region.table && RegionIdFor(CreatorOf(creation.directory)) == region.region_id &&
+           !RATCHET_MUTANT("reconciler.rows_of_the_new");
+  });
 }
 
 bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table) {
@@ -150,6 +162,16 @@ std::string WhyLeft(const RegionInfo& region, std::uint64_t transition, const Di
   return fmt::format("it belongs to another table {} than the one in {}", region.table.ToString(), directory->second);
 }
 
+namespace {
+
+// Returns true if the table's row may change without this comparison: a procedure or a creation in flight writes it.
+bool RowIsInHand(const TableName& table, const TablesInHand& in_hand) {
+  return in_hand.tables.contains(table) ||
+         std::ranges::any_of(in_hand.creations, [&table](const auto& creation) { return creation.table == table; });
+}
+
+}  // namespace
+
 void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand,
                  Inconsistencies& inconsistencies) {
   std::map<TableName, std::vector<const RegionRow*>> regions_of;
@@ -157,7 +179,7 @@ void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHan
   std::set<TableName> rows;
   for (const TableRow& row : contents.tables) {
     rows.insert(row.table);
-    if (in_hand.tables.contains(row.table) || row.table.IsMeta()) continue;
+    if (RowIsInHand(row.table, in_hand) || row.table.IsMeta()) continue;
     std::vector<RegionRow> regions;
     for (const RegionRow* region : regions_of[row.table]) {
       if (!IsOfAnotherTable(region->region, region->transition, row.directory)) regions.push_back(*region);
@@ -165,7 +187,7 @@ void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHan
     JudgeTable(env, row, regions, inconsistencies);
   }
   for (const TableNode& table : env.tables.List()) {
-    if (table.name.IsMeta() || in_hand.tables.contains(table.name) || rows.contains(table.name)) continue;
+    if (table.name.IsMeta() || RowIsInHand(table.name, in_hand) || rows.contains(table.name)) continue;
     inconsistencies[KeyOf(table.name)] = {fmt::format("table {}, {}, has no row in hbase:meta: removed from memory",
                                                       table.name.ToString(), TextOf(table.state, table.transition)),
                                           [&env, name = table.name] { ForgetTable(env, name); }};

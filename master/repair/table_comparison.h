@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/model/table_name.h"
+#include "master/cluster/table_creations.h"
 #include "master/env/meta_table.h"
 
 namespace ratchet::procedure {
@@ -35,13 +36,19 @@ using Inconsistencies =
 // repaired; the procedure also owns the rows of the regions. The value is the directory that is made or removed, empty
 // while rows under any id may be written. No procedure owns rows of an earlier table of the same name. The reason is
 // that these procedures, except a repair that has begun, may wait for a repair, which waits until all rows are
-// consistent (S95: repair counts certain rows).
+// consistent (S95: repair counts certain rows). `creations`: tables whose row may be on its way to hbase:meta, also
+// after their procedure has ended, S173 (only creations add table rows); `directories` has theirs too.
 struct TablesInHand {
   std::set<TableName> tables;
   std::map<TableName, std::string> layouts;
   std::set<std::string> directories;
+  std::set<TableCreations::Creation> creations;
 };
-[[nodiscard]] TablesInHand FindTablesInHand(const procedure::Executor& executor);
+// `creations`: those in flight before hbase:meta was read. Those in flight now are added.
+[[nodiscard]] TablesInHand FindTablesInHand(const MasterEnv& env,
+                                            const std::vector<TableCreations::Creation>& creations);
+// Returns true if the region belongs to a table whose row may be on its way.
+[[nodiscard]] bool IsOfCreation(const RegionInfo& region, const TablesInHand& in_hand);
 // Returns true if an unfinished procedure makes or removes directories and regions of this table.
 [[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 

@@ -26,6 +26,7 @@ MasterLogic::MasterLogic(const Deps& deps, const MasterOptions& with, std::funct
           .placement = placement,
           .split_workers = split_workers,
           .undo_writes = undo_writes,
+          .creations = creations,
           .snapshots = snapshots,
           .namespaces = namespaces,
           .peers = peers,

@@ -29,6 +29,7 @@
 #include "master/cluster/snapshot_book.h"
 #include "master/cluster/split_workers.h"
 #include "master/cluster/switches.h"
+#include "master/cluster/table_creations.h"
 #include "master/cluster/table_directory.h"
 #include "master/cluster/undo_writes.h"
 #include "master/env/cluster_files.h"
@@ -89,6 +90,7 @@ struct MasterLogic {
   Placement placement;
   SplitWorkers split_workers;
   UndoWrites undo_writes;
+  TableCreations creations;
   SnapshotBook snapshots;
   NamespaceDirectory namespaces;
   PeerDirectory peers;

@@ -6,6 +6,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/cluster/errors.h"
+#include "master/cluster/table_creations.h"
 #include "master/cluster/table_directory.h"
 #include "master/cluster/undo_writes.h"
 
@@ -71,7 +72,7 @@ void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
   constexpr std::size_t kShown = 3;
   for (std::size_t i = 0; i < edits.size() && i < kShown; ++i) {
     const MetaEdit& edit = edits[i];
-    if (edit.kind == MetaEdit::Kind::kPutTable) {
+    if (edit.kind == MetaEdit::Kind::kCreateTable || edit.kind == MetaEdit::Kind::kUpdateTable) {
       RATCHET_LOG(kInfo, "pid={} updating hbase:meta row={}, tableState={}", ctx.pid(), edit.table.table.ToString(),
                   TableStateText(edit.table.state));
     } else if (edit.kind == MetaEdit::Kind::kCreateRegion || edit.kind == MetaEdit::Kind::kUpdateRegion) {
@@ -90,11 +91,12 @@ void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
 std::optional<Status> TryWriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits) {
   return ctx.AsyncCall<Status>(key, [&](std::function<void(Status)> done) {
     LogEdits(ctx, edits);
-    EnvOf(ctx).meta.Write(edits,
-                          [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid())](Status status) {
-                            over();
-                            done(std::move(status));
-                          });
+    EnvOf(ctx).meta.Write(edits, [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid()),
+                                  known = EnvOf(ctx).creations.Announce(edits)](Status status) {
+      known();
+      over();
+      done(std::move(status));
+    });
   });
 }
 

@@ -37,6 +37,7 @@ class RightsBook;
 class SnapshotBook;
 class SplitWorkers;
 class Switches;
+class TableCreations;
 class TableDirectory;
 class UndoWrites;
 struct MasterOptions;
@@ -57,6 +58,7 @@ struct MasterEnv {
   Placement& placement;
   SplitWorkers& split_workers;
   UndoWrites& undo_writes;
+  TableCreations& creations;
   SnapshotBook& snapshots;
   NamespaceDirectory& namespaces;
   PeerDirectory& peers;

@@ -137,8 +137,7 @@ std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& da
   RATCHET_STEP(WriteMeta(ctx, "regions", edits));
   // S115 (missing row is not evidence): a table with a row stays
   RATCHET_STEP(KeepLayout(ctx, data.directory(), ctx.pid()));
-  const MetaEdit row =
-      TableEdit(NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 0));
+  const MetaEdit row = TableCreation(NewTableNode(data, ctx.pid()), ChangeNumber(data, ctx.pid(), 0));
   RATCHET_STEP(WriteMeta(ctx, "table", {row}));
   // Removes leftovers of an earlier table of this name from memory; the reconciler removes their rows from hbase:meta.
   for (const RegionNode& node : env.regions.OfTable(TableOf(data))) env.regions.Remove(node.info.encoded_name());

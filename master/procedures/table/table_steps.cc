@@ -87,7 +87,13 @@ pb::TableData NewTableData(const TableNode& table) {
 }
 
 MetaEdit TableEdit(const TableNode& table, TableState state, std::uint64_t number) {
-  return EditTable(MetaEdit::Kind::kPutTable, {table.name, state, table.directory, number});
+  const auto kind =
+      RATCHET_MUTANT("master.create_by_update") ? MetaEdit::Kind::kCreateTable : MetaEdit::Kind::kUpdateTable;
+  return EditTable(kind, {table.name, state, table.directory, number});
+}
+
+MetaEdit TableCreation(const TableNode& table, std::uint64_t number) {
+  return EditTable(MetaEdit::Kind::kCreateTable, {table.name, TableState::kEnabling, table.directory, number});
 }
 
 void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t number) {
@@ -102,7 +108,12 @@ std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& 
   const auto node = env.tables.Get(TableOf(data));
   if (!node) return Fail{TableNotFound(TableOf(data))};
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
-  RATCHET_STEP(WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)}));
+  bool absent = false;
+  RATCHET_STEP(WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)}, &absent));
+  if (absent) {  // the next attempt finds what the caller does about a table that is gone
+    env.tables.Remove(node->name);
+    return Retry{TableNotFound(node->name), std::nullopt};
+  }
   ShowTable(env, *node, state, number);
   return std::nullopt;
 }
@@ -143,7 +154,12 @@ Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState st
   const auto node = env.tables.Get(TableOf(data));
   if (!node) return env.meta_loaded.load() ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is not loaded"));
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
-  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {TableEdit(*node, state, number)}));
+  const Status written = env.undo_writes.Write(ctx.pid(), 0, {TableEdit(*node, state, number)});
+  if (!written.ok() && written.error().code() == Code::kNotFound) {
+    env.tables.Remove(node->name);
+    return Ok();
+  }
+  RATCHET_TRY(written);
   ShowTable(env, *node, state, number);
   return Ok();
 }

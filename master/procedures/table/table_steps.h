@@ -59,12 +59,15 @@ inline constexpr std::string_view kDisabledFirst = "disabled first";
 // being deleted.
 [[nodiscard]] bool MayTakeOver(const MasterEnv& env, const pb::TableData& data, const TableNode& table);
 
-// Returns the edit that sets the table's row to `state`, with the transition number `number`.
+// TableEdit: the edit that sets the table's existing row to `state`, with the transition number `number`.
+// TableCreation: the edit that creates the row, in state ENABLING; S173 (only creations add table rows).
 [[nodiscard]] MetaEdit TableEdit(const TableNode& table, TableState state, std::uint64_t number);
+[[nodiscard]] MetaEdit TableCreation(const TableNode& table, std::uint64_t number);
 // Sets the same in memory, after meta has it.
 void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t number);
 // Writes the row, then updates memory. Returns nullopt when done. Fails if the table is gone: PREPARE ran while a write
-// of an ended deletion was in progress, and a new master has read its result. After the point of no return call
+// of an ended deletion was in progress, and a new master has read its result. If hbase:meta has no row, removes the
+// table from memory and repeats the step, which then finds that the table is gone. After the point of no return call
 // TakenOver first.
 [[nodiscard]] std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                                        std::uint64_t change);
@@ -77,7 +80,7 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
 // Decides this from known facts. `settlement`: of orders to the region's server; nullopt if it has none.
 [[nodiscard]] bool IsLeftBehind(const RegionNode& region, TableState table, std::optional<SettlementState> settlement);
 [[nodiscard]] bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state);
-// SetTableState for undo functions. Returns Ok also if the table is unknown.
+// SetTableState for undo functions. Returns Ok also if the table is unknown or has no row.
 [[nodiscard]] Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                     std::uint64_t change);
 // Returns one transition for each region of the table that is not closed, or that another transition owns. Wakes

@@ -152,6 +152,8 @@ class SimCluster {
   // Called at each call that the logic makes to the outside (meta, orders, clock), also from within a step: the
   // function runs in the middle of that step, as if by another worker.
   std::function<void(SimMaster&)> on_point;
+  // Additional delay of a write to hbase:meta; empty: none.
+  std::function<Millis(const std::vector<master::MetaEdit>&)> meta_write_delay;
   bool ordinary_workers_stuck = false;  // only urgent work is done
   bool whole_reports = false;           // servers report all regions of an order at once, so that costs are equal
   bool start_paused = false;            // the next master starts paused; then it is false again

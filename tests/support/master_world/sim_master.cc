@@ -23,13 +23,14 @@ class SimMaster::Meta final : public master::MetaTable {
     master_.Point();
     ++master_.cluster_.sent.meta_writes;
     master_.cluster_.sent.meta_rows += edits.size();
+    const Millis late = master_.cluster_.meta_write_delay ? master_.cluster_.meta_write_delay(edits) : Millis(0);
     Call(
         [&cluster = master_.cluster_, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
           RATCHET_TRY(server.AdmitMetaWrite(epoch));
           for (const master::MetaEdit& edit : edits) RATCHET_TRY(cluster.meta().Apply(edit));
           return Ok();
         },
-        std::move(done));
+        std::move(done), late);
   }
 
   // S41 (atomic conditional commit). The network may also deliver it twice, the second time late and without an answer.
@@ -87,7 +88,7 @@ class SimMaster::Meta final : public master::MetaTable {
       CommitRowByRow(std::move(edits), std::move(done));
     });
   }
-  void Call(std::function<Status(SimServer&)> act, std::function<void(Status)> done) {
+  void Call(std::function<Status(SimServer&)> act, std::function<void(Status)> done, Millis late = Millis(0)) {
     SimCluster& cluster = master_.cluster_;
     const auto answer = [&cluster, alive = std::weak_ptr(master_.alive_), done = std::move(done)](const Status& status,
                                                                                                   Millis delay) {
@@ -99,7 +100,7 @@ class SimMaster::Meta final : public master::MetaTable {
     if (server == nullptr) return answer(Error(Code::kUnavailable, "hbase:meta has no location"), Millis(1));
     if (cluster.Lost()) return answer(Error(Code::kTimeout, "request lost"), Millis(20));
     const bool answer_lost = cluster.Lost();
-    cluster.time().After(cluster.Delay(), [&cluster, server, act = std::move(act), answer, answer_lost] {
+    cluster.time().After(cluster.Delay() + late, [&cluster, server, act = std::move(act), answer, answer_lost] {
       const Status status = act(*server);
       if (answer_lost) return answer(Error(Code::kTimeout, "answer lost"), Millis(20));
       answer(status, cluster.Delay());

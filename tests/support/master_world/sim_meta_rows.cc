@@ -9,15 +9,26 @@ namespace ratchet::sim {
 using master::MetaEdit;
 using master::RegionRow;
 
+namespace {
+
+bool IsOfTable(const MetaEdit& edit) {
+  return edit.kind == MetaEdit::Kind::kCreateTable || edit.kind == MetaEdit::Kind::kUpdateTable ||
+         edit.kind == MetaEdit::Kind::kDeleteTable;
+}
+
+}  // namespace
+
 Status SimMetaRows::Apply(const MetaEdit& edit) {
-  if (edit.kind == MetaEdit::Kind::kPutTable || edit.kind == MetaEdit::Kind::kDeleteTable) {
+  if (IsOfTable(edit)) {
     const auto it = tables_.find(edit.table.table);
     if (it != tables_.end() && it->second.transition > edit.table.transition)
       return Error(Code::kStale, "table row is newer");
-    if (edit.kind == MetaEdit::Kind::kPutTable)
-      tables_.insert_or_assign(edit.table.table, edit.table);
-    else
+    if (it == tables_.end() && edit.kind == MetaEdit::Kind::kUpdateTable)
+      return Error(Code::kNotFound, "no row for table " + edit.table.table.ToString());
+    if (edit.kind == MetaEdit::Kind::kDeleteTable)
       tables_.erase(edit.table.table);
+    else
+      tables_.insert_or_assign(edit.table.table, edit.table);
     return Ok();
   }
   const std::string encoded = edit.region.region.encoded_name();
@@ -52,7 +63,7 @@ Status SimMetaRows::Apply(const MetaEdit& edit) {
 }
 
 std::optional<std::uint64_t> SimMetaRows::NumberOf(const MetaEdit& row) const {
-  if (row.kind == MetaEdit::Kind::kPutTable || row.kind == MetaEdit::Kind::kDeleteTable) {
+  if (IsOfTable(row)) {
     const auto it = tables_.find(row.table.table);
     return it == tables_.end() ? std::nullopt : std::optional(it->second.transition);
   }
@@ -63,8 +74,7 @@ std::optional<std::uint64_t> SimMetaRows::NumberOf(const MetaEdit& row) const {
 master::CommitOutcome SimMetaRows::Apply(const master::MetaCommit& commit) {
   using master::CommitOutcome;
   const auto number = [](const MetaEdit& row) {
-    const bool table = row.kind == MetaEdit::Kind::kPutTable || row.kind == MetaEdit::Kind::kDeleteTable;
-    return table ? row.table.transition : row.region.transition;
+    return IsOfTable(row) ? row.table.transition : row.region.transition;
   };
   const bool as_expected = std::all_of(commit.expected.begin(), commit.expected.end(), [&](const auto& expected) {
     return NumberOf(expected.row) == (expected.absent ? std::nullopt : std::optional(number(expected.row)));

@@ -1,8 +1,9 @@
 // After a bypass, at any moment, the reconciler brings the cluster to the state that the tables' and the servers'
-// records require (S65: transition number reserved first; S66: table row last in, first out). Other tests here cover
-// events in the middle of a step.
+// records require (S65: transition number reserved first; S66: table row last in, first out; S173: only creations add
+// table rows). Other tests here cover events in the middle of a step.
 #include "common/base/mutant.h"
 #include "master/cluster/split_workers.h"
+#include "master/procedures/table/table_steps.h"
 #include "tests/support/expect_killed.h"
 #include "tests/unit/master/fixture.h"
 
@@ -117,6 +118,101 @@ class BypassTest : public MasterTest {
         [&] { return cluster_.meta().regions().size() == 4 && cluster_.meta().tables().empty(); });
   }
 
+  static const TableName& T() {
+    static const TableName name("default", "t");
+    return name;
+  }
+  // The next write of a table's row takes this time; then writes are as fast as before.
+  void DelayTheNextRow(Millis time) {
+    row_was_sent_ = false;
+    cluster_.meta_write_delay = [this, time](const std::vector<MetaEdit>& edits) {
+      const MetaEdit::Kind kind = edits.front().kind;
+      const bool row = kind == MetaEdit::Kind::kCreateTable || kind == MetaEdit::Kind::kUpdateTable ||
+                       kind == MetaEdit::Kind::kDeleteTable;
+      if (!row || std::exchange(row_was_sent_, true)) return Millis(0);
+      return time;
+    };
+  }
+  // Bypasses the only procedure of this type when it has sent that write. Returns true if it has ended.
+  bool BypassWhenTheRowWasSent(const char* type) {
+    if (!cluster_.RunUntil([&] { return row_was_sent_; })) return false;
+    BypassWith(Only(type));
+    return cluster_.RunUntil([&] { return !Only(type).valid(); });
+  }
+  // Table t is disabled; table u keeps hbase:meta from being empty (S115: missing row is not evidence).
+  void GivenADisabledTable() {
+    cluster_.Boot(2);
+    GivenTable("t", 2);
+    GivenTable("u", 1);
+    (void)Disable("t");
+    ExpectSettled();
+  }
+
+  // An EnableTable is bypassed while its state change is on its way. The change arrives after a DeleteTable.
+  std::string AStateChangeArrivesAfterADeletion() {
+    GivenADisabledTable();
+    DelayTheNextRow(Millis(3'000));
+    (void)Enable("t");
+    if (!BypassWhenTheRowWasSent("EnableTable")) return "it was not bypassed";
+    const auto deleted = Delete("t");
+    if (!cluster_.RunUntil([&] { return Outcome(deleted) == "success"; }, Millis(2'000))) return Outcome(deleted);
+    (void)cluster_.RunFor(Millis(4'000));
+    if (cluster_.meta().tables().contains(T())) return "the row is back";
+    LookAfter(4);
+    return End(1);
+  }
+  // A DeleteTable is bypassed while the deletion of the row is on its way. Memory still has the table when the row is
+  // gone, and a request enables it.
+  std::string ATableWithoutARowIsEnabled() {
+    GivenADisabledTable();
+    DelayTheNextRow(Millis(1'000));
+    (void)Delete("t");
+    if (!BypassWhenTheRowWasSent("DeleteTable")) return "it was not bypassed";
+    if (!cluster_.RunUntil([&] { return !cluster_.meta().tables().contains(T()); })) return "it never arrived";
+    if (!master().logic().tables.Exists(T())) return "it is known that the row is gone";
+    const auto enabled = Enable("t");
+    if (!cluster_.RunUntil([&] { return Outcome(enabled) != "unfinished"; })) return "not at rest";
+    if (Outcome(enabled).find("table t does not exist") == std::string::npos) return Outcome(enabled);
+    LookAfter(4);
+    return End(1);
+  }
+
+  // A CreateTable is bypassed while its table's row is on its way, and the comparison finds the rows of its regions.
+  std::string ACreationArrivesLate() {
+    cluster_.Boot(2);
+    GivenTable("u", 1);
+    DelayTheNextRow(Millis(6'000));
+    (void)Create("t", 4);
+    if (!BypassWhenTheRowWasSent("CreateTable")) return "it was not bypassed";
+    LookAfter(4);
+    if (cluster_.meta().tables().contains(T())) return "it arrived too early";
+    (void)cluster_.RunFor(Millis(4'000));
+    if (!cluster_.meta().tables().contains(T())) return "it never arrived";
+    LookAfter(6);
+    return End(5);
+  }
+  // Another table of the name is created meanwhile, and with `deleted` it is deleted before the first row arrives.
+  std::string ACreationArrivesAfterAnother(bool deleted) {
+    cluster_.Boot(2);
+    GivenTable("u", 1);
+    DelayTheNextRow(Millis(20'000));
+    (void)Create("t", 4);
+    if (!BypassWhenTheRowWasSent("CreateTable")) return "it was not bypassed";
+    GivenTable("t", 2);
+    LookAfter(4);
+    if (Regions("t").size() != 2) return "the table has regions of the other one";
+    if (deleted) {
+      (void)Disable("t");
+      if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+      (void)Delete("t");
+      if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+      LookAfter(3);
+    }
+    (void)cluster_.RunFor(Millis(20'000));
+    LookAfter(6);
+    return deleted ? End(5) : cluster_.CheckSettled();
+  }
+
   std::string SplittingIsBypassed() {
     cluster_.Boot(3);
     GivenTable("t", 6);
@@ -186,6 +282,8 @@ class BypassTest : public MasterTest {
     if (master().logic().env.split_workers.Holders() != std::vector{Only("SplitWal")}) return "its place is free";
     return End(6);
   }
+
+  bool row_was_sent_ = false;
 };
 
 TEST_F(BypassTest, InterruptedWriteIsFollowedByHigherNumbers) { EXPECT_EQ(AWriteIsCutShort(), ""); }
@@ -284,7 +382,62 @@ TEST_F(BypassTest, ATransitionWithoutARowEnds) {
 
 TEST_F(BypassTest, ATransitionWithoutATableEnds) { EXPECT_EQ(ATableIsGone(), ""); }
 
+TEST_F(BypassTest, AStateChangeBringsNoDeletedTableBack) { EXPECT_EQ(AStateChangeArrivesAfterADeletion(), ""); }
+TEST_F(BypassTest, EnablingATableWithoutARowFails) { EXPECT_EQ(ATableWithoutARowIsEnabled(), ""); }
+TEST_F(BypassTest, ACreationThatArrivesLateIsWhole) { EXPECT_EQ(ACreationArrivesLate(), ""); }
+TEST_F(BypassTest, ACreationThatArrivesAfterAnotherHasNoEffect) {
+  EXPECT_EQ(ACreationArrivesAfterAnother(/*deleted=*/false), "");
+  EXPECT_EQ(Regions("t").size(), 2U);
+}
+TEST_F(BypassTest, ACreationThatArrivesAfterADeletionIsWhole) {
+  EXPECT_EQ(ACreationArrivesAfterAnother(/*deleted=*/true), "");
+}
+
+// The procedure can no longer fail when it finds that the row is gone.
+TEST_F(BypassTest, DisablingATableThatLosesItsRowEnds) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  GivenTable("u", 1);
+  const auto disabled = Disable("t");
+  ASSERT_TRUE(disabled.ok());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("TransitRegionState").empty(); }));
+  cluster_.meta().mutable_tables().erase(T());
+  ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+  EXPECT_TRUE(master().executor().GetResult(*disabled).result.starts_with(kTakenOver));
+  EXPECT_FALSE(cluster_.meta().tables().contains(T()));
+}
+
+TEST_F(BypassTest, UndoOfAStateChangeNeedsNoRow) {
+  GivenADisabledTable();
+  DelayTheNextRow(Millis(1'000));
+  const auto enabled = Enable("t");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return row_was_sent_; }));
+  cluster_.meta().mutable_tables().erase(T());
+  master().executor().Abort(*enabled, {"op", "no"}, [](const Status&) {});
+  ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+  EXPECT_NE(Outcome(enabled), "success");
+  EXPECT_FALSE(cluster_.meta().tables().contains(T()));
+  EXPECT_FALSE(master().logic().tables.Exists(T()));
+}
+
 #if defined(RATCHET_MUTANTS)
+TEST_F(BypassTest, CreatingByAStateChangeIsNoticed) {
+  ExpectKilled(
+      "master.create_by_update", [&] { return AStateChangeArrivesAfterADeletion(); }, "the row is back");
+}
+TEST_F(BypassTest, ForgettingCreationsIsNoticed) {
+  ExpectKilled(
+      "master.forget_creations", [&] { return ACreationArrivesLate(); }, "table t has no region");
+}
+TEST_F(BypassTest, RemovingRowsOfANewTableIsNoticed) {
+  ExpectKilled(
+      "reconciler.rows_of_the_new", [&] { return ACreationArrivesLate(); }, "table t has no region");
+}
+TEST_F(BypassTest, RemovingRowsOfANewTableBesideAnotherIsNoticed) {
+  ExpectKilled(
+      "reconciler.rows_of_the_new", [&] { return ACreationArrivesAfterAnother(/*deleted=*/true); },
+      "table t has no region");
+}
 TEST_F(BypassTest, WaitingForATableThatIsGoneIsNoticed) {
   ExpectKilled(
       "master.wait_for_the_table", [&] { return ATableIsGone(); }, "NOT_FOUND: table t does not exist");

@@ -125,14 +125,14 @@ TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsNotWaitedFor) {
   EXPECT_EQ(Outcome(enabling), "NOT_FOUND: table t does not exist");
 }
 
-// If no other master takes over, the master writes the row again, because the ended deletion had not removed any
-// region.
-TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsWholeWhenItComesBack) {
+// If no other master takes over, hbase:meta answers that there is no row (S173: only creations add table rows).
+TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayDoesNotReturn) {
   GivenADeletionThatIsCutShort();
   const auto enabling = Enable("t");
-  ExpectSettled();
-  EXPECT_EQ(Outcome(enabling), "success");
-  ExpectServed("t", 2);
+  ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+  EXPECT_EQ(Outcome(enabling), "NOT_FOUND: table t does not exist");
+  EXPECT_TRUE(cluster_.meta().tables().empty());
+  EXPECT_FALSE(master().logic().env.tables.Exists(TableName("default", "t")));
 }
 
 }  // namespace

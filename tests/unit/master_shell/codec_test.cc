@@ -112,7 +112,7 @@ std::set<std::string> Qualifiers(const pb::MutationProto& mutation) {
 
 TEST(MetaEditTest, EveryWriteCarriesTheEpochAndACondition) {
   for (const auto kind : {MetaEdit::Kind::kCreateRegion, MetaEdit::Kind::kUpdateRegion, MetaEdit::Kind::kDeleteRegion,
-                          MetaEdit::Kind::kPutTable, MetaEdit::Kind::kDeleteTable}) {
+                          MetaEdit::Kind::kCreateTable, MetaEdit::Kind::kUpdateTable, MetaEdit::Kind::kDeleteTable}) {
     MetaEdit edit = RegionEdit(kind, RegionState::kOpening);
     edit.table.table = TableName("default", "t");
     edit.table.transition = 5;
@@ -128,6 +128,17 @@ TEST(MetaEditTest, EveryWriteCarriesTheEpochAndACondition) {
     ASSERT_TRUE(comparator.ParseFromString(request.condition().comparator().serialized_comparator()));
     EXPECT_EQ(comparator.comparable().value(), std::string("\0\0\0\0\0\0\0\x05", 8));
     EXPECT_EQ(request.mutation().mutate_type() == pb::MutationProto::DELETE, IsDelete(edit));
+  }
+}
+
+TEST(MetaEditTest, OnlyCreationsAcceptAnAbsentRow) {
+  using Kind = MetaEdit::Kind;
+  for (const auto kind : {Kind::kCreateRegion, Kind::kUpdateRegion, Kind::kDeleteRegion, Kind::kForgetMerged,
+                          Kind::kCreateTable, Kind::kUpdateTable, Kind::kDeleteTable}) {
+    const MetaEdit edit = RegionEdit(kind, RegionState::kOpening);
+    const bool creates = kind == Kind::kCreateRegion || kind == Kind::kCreateTable;
+    EXPECT_EQ(FirstCondition(edit), creates ? EditCondition::kAbsent : EditCondition::kAtMost);
+    EXPECT_EQ(HasSecondCondition(edit), creates);
   }
 }
 
@@ -155,15 +166,18 @@ TEST(MetaEditTest, RowsReadBackAsTheyWereWritten) {
   EXPECT_EQ(contents.regions[0].transition, 5u);
 
   MetaEdit table;
-  table.kind = MetaEdit::Kind::kPutTable;
   table.table = {TableName("default", "t"), TableState::kDisabling, "default/t.3", 11};
-  const auto put = EncodeEdit(table, EditCondition::kAbsent, Epoch(1));
-  ASSERT_TRUE(AddMetaRow(ReadMutationCells(put.mutation(), none).value(), &contents).ok());
-  ASSERT_EQ(contents.tables.size(), 1u);
-  EXPECT_EQ(contents.tables[0].table, table.table.table);
-  EXPECT_EQ(contents.tables[0].state, TableState::kDisabling);
-  EXPECT_EQ(contents.tables[0].directory, "default/t.3");
-  EXPECT_EQ(contents.tables[0].transition, 11u);
+  for (const auto kind : {MetaEdit::Kind::kCreateTable, MetaEdit::Kind::kUpdateTable}) {
+    table.kind = kind;
+    contents.tables.clear();
+    const auto put = EncodeEdit(table, FirstCondition(table), Epoch(1));
+    ASSERT_TRUE(AddMetaRow(ReadMutationCells(put.mutation(), none).value(), &contents).ok());
+    ASSERT_EQ(contents.tables.size(), 1u);
+    EXPECT_EQ(contents.tables[0].table, table.table.table);
+    EXPECT_EQ(contents.tables[0].state, TableState::kDisabling);
+    EXPECT_EQ(contents.tables[0].directory, "default/t.3");
+    EXPECT_EQ(contents.tables[0].transition, 11u);
+  }
 }
 
 TEST(TableFilterTest, FollowsHBasesRules) {

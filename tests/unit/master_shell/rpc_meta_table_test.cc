@@ -390,13 +390,27 @@ TEST_F(RpcMetaTableTest, CommittingOverAnyLowerNumberIsNoticed) {
 
 TEST_F(RpcMetaTableTest, AnAbsentRowIsNotUpdatedAndDeletedWithoutComplaint) {
   EXPECT_EQ(Write({Edit(MetaEdit::Kind::kUpdateRegion, 5)}).error().code(), Code::kNotFound);
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kUpdateTable, 5)}).error().code(), Code::kNotFound);
   EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kDeleteRegion, 5)}).ok());
   EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kDeleteTable, 5)}).ok());
   EXPECT_EQ(meta_.rows(), 0u);
 }
 
+// S173 (only creations add table rows)
+TEST_F(RpcMetaTableTest, AStateChangeOfATableNeedsItsRow) {
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateTable, 3)}).ok());
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kUpdateTable, 7)}).ok());
+  EXPECT_EQ(Scan().value().tables.at(0).transition, 7U);
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kUpdateTable, 6)}).error().code(), Code::kStale);
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateTable, 6)}).error().code(), Code::kStale);
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kDeleteTable, 8)}).ok());
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kUpdateTable, 9)}).error().code(), Code::kNotFound);
+  EXPECT_EQ(meta_.rows(), 0u);
+  EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kCreateTable, 10)}).ok());
+}
+
 TEST_F(RpcMetaTableTest, ScansComeInPiecesAndReadBackWhatWasWritten) {
-  std::vector<MetaEdit> edits{Edit(MetaEdit::Kind::kPutTable, 3)};
+  std::vector<MetaEdit> edits{Edit(MetaEdit::Kind::kCreateTable, 3)};
   for (char c = 'a'; c < 'h'; ++c) edits.push_back(Edit(MetaEdit::Kind::kCreateRegion, 3, std::string(1, c)));
   ASSERT_TRUE(Write(edits).ok());
   const auto contents = Scan();
@@ -431,7 +445,7 @@ TEST_F(RpcMetaTableTest, EditsThatWaitShareOneRequestAndKeepTheirOwnResults) {
       {Edit(MetaEdit::Kind::kUpdateRegion, 5, "absent"), std::string(CodeName(Code::kNotFound))},
       {Edit(MetaEdit::Kind::kDeleteRegion, 5, "absent too"), "ok"},
       {Edit(MetaEdit::Kind::kCreateRegion, 5, "moving"), std::string(CodeName(Code::kUnavailable))},
-      {Edit(MetaEdit::Kind::kPutTable, 5), "ok"},
+      {Edit(MetaEdit::Kind::kCreateTable, 5), "ok"},
   };
   meta_.set_fail_row(cases[6].first.region.region.name());
   Mutex mutex;
