@@ -108,7 +108,7 @@ StepOutcome WriteAgain(StepContext& ctx, const Error& error) {
 }  // namespace
 
 std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
-                                     bool* absent) {
+                                     bool* absent, bool* newer) {
   if (edits.empty()) return std::nullopt;
   const std::optional<Status> written = TryWriteMeta(ctx, key, edits);
   if (!written) return ctx.AwaitAsync();
@@ -116,6 +116,10 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
   const bool no_row = written->error().code() == Code::kNotFound && !RATCHET_MUTANT("master.wait_for_the_row");
   if (absent != nullptr && no_row) {
     *absent = true;
+    return std::nullopt;
+  }
+  if (newer != nullptr && written->error().code() == Code::kStale) {
+    *newer = true;
     return std::nullopt;
   }
   return WriteAgain(ctx, written->error());

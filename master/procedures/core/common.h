@@ -80,9 +80,10 @@ class MasterProcedure : public procedure::StateMachineProcedure<P, Data> {
 // Returns nullopt when all of `edits` are in meta; otherwise the outcome that the step must return. Starts the write at
 // the first call. Retries a failed write without limit, with backoff and at once when meta is opened: a failing write
 // delays its procedure and does not end the master. With `absent`, an update of a missing row succeeds: returns nullopt
-// and sets `*absent`.
+// and sets `*absent`. With `newer`, a write to a row with a higher number does so too, and sets `*newer`.
 [[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key,
-                                                   const std::vector<MetaEdit>& edits, bool* absent = nullptr);
+                                                   const std::vector<MetaEdit>& edits, bool* absent = nullptr,
+                                                   bool* newer = nullptr);
 
 // As WriteMeta. A row that is missing, or that has a higher number, ends the write: returns
 // nullopt and sets `*refused`. Other rows may have been written.

@@ -108,8 +108,16 @@ std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& 
   const auto node = env.tables.Get(TableOf(data));
   if (!node) return Fail{TableNotFound(TableOf(data))};
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
+  const auto grant = env.tables.LastLockGrant(node->name);
+  const bool superseded = grant && grant->pid != ctx.pid() && !RATCHET_MUTANT("master.retry_below_newer") &&
+                          !RATCHET_MUTANT("master.ignore_take_over");
   bool absent = false;
-  RATCHET_STEP(WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)}, &absent));
+  bool newer = false;
+  RATCHET_STEP(
+      WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)}, &absent, superseded ? &newer : nullptr));
+  if (newer) {  // an operator ended the later procedure while its write was on its way
+    return Done{fmt::format("{}pid={} changed table {}", kTakenOver, grant->pid, node->name.ToString())};
+  }
   if (absent) {  // the next attempt finds what the caller does about a table that is gone
     env.tables.Remove(node->name);
     return Retry{TableNotFound(node->name), std::nullopt};

@@ -67,7 +67,8 @@ inline constexpr std::string_view kDisabledFirst = "disabled first";
 void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t number);
 // Writes the row, then updates memory. Returns nullopt when done. Fails if the table is gone: PREPARE ran while a write
 // of an ended deletion was in progress, and a new master has read its result. If hbase:meta has no row, removes the
-// table from memory and repeats the step, which then finds that the table is gone. After the point of no return call
+// table from memory and repeats the step, which then finds that the table is gone. If a procedure with a later lock
+// grant has written the row, ends this one (S70: take over a table in transition). After the point of no return call
 // TakenOver first.
 [[nodiscard]] std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                                        std::uint64_t change);

@@ -177,6 +177,28 @@ class BypassTest : public MasterTest {
     return End(1);
   }
 
+  // A DisableTable takes over a table whose regions cannot be opened, and is bypassed while its state change is on its
+  // way. The EnableTable continues when the change has arrived.
+  std::string ATakeOverIsCutShort() {
+    GivenADisabledTable();
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = 1'000'000;
+    const auto enabled = Enable("t");
+    if (!cluster_.RunUntil([&] { return Regions("t")[0].failed_opens > 4; })) return "nothing was refused";
+    DelayTheNextRow(Millis(100));
+    (void)Disable("t");
+    if (!BypassWhenTheRowWasSent("DisableTable")) return "it was not bypassed";
+    (void)cluster_.RunFor(Millis(1'000));
+    if (cluster_.meta().tables().at(T()).state != TableState::kDisabling) return "it never arrived";
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = 0;
+    if (!cluster_.RunUntil([&] { return Outcome(enabled) != "unfinished"; }))
+      return "not at rest: " + master().Unfinished();
+    if (!master().executor().GetResult(*enabled).result.starts_with(kTakenOver)) return "it was not taken over";
+    LookAfter(6);
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+    if (IsBetween(cluster_.meta().tables().at(T()).state)) return "the table is between two states";
+    return cluster_.CheckSettled();
+  }
+
   // A CreateTable is bypassed while its table's row is on its way, and the comparison finds the rows of its regions.
   std::string ACreationArrivesLate() {
     cluster_.Boot(2);
@@ -384,6 +406,7 @@ TEST_F(BypassTest, ATransitionWithoutATableEnds) { EXPECT_EQ(ATableIsGone(), "")
 
 TEST_F(BypassTest, AStateChangeBringsNoDeletedTableBack) { EXPECT_EQ(AStateChangeArrivesAfterADeletion(), ""); }
 TEST_F(BypassTest, EnablingATableWithoutARowFails) { EXPECT_EQ(ATableWithoutARowIsEnabled(), ""); }
+TEST_F(BypassTest, ATakeOverThatIsBypassedEndsTheEarlierProcedure) { EXPECT_EQ(ATakeOverIsCutShort(), ""); }
 TEST_F(BypassTest, ACreationThatArrivesLateIsWhole) { EXPECT_EQ(ACreationArrivesLate(), ""); }
 TEST_F(BypassTest, ACreationThatArrivesAfterAnotherHasNoEffect) {
   EXPECT_EQ(ACreationArrivesAfterAnother(/*deleted=*/false), "");
@@ -424,6 +447,11 @@ TEST_F(BypassTest, UndoOfAStateChangeNeedsNoRow) {
 TEST_F(BypassTest, CreatingByAStateChangeIsNoticed) {
   ExpectKilled(
       "master.create_by_update", [&] { return AStateChangeArrivesAfterADeletion(); }, "the row is back");
+}
+TEST_F(BypassTest, RetryingBelowANewerRowIsNoticed) {
+  ExpectKilled(
+      "master.retry_below_newer", [&] { return ATakeOverIsCutShort(); },
+      "STALE: writing hbase:meta: table row is newer");
 }
 TEST_F(BypassTest, ForgettingCreationsIsNoticed) {
   ExpectKilled(
