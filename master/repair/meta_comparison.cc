@@ -83,8 +83,9 @@ std::map<std::string, std::string> MetaComparison::Inconsistencies() const {
   return doubted_;
 }
 
-void MetaComparison::Rewrite(std::vector<MetaEdit> edits) {
-  env_.meta.Write(std::move(edits), [](const Status& status) {
+void MetaComparison::Rewrite(std::vector<MetaEdit> edits, std::function<void()> known) {
+  env_.meta.Write(std::move(edits), [known = std::move(known)](const Status& status) {
+    if (known) known();
     // kStale: a procedure wrote the row meanwhile, which also repairs it. The next comparison finds anything else
     // again.
     if (!status.ok()) RATCHET_LOG(kWarn, "Reconciler: cannot repair hbase:meta: {}", status.error().ToString());
@@ -147,6 +148,19 @@ std::optional<MetaEdit> MetaComparison::EditOf(const std::string& encoded) {
   return edit;
 }
 
+// Announces the creation before it reads the region's owner. So a MendTable that becomes the owner later knows of it,
+// S173 (only creations add table rows).
+void MetaComparison::WriteAgain(const RegionInfo& region) {
+  MetaEdit made;
+  made.kind = MetaEdit::Kind::kCreateRegion;
+  made.region.region = region;
+  auto known = env_.creations.Announce(ProcId(), {made});
+  const auto rest = EditOf(region.encoded_name());  // columns that region servers would write
+  if (!rest) return known();
+  made.region = rest->region;
+  Rewrite({made, *rest}, std::move(known));
+}
+
 void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& rows,
                                   const DirectoryOfTable& directories, const TablesInHand& in_hand,
                                   master::Inconsistencies& inconsistencies) {
@@ -161,13 +175,8 @@ void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& 
                                   [this, encoded] { env_.regions.Remove(encoded); }};
       continue;
     }
-    inconsistencies[encoded] = {"had no row in hbase:meta: written again", [this, encoded] {
-                                  const auto rest = EditOf(encoded);  // columns that region servers would write
-                                  if (!rest) return;
-                                  MetaEdit made = *rest;
-                                  made.kind = MetaEdit::Kind::kCreateRegion;
-                                  Rewrite({made, *rest});
-                                }};
+    inconsistencies[encoded] = {"had no row in hbase:meta: written again",
+                                [this, info = node.info] { WriteAgain(info); }};
   }
 }
 

@@ -57,7 +57,9 @@ class MetaComparison {
   // Returns an edit that writes the row from memory, under a number reserved for it; nullopt if a procedure owns the
   // region.
   [[nodiscard]] std::optional<MetaEdit> EditOf(const std::string& encoded);
-  void Rewrite(std::vector<MetaEdit> edits);
+  // `known`: called when the outcome is known; may be empty.
+  void Rewrite(std::vector<MetaEdit> edits, std::function<void()> known = {});
+  void WriteAgain(const RegionInfo& region);  // creates its row from memory
 
   MasterEnv& env_;
   const Millis grace_;

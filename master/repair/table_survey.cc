@@ -10,6 +10,7 @@
 #include "common/base/part_lock.h"
 #include "master/cluster/key_ranges.h"
 #include "master/cluster/region_directory.h"
+#include "master/cluster/table_creations.h"
 #include "master/cluster/table_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/procedures/core/master_env.h"
@@ -28,7 +29,10 @@ std::set<std::string> InBoth(const std::set<std::string>& a, const std::set<std:
 }
 
 bool InHand(const MasterEnv& env, const TableName& table) {
-  const bool in_hand = LayoutIsInHand(*env.executor, table) || ReshapeIsInHand(*env.executor, table);
+  // A row that is on its way needs its directory, S173 (only creations add table rows). Read after the procedures, so
+  // that none ends in between unseen.
+  const bool in_hand = LayoutIsInHand(*env.executor, table) || ReshapeIsInHand(*env.executor, table) ||
+                       !env.creations.MayMakeRegions(table, ProcId()).ok();
   return in_hand && !RATCHET_MUTANT("survey.take_what_is_in_hand");
 }
 

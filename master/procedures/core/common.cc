@@ -92,7 +92,7 @@ std::optional<Status> TryWriteMeta(StepContext& ctx, std::string_view key, const
   return ctx.AsyncCall<Status>(key, [&](std::function<void(Status)> done) {
     LogEdits(ctx, edits);
     EnvOf(ctx).meta.Write(edits, [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid()),
-                                  known = EnvOf(ctx).creations.Announce(edits)](Status status) {
+                                  known = EnvOf(ctx).creations.Announce(ctx.pid(), edits)](Status status) {
       known();
       over();
       done(std::move(status));

@@ -18,6 +18,7 @@ ProcedurePtr CloneSnapshot::Make(const TableName& table, const CompleteSnapshot&
 StepOutcome CloneSnapshot::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (env.tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
+  RATCHET_STEP(RequireNoOtherCreation(ctx, data_));
   if (!env.namespaces.Exists(TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
   if (Status owner = CheckOwner(env, data_); !owner.ok()) return Fail{IllegalRequest(owner.error().message())};
   RATCHET_STEP(ReadSnapshot(ctx, data_));

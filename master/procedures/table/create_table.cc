@@ -64,6 +64,7 @@ NamespaceDirectory::Claim CreateTable::Claimed() const {
 
 StepOutcome CreateTable::PreOperation(StepContext& ctx) {
   if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
+  RATCHET_STEP(RequireNoOtherCreation(ctx, data_));
   if (!EnvOf(ctx).namespaces.Exists(TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
   if (Status owner = CheckOwner(EnvOf(ctx), data_); !owner.ok()) return Fail{IllegalRequest(owner.error().message())};
   if (Status room = EnvOf(ctx).namespaces.Take(ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};

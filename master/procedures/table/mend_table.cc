@@ -11,6 +11,7 @@
 #include "master/cluster/errors.h"
 #include "master/cluster/key_ranges.h"
 #include "master/cluster/region_directory.h"
+#include "master/cluster/table_creations.h"
 #include "master/cluster/table_directory.h"
 #include "master/policy/placement.h"
 #include "master/procedures/core/act_on_files.h"
@@ -178,6 +179,9 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
   if (Table().IsMeta()) return Fail{IllegalRequest("hbase:meta has one region for all rows")};
+  // S173 (only creations add table rows): rows of an ended repair that arrive later would not be counted.
+  const Status may = env.creations.MayMakeRegions(Table(), ctx.pid());
+  if (!may.ok() && !RATCHET_MUTANT("repair.mend_beside_creation")) return Retry{may.error(), std::nullopt};
   const auto list = [directory = table->directory](ClusterFiles& files) -> Status {
     const auto listed = files.ListRegionDirectories(directory);
     return listed.ok() ? Ok() : Status(listed.error());
@@ -243,6 +247,11 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
   // After a rerun by an operator: the transitions of the new regions have already written newer rows.
   if (data_.replaced()) return GoTo<&MendTable::AssignRegions>();
   MasterEnv& env = EnvOf(ctx);
+  // S173 (only creations add table rows): the comparison may have sent the row of this region again before the region
+  // had an owner. That row must not arrive after the deletion.
+  const Status may = env.creations.MayMakeRegions(Table(), ctx.pid());
+  if (data_.has_region() && !may.ok() && !RATCHET_MUTANT("repair.delete_beside_creation"))
+    return Retry{may.error(), std::nullopt};
   std::vector<MetaEdit> made;
   // The transition number differs from the one that CreateTable writes, which would assign the region to another table
   // (S66: table row last in, first out). The state is OFFLINE also in a disabled table: if an operator ends this

@@ -5,11 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
 #include "common/model/cell.h"
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/region_directory.h"
+#include "master/cluster/table_creations.h"
 #include "master/cluster/undo_writes.h"
 #include "master/procedures/assignment/assign_regions.h"
 #include "master/procedures/core/act_on_files.h"
@@ -63,6 +65,12 @@ TableNode NewTableNode(const pb::TableData& data, ProcId creator) {
   }
   node.schema_number = creator.value();
   return node;
+}
+
+std::optional<StepOutcome> RequireNoOtherCreation(StepContext& ctx, const pb::TableData& data) {
+  const Status may = EnvOf(ctx).creations.MayMakeTable(TableOf(data), ctx.pid());
+  if (may.ok() || RATCHET_MUTANT("master.create_beside_creation")) return std::nullopt;
+  return Retry{may.error(), std::nullopt};
 }
 
 std::optional<StepOutcome> MakeNewLayout(StepContext& ctx, const pb::TableData& data) {

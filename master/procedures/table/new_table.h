@@ -33,8 +33,11 @@ inline constexpr std::uint64_t kCreatedTransition = 1;
 // number.
 [[nodiscard]] TableNode NewTableNode(const pb::TableData& data, ProcId creator);
 
-// Makes the directory, the descriptor and the regions' directories. This and the other functions with an optional
-// outcome return nullopt when done; otherwise the outcome that the step must return.
+// S173 (only creations add table rows): returns nullopt if no row of another new table with this name is on its way.
+// Call in the step that records the lock grant, before each other wait of that step; this and the other functions with
+// an optional outcome return the outcome that the step must return otherwise.
+[[nodiscard]] std::optional<StepOutcome> RequireNoOtherCreation(StepContext& ctx, const pb::TableData& data);
+// Makes the directory, the descriptor and the regions' directories. These return nullopt when done.
 [[nodiscard]] std::optional<StepOutcome> MakeNewLayout(StepContext& ctx, const pb::TableData& data);
 // S115 (missing row is not evidence): records durably that the directory stays (KeepLayout) or may be removed
 // (DropLayout).

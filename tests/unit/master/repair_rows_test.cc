@@ -1,9 +1,104 @@
-// S95 (repair counts certain rows).
+// S95 (repair counts certain rows), S173 (only creations add table rows): rows that arrive late.
 #include "common/base/mutant.h"
+#include "tests/support/expect_killed.h"
 #include "tests/unit/master/repair_fixture.h"
 
 namespace ratchet::master {
 namespace {
+
+class LateRowsTest : public RepairTest {
+ protected:
+  // The next write that creates rows of regions takes 20 seconds.
+  void DelayTheNextRegions() {
+    was_sent_ = false;
+    cluster_.meta_write_delay = [this](const std::vector<MetaEdit>& edits) {
+      if (edits.front().kind != MetaEdit::Kind::kCreateRegion || std::exchange(was_sent_, true)) return Millis(0);
+      return Millis(20'000);
+    };
+  }
+  // The first hole or overlap of the table's regions; empty: there is none.
+  std::string RangeText() {
+    const auto problems = RangeProblems(TableName("default", "t"), Regions("t"), 10);
+    return problems.empty() ? "" : problems.front();
+  }
+  // When all rows have arrived: empty, or what is wrong with the table of three regions.
+  std::string WhenAllHaveArrived(const Result<ProcId>& pid) {
+    (void)cluster_.RunFor(Millis(1'000));
+    const std::string shown = master().Unfinished();
+    CompareOften();
+    (void)cluster_.RunFor(Millis(20'000));
+    CompareOften();
+    if (const std::string problems = RangeText(); !problems.empty()) return problems;
+    if (!cluster_.Settle() || Outcome(pid) != "success") return "the repair: " + Outcome(pid);
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+    if (std::string wrong = cluster_.CheckSettled(); !wrong.empty()) return wrong;
+    if (Regions("t").size() != 3) return "regions: " + std::to_string(Regions("t").size());
+    if (shown.find("waits until it is known whether hbase:meta gets other regions of table t") == std::string::npos)
+      return "nobody learns why it waits: " + shown;
+    return {};
+  }
+
+  // A repair is bypassed while its new row is on its way, and the hole is filled again.
+  std::string AHoleIsFilledTwice() {
+    cluster_.Boot(3);
+    GivenTable("t", 3);
+    const std::string lost = Encoded("t", 1);
+    (void)Settled(Unassign(lost));
+    cluster_.KillMaster();
+    cluster_.meta().mutable_regions().erase(lost);
+    cluster_.StartMaster();
+    if (!cluster_.Settle()) return "not at rest";
+    DelayTheNextRegions();
+    (void)FillHoles("t");
+    if (!cluster_.RunUntil([&] { return was_sent_; })) return "nothing was sent";
+    BypassTheOnly("MendTable");
+    return WhenAllHaveArrived(FillHoles("t"));
+  }
+  // The comparison writes the lost row of a region again, and the region is given up while the row is on its way.
+  std::string ARegionIsGivenUpWhileItsRowIsOnItsWay() {
+    cluster_.Boot(3);
+    GivenTable("t", 3);
+    const std::string lost = Encoded("t", 1);
+    (void)Settled(Unassign(lost));
+    cluster_.meta().mutable_regions().erase(lost);
+    DelayTheNextRegions();
+    CompareOften();
+    if (!was_sent_) return "nothing was sent";
+    return WhenAllHaveArrived(GiveUp(lost));
+  }
+
+  // A give-up is bypassed while the row of the new region is on its way, and the table's directory is surveyed.
+  std::string TheDirectoryOfALateRegionIsSurveyed() {
+    cluster_.Boot(3);
+    GivenTable("t", 3);
+    const std::string encoded = Encoded("t", 1);
+    (void)Settled(Unassign(encoded));
+    DelayTheNextRegions();
+    (void)GiveUp(encoded);
+    if (!cluster_.RunUntil([&] { return was_sent_; })) return "nothing was sent";
+    BypassTheOnly("MendTable");
+    CompareOften();
+    if (FilesOf("t").regions.size() != 3) return "the directory of the new region was taken away";
+    (void)cluster_.RunFor(Millis(20'000));
+    for (int look = 0; look < 4; ++look) {
+      (void)cluster_.RunFor(Millis(1'100));
+      master().logic().reconciler.CompareWithMeta([](const Status&) {});
+    }
+    if (!cluster_.RunUntil([&] { return Regions("t").size() == 4; })) return "it never arrived";
+    const auto again = GiveUp(encoded);
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+    if (Said(again).find("other regions have these rows") == std::string::npos) return "the repair: " + Said(again);
+    CompareOften();
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+    return cluster_.CheckSettled();
+  }
+
+  bool was_sent_ = false;
+};
+
+TEST_F(LateRowsTest, ARepairWaitsForRegionsThatAreOnTheirWay) { EXPECT_EQ(AHoleIsFilledTwice(), ""); }
+TEST_F(LateRowsTest, AGiveUpWaitsForTheRowOfItsRegion) { EXPECT_EQ(ARegionIsGivenUpWhileItsRowIsOnItsWay(), ""); }
+TEST_F(LateRowsTest, TheDirectoryOfALateRegionStays) { EXPECT_EQ(TheDirectoryOfALateRegionIsSurveyed(), ""); }
 
 // Two regions have the same keys. The one that stays has lost its row of hbase:meta, or loses it to a pending write.
 TEST_F(RepairTest, ARegionWhoseRowIsUncertainCoversNothing) {
@@ -84,6 +179,28 @@ TEST_F(RepairTest, ARegionThatItsTableDidNotKnowIsOpened) {
 }
 
 #if defined(RATCHET_MUTANTS)
+// As if the comparison sent the row after the repair had looked for creations, and before it owned the region.
+TEST_F(LateRowsTest, AGiveUpWaitsForARowThatIsSentAfterItsFirstLook) {
+  const ScopedMutant no_first_look("repair.mend_beside_creation");
+  EXPECT_EQ(ARegionIsGivenUpWhileItsRowIsOnItsWay(), "");
+}
+TEST_F(LateRowsTest, MendingBesideACreationIsNoticed) {
+  ExpectKilled(
+      "repair.mend_beside_creation", [&] { return AHoleIsFilledTwice(); }, "for the same rows");
+}
+TEST_F(LateRowsTest, TakingTheDirectoryOfALateRegionIsNoticed) {
+  ExpectKilled(
+      "survey.take_what_is_in_hand", [&] { return TheDirectoryOfALateRegionIsSurveyed(); }, "was taken away");
+}
+TEST_F(LateRowsTest, DeletingBesideACreationIsNoticed) {
+  ExpectKilled(
+      "repair.delete_beside_creation",
+      [&] {
+        const ScopedMutant no_first_look("repair.mend_beside_creation");
+        return ARegionIsGivenUpWhileItsRowIsOnItsWay();
+      },
+      "for the same rows");
+}
 TEST_F(RepairTest, TrustInMemoryIsNoticed) {
   const ScopedMutant mutant("repair.trust_memory");
   const std::string twin = GivenTwins();
