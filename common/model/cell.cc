@@ -1,5 +1,7 @@
 #include "common/model/cell.h"
 
+#include <cstring>
+
 namespace ratchet {
 namespace {
 
@@ -21,7 +23,9 @@ MetaParts SplitMetaRow(std::string_view row) {
   parts.table = row.substr(0, first);
   if (first == std::string_view::npos) return parts;
   parts.has_key = true;
-  const auto last = row.rfind(',');
+  // std::string_view::rfind looks at one byte after the other, and this is the larger part of a comparison.
+  const auto* const found = static_cast<const char*>(::memrchr(row.data(), ',', row.size()));
+  const auto last = static_cast<std::size_t>(found - row.data());
   if (last == first) {
     parts.key = row.substr(first + 1);
     return parts;
@@ -33,6 +37,7 @@ MetaParts SplitMetaRow(std::string_view row) {
 }
 
 std::strong_ordering CompareMetaRows(std::string_view a, std::string_view b) {
+  if (a == b) return std::strong_ordering::equal;  // as most cells that are next to each other
   const MetaParts left = SplitMetaRow(a);
   const MetaParts right = SplitMetaRow(b);
   if (const auto order = ComparePlain(left.table, right.table); order != 0) return order;
