@@ -169,6 +169,7 @@ void BindParts(Settings& settings, MasterConfig& config) {
   config.procedures.BindWorkers(settings);
   config.rpc.Bind(settings);
   config.meta.Bind(settings);
+  config.procedures.BindMeasuring(settings);
   config.procedures.BindRetry(settings);
   config.cleaner.Bind(settings);
   BindServers(settings, config);

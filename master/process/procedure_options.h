@@ -38,6 +38,15 @@ struct ProcedureOptions {
   }
 
   template <class Settings>
+  void BindMeasuring(Settings& settings) {
+    settings.AddBool({"measure-procedure-lock",
+                      "Measures how long the lock of the procedure executor is held, and shows the longest time as the "
+                      "metric ratchet_procedure_lock_longest_hold_seconds. Costs two reads of the clock for each use.",
+                      {}},
+                     &executor.measure_lock);
+  }
+
+  template <class Settings>
   void BindRetry(Settings& settings) {
     settings.AddMillis({"retry-max-ms",
                         "Longest pause between two attempts of a procedure's step, so also the longest delay after its "

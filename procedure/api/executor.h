@@ -11,6 +11,7 @@
 // Options::on_store_failure.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -113,6 +114,9 @@ class Executor {
   [[nodiscard]] WaitForGraph WaitFor() const;
   [[nodiscard]] std::vector<StepHistoryEntry> History(ProcId pid) const;
   [[nodiscard]] std::vector<TypeMetrics> Metrics() const;
+  // The longest time for which the executor's lock was held since the start; nullopt without
+  // ExecutorOptions::measure_lock.
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> LongestHold() const;
   // The activity stream (activity_stream.h): the oldest `limit` entries after number `after`, and how many between are
   // gone.
   [[nodiscard]] ActivityBatch Activities(std::uint64_t after, std::size_t limit) const;

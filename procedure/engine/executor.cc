@@ -339,6 +339,12 @@ std::vector<TypeMetrics> Executor::Metrics() const {
   return held->metrics.List();
 }
 
+std::optional<std::chrono::nanoseconds> Executor::LongestHold() const {
+  const HoldMeter& meter = parts_->core->meter();
+  if (!meter.on()) return std::nullopt;
+  return meter.longest();
+}
+
 ActivityBatch Executor::Activities(std::uint64_t after, std::size_t limit) const {
   const ExecutorReadLock held(*parts_->core);
   return held->events.After(after, limit);

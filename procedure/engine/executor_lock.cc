@@ -89,7 +89,7 @@ void ExecutorLock::LeaveAndSend() {
   std::vector<Notification> notifications = DrainNotifications();
   const bool calls = !notifications.empty() || !calls_.empty();
   if (calls) core.calling_.fetch_add(1);
-  core_.mutex_.Unlock();
+  core_.Leave();
   if (first_commit_ != nullptr) Send(core, std::move(first_commit_));
   for (auto& task : more_commits_) Send(core, std::move(task));
   if (notify_) core.deps.workers.Notify(false);
@@ -270,10 +270,10 @@ void ExecutorLock::WaitUntil(const std::function<bool()>& done) {
   AssertHeld();
   while (!done()) {
     core_.quiet_mutex_.Lock();
-    core_.mutex_.Unlock();
+    core_.Leave();
     core_.quiet_.WaitFor(core_.quiet_mutex_, std::chrono::milliseconds(50));
     core_.quiet_mutex_.Unlock();
-    core_.mutex_.Lock();
+    core_.Enter();
   }
 }
 

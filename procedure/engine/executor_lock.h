@@ -41,6 +41,7 @@
 #include "procedure/core/scheduler.h"
 #include "procedure/core/type_metrics.h"
 #include "procedure/core/wait_table.h"
+#include "procedure/engine/hold_meter.h"
 
 namespace ratchet::procedure {
 
@@ -207,18 +208,29 @@ class Core : public std::enable_shared_from_this<Core> {
  public:
   // `drain` decides what each procedure that is ready does next (advance.h).
   Core(ExecutorDeps dependencies, ExecutorOptions opts, void (*drain)(ExecutorLock&))
-      : deps(dependencies), options(std::move(opts)), drain_(drain), state_(options) {}
+      : deps(dependencies), options(std::move(opts)), drain_(drain), state_(options), meter_(options.measure_lock) {}
 
   const ExecutorDeps deps;
   const ExecutorOptions options;
+  [[nodiscard]] const HoldMeter& meter() const { return meter_; }
 
  private:
+  void Enter() ACQUIRE(mutex_) {
+    mutex_.Lock();
+    meter_.Entered();
+  }
+  void Leave() RELEASE(mutex_) {
+    meter_.Leaves();
+    mutex_.Unlock();
+  }
+
   friend class HeldState;
   friend class ExecutorReadLock;
   friend class ExecutorLock;
   void (*const drain_)(ExecutorLock&);
   AdaptiveMutex mutex_;
   CoreState state_ GUARDED_BY(mutex_);
+  HoldMeter meter_;
   // Commits that are durable and not published yet, from the group that the store is completing. Used only by its
   // continuations, which run one at a time.
   std::vector<std::unique_ptr<CommitTask>> landed_;
@@ -264,9 +276,9 @@ class SCOPED_CAPABILITY ExecutorReadLock final : public HeldState {
  public:
   explicit ExecutorReadLock(Core& core) ACQUIRE(core.mutex_) : HeldState(core) {
     ExpectNoPartLock("the executor");
-    core_.mutex_.Lock();
+    core_.Enter();
   }
-  ~ExecutorReadLock() RELEASE() { core_.mutex_.Unlock(); }
+  ~ExecutorReadLock() RELEASE() { core_.Leave(); }
 };
 
 // For the thread-safety analysis an ExecutorLock is the lock: a function that opens a second one, or that touches the
@@ -275,7 +287,7 @@ class SCOPED_CAPABILITY ExecutorLock final : public HeldState {
  public:
   explicit ExecutorLock(Core& core) ACQUIRE(core.mutex_) : HeldState(core) {
     ExpectNoPartLock("the executor");
-    core_.mutex_.Lock();
+    core_.Enter();
   }
   // Checks that Finish was called.
   ~ExecutorLock() RELEASE() {
@@ -290,7 +302,7 @@ class SCOPED_CAPABILITY ExecutorLock final : public HeldState {
     Drain();
     finished_ = true;
     if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_ && !notifies_) {
-      core_.mutex_.Unlock();
+      core_.Leave();
     } else {
       LeaveAndSend();
     }

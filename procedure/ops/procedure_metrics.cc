@@ -1,6 +1,7 @@
 #include "procedure/ops/procedure_metrics.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -49,6 +50,11 @@ void AddProcedures(MetricsText& text, const procedure::Executor& executor, std::
   text.Gauge("procedures_unfinished", "Procedures that have not ended.", static_cast<double>(counts.unfinished));
   text.Gauge("procedures_stuck", "Procedures that are parked, or whose step was tried more than three times.",
              static_cast<double>(counts.stuck));
+  if (const auto hold = executor.LongestHold()) {
+    text.Gauge("procedure_lock_longest_hold_seconds",
+               "Longest time for which the executor's lock was held since the start.",
+               std::chrono::duration<double>(*hold).count());
+  }
   text.Gauge("procedures_paused", "Active pauses of operators.", static_cast<double>(executor.Pauses().size()));
 }
 

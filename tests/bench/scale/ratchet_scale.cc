@@ -40,6 +40,7 @@ struct Options {
   std::size_t kill = 1;
   std::int64_t delay_ms = 2;
   std::size_t loads = 0;
+  bool measure_lock = false;
   int rest_seconds = 10;
   std::string dir = "ratchet-scale.data";
   std::string bin;
@@ -79,6 +80,7 @@ struct Costs {
   double meta_calls = 0;
   double processor = 0;
   double meta_processor = 0;
+  double longest_hold = 0;  // of the executor's lock since the master's start; 0: not measured
 };
 
 class Scale {
@@ -93,6 +95,7 @@ class Scale {
     cluster.dir = options.dir;
     cluster.bin = options.bin;
     cluster.servers = 1;
+    if (options.measure_lock) cluster.master_flags = {"--measure-procedure-lock", "true"};
     cluster_ = std::make_unique<BenchCluster>(cluster);
   }
 
@@ -222,6 +225,7 @@ class Scale {
     costs.records = master.Value("ratchet_store_records_total");
     costs.bytes = master.Value("ratchet_store_written_bytes_total");
     costs.syncs = master.Value("ratchet_store_sync_duration_seconds_count");
+    costs.longest_hold = master.Value("ratchet_procedure_lock_longest_hold_seconds");
     costs.processor = ProcessorSeconds(cluster_->cluster().Info(kMaster).id.pid);
     costs.meta_processor = ProcessorSeconds(cluster_->cluster().Info(kMetaServer).id.pid);
     const auto calls = MetricsOf(kMetaServer).families;
@@ -258,6 +262,8 @@ class Scale {
         (after.syncs - before.syncs) * 1000 / count, (after.meta_calls - before.meta_calls) * 1000 / count,
         (after.processor - before.processor) * 1e6 / count,
         (after.meta_processor - before.meta_processor) * 1e6 / count);
+    if (options_.measure_lock)
+      std::printf("  longest hold of the executor's lock, of all phases until now: %.2f ms\n", after.longest_hold * 1000);
     std::fflush(stdout);
   }
 
@@ -286,6 +292,7 @@ int main(int argc, char** argv) {
   app.add_option("--delay-ms", options.delay_ms, "time from an order to its answer")->capture_default_str();
   app.add_option("--loads", options.loads, "regions of a server whose load changes from one heartbeat to the next")
       ->capture_default_str();
+  app.add_flag("--measure-lock", options.measure_lock, "print the longest hold of the executor's lock");
   app.add_option("--rest-seconds", options.rest_seconds, "length of the rest")->capture_default_str();
   app.add_option("--dir", options.dir, "directory of the cluster; it is removed")->capture_default_str();
   app.add_option("--bin", options.bin, "directory of the programs; empty: this program's");

@@ -1,6 +1,7 @@
 // The executor's lock: its scope ends with Finish, and nothing that was left for after it is lost.
 #include "procedure/engine/executor_lock.h"
 
+#include <chrono>
 #include <stdexcept>
 
 #include <gtest/gtest.h>
@@ -35,6 +36,31 @@ TEST_F(ExecutorLockTest, FinishReleasesTheLockAndThenCallsBack) {
   EXPECT_FALSE(called);
   held.Finish();
   EXPECT_TRUE(called);
+}
+
+TEST_F(ExecutorLockTest, TheLongestHoldIsMeasuredIfItIsWanted) {
+  EXPECT_EQ(core_->meter().longest().count(), 0);
+  { const ExecutorReadLock look(*core_); }
+  EXPECT_EQ(core_->meter().longest().count(), 0) << "measured without the option";
+
+  ExecutorOptions options;
+  options.measure_lock = true;
+  const auto core = std::make_shared<Core>(core_->deps, options, DrainReady);
+  const auto hold = [&] {
+    const auto begin = HoldMeter::Clock::now();
+    { const ExecutorReadLock look(*core); }
+    return HoldMeter::Clock::now() - begin;
+  };
+  auto most = HoldMeter::Clock::duration::zero();
+  while (core->meter().longest().count() == 0) most = std::max(most, hold());  // a clock may be coarse
+  EXPECT_LE(core->meter().longest(), most);
+  const auto first = core->meter().longest();
+  ExecutorLock held(*core);
+  const auto begin = HoldMeter::Clock::now();
+  while (HoldMeter::Clock::now() - begin <= first) {
+  }
+  held.Finish();
+  EXPECT_GT(core->meter().longest(), first) << "a longer hold is not noticed";
 }
 
 TEST_F(ExecutorLockTest, AScopeWithoutFinishEndsTheProcess) {
