@@ -28,7 +28,7 @@
 namespace ratchet::master {
 
 struct EditLimits {
-  std::size_t requests = 4;            // in flight
+  std::size_t requests = 4;              // in flight
   std::size_t edits_in_request = 1'000;  // each of another row; as many as a batch has regions
 };
 

@@ -117,7 +117,7 @@ struct ExecutorOptions {
   // resumes it.
   std::optional<OperatorNote> start_paused;
   bool measure_lock = false;  // measure how long the executor's lock is held (Executor::LongestHold)
-  bool log_steps = true;  // one line per event of each procedure
+  bool log_steps = true;      // one line per event of each procedure
   // The store could not write or is fenced: this process must stop acting as master. Called once.
   std::function<void(const Error&)> on_store_failure;
 };

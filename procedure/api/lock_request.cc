@@ -34,8 +34,12 @@ std::string ResourceKey::ToString() const {
 
 std::vector<LockRequest> LockSet::Expanded() const {
   std::vector<LockRequest> all = requests_;
+  std::optional<ResourceKey> last;  // many regions have one table: most parents are that of the request before
   for (std::size_t i = 0; i < all.size(); ++i) {  // `all` grows while the loop runs: parents of parents
-    if (auto parent = all[i].key.Parent()) all.push_back(Shared(*std::move(parent)));
+    auto parent = all[i].key.Parent();
+    if (!parent || parent == last) continue;
+    last = *parent;
+    all.push_back(Shared(*std::move(parent)));
   }
   // Sorts the stronger mode of a key first, so that unique() keeps it.
   std::sort(all.begin(), all.end(), [](const LockRequest& a, const LockRequest& b) {

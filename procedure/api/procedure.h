@@ -92,6 +92,9 @@ class Procedure {
 
   // A pure function of the durable data. It must return the same set for as long as the lock is held.
   [[nodiscard]] virtual LockSet Locks() const { return {}; }
+  // True: Locks() returns many locks and is the same before the procedure has its pid. The executor calls it before it
+  // takes its own lock, because no other procedure can continue meanwhile.
+  [[nodiscard]] virtual bool HasManyLocks() const { return false; }
   // If true, the lock is kept from the first step to the end, unless a row of the step table has another LockPolicy.
   // If false, the lock is kept across consecutive Nexts and released at Await, Spawn, Retry and Yield. It is not
   // released while the tree can still be undone and this procedure has steps to undo, the current step included, S16

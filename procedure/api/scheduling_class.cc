@@ -53,7 +53,10 @@ bool IsUrgent(Priority priority) {
 }  // namespace
 
 SchedulingPlace PlaceOf(const Procedure& procedure, const SystemTables& system) {
-  const LockSet locks = procedure.Locks();
+  return PlaceOf(procedure, procedure.Locks(), system);
+}
+
+SchedulingPlace PlaceOf(const Procedure& procedure, const LockSet& locks, const SystemTables& system) {
   SchedulingPlace place;
   place.priority = procedure.priority();
   if (place.priority == Priority::kByLocks) place.priority = PriorityOfAll(locks, system);

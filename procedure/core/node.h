@@ -22,6 +22,7 @@
 #include "common/base/strong_id.h"
 #include "procedure/api/event.h"
 #include "procedure/api/procedure.h"
+#include "procedure/api/scheduling_class.h"
 #include "procedure/api/store.h"
 #include "procedure/core/async_results.h"
 #include "procedure/core/lists.h"
@@ -157,6 +158,12 @@ struct VerbRequest {
   std::function<void(Status)> done;
 };
 
+// The locks that a procedure wants, expanded, and its place in the scheduler, which follows from them.
+struct FoundLocks {
+  std::vector<LockRequest> locks;
+  SchedulingPlace place;
+};
+
 struct ProcNode {
   ProcNode(Identity identity, Durable state) : id(std::move(identity)), durable(std::move(state)), locks(id.pid) {
     sched.owner = this;
@@ -179,6 +186,9 @@ struct ProcNode {
   std::size_t running_slot = 0;  // in CoreState::running, while a worker is in its step or undo; in CoreState::staying
                                  // while it stays
   LockHolder locks;
+  // What it wants in the state with this version, found before the executor's lock was taken. Null: not found.
+  std::unique_ptr<FoundLocks> wanted;
+  std::uint64_t wanted_version = 0;
   bool begun = false;  // the current step may have run
   LockState lock_state = LockState::kNone;
   NodeWork work = NodeWork::kIdle;

@@ -17,6 +17,7 @@
 #include "procedure/engine/pause.h"
 #include "procedure/engine/report_handler.h"
 #include "procedure/engine/rollback.h"
+#include "procedure/engine/submit.h"
 #include "procedure/engine/waiting.h"
 
 namespace ratchet::procedure {
@@ -193,7 +194,7 @@ bool EnsureLocks(ExecutorLock& held, ProcNode& node) {
     ProcedureTree::SetPhase(node, Phase::kLockLine);
     return false;
   }
-  std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
+  std::vector<LockRequest> wanted = TakeWanted(node);
   if (node.lock_state == LockState::kNone && !wanted.empty()) {
     const bool granted = held->locks.Request(node.locks, wanted);
     node.lock_state = granted ? LockState::kGranted : LockState::kWaiting;

@@ -48,6 +48,7 @@ class StepRun final : public StepContext {
 
   // ---- for the runner, after the run ----
   [[nodiscard]] ProcNode& node() const { return node_; }
+  [[nodiscard]] const ExecutorOptions& options() const { return core_.options; }
   // The state from which the step runs.
   [[nodiscard]] const Durable& base() const { return base_; }
   std::vector<WaitTicket>& tickets() { return tickets_; }

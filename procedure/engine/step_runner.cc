@@ -28,6 +28,7 @@ struct Ran {
   Status undone;                               // of an undo
   std::optional<Result<StepOutcome>> outcome;  // of a step
   std::string data;
+  WantedByChildren wanted;  // by the children that the outcome spawns
 };
 
 // Declared in the order of a step's outcome.
@@ -38,10 +39,8 @@ Ran RunTaken(StepRun& run);
 bool Stays(const StepRun& run, const Ran& ran);
 std::string DataAfter(const StepRun& run, bool durable);
 bool IsDurableOutcome(const Result<StepOutcome>& outcome);
-std::unique_ptr<RunOn> ConcludeStep(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
-                                    std::unique_ptr<RunOn> on);
-void Conclude(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
-              std::unique_ptr<RunOn>& on);
+std::unique_ptr<RunOn> ConcludeStep(ExecutorLock& held, StepRun& run, Ran ran, std::unique_ptr<RunOn> on);
+void Conclude(ExecutorLock& held, StepRun& run, Ran ran, std::unique_ptr<RunOn>& on);
 void EndAtBudget(ExecutorLock& held, const ProcNode& node, StepOutcome& outcome);
 TransitionFacts FactsOf(ExecutorLock& held, const ProcNode& node, const Durable& base);
 Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts);
@@ -72,7 +71,7 @@ std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
     if (Stays(*run, ran)) {
       SuspendRun(held, run->node(), *run);
     } else if (ran.outcome) {
-      on = ConcludeStep(held, *run, *std::move(ran.outcome), std::move(ran.data), std::move(on));
+      on = ConcludeStep(held, *run, std::move(ran), std::move(on));
     } else {
       ConcludeUndo(held, run->node(), *run, ran.undone, std::move(ran.data));
     }
@@ -156,6 +155,8 @@ Ran RunTaken(StepRun& run) {
   } else {
     ran.outcome = run.RunStep();
     ran.data = DataAfter(run, IsDurableOutcome(*ran.outcome));
+    if (const auto* spawn = ran.outcome->ok() ? std::get_if<Spawn>(&**ran.outcome) : nullptr; spawn != nullptr)
+      for (const ProcedurePtr& child : spawn->children) ran.wanted.push_back(WantedBy(child.get(), run.options()));
   }
   return ran;
 }
@@ -176,10 +177,9 @@ bool IsDurableOutcome(const Result<StepOutcome>& outcome) {
 }
 
 // `on`: what the step ran on, or null. Returns the step that runs next without a commit, or null.
-std::unique_ptr<RunOn> ConcludeStep(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
-                                    std::unique_ptr<RunOn> on) {
-  if (on == nullptr || IsJoined(outcome)) {
-    Conclude(held, run, std::move(outcome), std::move(data), on);
+std::unique_ptr<RunOn> ConcludeStep(ExecutorLock& held, StepRun& run, Ran ran, std::unique_ptr<RunOn> on) {
+  if (on == nullptr || IsJoined(*ran.outcome)) {
+    Conclude(held, run, std::move(ran), on);
     return on;
   }
   EndRun(held, run.node(), run, std::nullopt);
@@ -188,9 +188,9 @@ std::unique_ptr<RunOn> ConcludeStep(ExecutorLock& held, StepRun& run, Result<Ste
 }
 
 // Changes `on` to the step that runs next without a commit, or to null.
-void Conclude(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std::string data,
-              std::unique_ptr<RunOn>& on) {
+void Conclude(ExecutorLock& held, StepRun& run, Ran ran, std::unique_ptr<RunOn>& on) {
   ProcNode& node = run.node();
+  Result<StepOutcome>& outcome = *ran.outcome;
   std::optional<WaitTicket> spent;
   if (outcome.ok()) EndAtBudget(held, node, *outcome);
   const Await* await = outcome.ok() ? std::get_if<Await>(&*outcome) : nullptr;
@@ -204,7 +204,7 @@ void Conclude(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std
   Status sound = outcome.ok() ? CheckOutcome(node, *outcome, facts) : Status(outcome.error());
   if (auto* spawn = outcome.ok() && sound.ok() ? std::get_if<Spawn>(&*outcome) : nullptr;
       spawn != nullptr && !spawn->children.empty() && !facts.tree_failing) {
-    auto made = MakeChildren(held, node, *facts.row, std::move(spawn->children));
+    auto made = MakeChildren(held, node, *facts.row, std::move(spawn->children), std::move(ran.wanted));
     if (made.ok()) {
       task->nodes = std::move(*made);
       spawn->children.resize(task->nodes.size());  // moved from; the transition only asks whether there are any
@@ -221,8 +221,8 @@ void Conclude(ExecutorLock& held, StepRun& run, Result<StepOutcome> outcome, std
     CommitTransition(held, node, run, OutcomeKind::kException, t, std::move(task), on);
     return;
   }
-  const TransitionEffects t =
-      ApplyOutcome(task->next, facts, *outcome, std::move(data), run.HistoryEntry(KindOf(*outcome), ErrorIn(*outcome)));
+  const TransitionEffects t = ApplyOutcome(task->next, facts, *outcome, std::move(ran.data),
+                                           run.HistoryEntry(KindOf(*outcome), ErrorIn(*outcome)));
   const auto* retry = std::get_if<Retry>(&*outcome);
   Millis retry_delay{0};
   if (retry != nullptr) {

@@ -35,13 +35,26 @@ std::unique_ptr<ProcNode> MakeNode(ExecutorLock& held, Identity id, ProcedurePtr
   return node;
 }
 
-Status CheckChild(ExecutorLock& held, const ProcNode& parent, const StepRow& row, const Procedure& child) {
+void KeepWanted(ProcNode& node, std::unique_ptr<FoundLocks> wanted) {
+  node.wanted = std::move(wanted);
+  node.wanted_version = node.durable.version;
+}
+
+// Null: what was found is of another state, or nothing was found.
+const FoundLocks* FoundFor(const ProcNode& node) {
+  return node.wanted_version == node.durable.version ? node.wanted.get() : nullptr;
+}
+
+Status CheckChild(ExecutorLock& held, const ProcNode& parent, const StepRow& row, const Procedure& child,
+                  const FoundLocks* wanted) {
   const ProcedureRegistry::Type& type = *held.core().deps.registry.Find(child.type_name());
   if (type.has_point_of_no_return() && row.undo != UndoKind::kPointOfNoReturn) {
     return Error(Code::kInternal, fmt::format("{} spawns {}, which has a point of no return, but is not one itself",
                                               row.name, type.name));
   }
-  const auto check = [&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); };
+  const auto check = [&] {
+    return LockManager::CheckOrder(&parent.locks, wanted != nullptr ? wanted->locks : child.Locks().Expanded());
+  };
   return RATCHET_MUTANT("procedure.any_lock_order") ? Ok() : CallAuthor(check);
 }
 
@@ -73,21 +86,23 @@ std::unique_ptr<ProcNode> MakeRoot(ExecutorLock& held, ProcedurePtr procedure, c
 }
 
 Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(ExecutorLock& held, ProcNode& parent, const StepRow& row,
-                                                            std::vector<ProcedurePtr> children) {
-  for (const ProcedurePtr& child : children) {
-    const Status is_new = CheckNew(held.core().deps.registry, child.get());
+                                                            std::vector<ProcedurePtr> children,
+                                                            WantedByChildren wanted) {
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    const Status is_new = CheckNew(held.core().deps.registry, children[i].get());
     if (!is_new.ok()) return is_new.error().Annotate("cannot spawn");
-    RATCHET_TRY(CheckChild(held, parent, row, *child));
+    RATCHET_TRY(CheckChild(held, parent, row, *children[i], wanted[i].get()));
   }
   std::vector<std::unique_ptr<ProcNode>> nodes;
   nodes.reserve(children.size());
-  for (ProcedurePtr& child : children) {
+  for (std::size_t i = 0; i < children.size(); ++i) {
     Identity id;
     id.parent = parent.id.pid;
     id.root = parent.id.root;
     id.owner = parent.id.owner;
     id.child_round = parent.durable.spawn_round + 1;
-    nodes.push_back(MakeNode(held, std::move(id), std::move(child)));
+    nodes.push_back(MakeNode(held, std::move(id), std::move(children[i])));
+    KeepWanted(*nodes.back(), std::move(wanted[i]));
     nodes.back()->locks.SetParent(&parent.locks);
   }
   return nodes;
@@ -98,11 +113,30 @@ bool AnyHasUndo(ExecutorLock& held, const std::vector<std::unique_ptr<ProcNode>>
                      [&held](const auto& child) { return held.core().deps.registry.Find(child->id.type)->has_undo(); });
 }
 
+std::unique_ptr<FoundLocks> WantedBy(const Procedure* procedure, const ExecutorOptions& options) {
+  if (procedure == nullptr || !procedure->HasManyLocks()) return nullptr;
+  auto wanted = std::make_unique<FoundLocks>();
+  const Status found = CallAuthor([&]() -> Status {
+    const LockSet locks = procedure->Locks();
+    wanted->locks = locks.Expanded();
+    wanted->place = PlaceOf(*procedure, locks, options.system_tables);
+    return Ok();
+  });
+  return found.ok() ? std::move(wanted) : nullptr;
+}
+
+std::vector<LockRequest> TakeWanted(ProcNode& node) {
+  const bool found = FoundFor(node) != nullptr;
+  const std::unique_ptr<FoundLocks> wanted = std::move(node.wanted);
+  return found ? std::move(wanted->locks) : node.procedure->Locks().Expanded();
+}
+
 void TryGrant(ExecutorLock& held, ProcNode& node) {
   if (PausedBy(held, node) != nullptr) return;
-  const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
+  const FoundLocks* const found = FoundFor(node);
+  std::vector<LockRequest> wanted = found != nullptr ? found->locks : node.procedure->Locks().Expanded();
   if (wanted.empty() || held->locks.TryNow(node.locks, wanted)) {
-    GrantWithInsert(node.durable, wanted);
+    GrantWithInsert(node.durable, std::move(wanted));
     node.lock_state = LockState::kRecorded;
   }
 }
@@ -113,7 +147,8 @@ void TryGrantAll(ExecutorLock& held, const std::vector<std::unique_ptr<ProcNode>
 
 ProcNode& Adopt(ExecutorLock& held, std::unique_ptr<ProcNode> node) {
   ProcNode& added = held->tree.Add(std::move(node));
-  BindToScheduler(held, added);
+  BindToScheduler(held, added, FoundFor(added));
+  if (added.lock_state == LockState::kRecorded) added.wanted.reset();
   NoteAdded(held, added);
   return added;
 }
@@ -200,6 +235,7 @@ void Refuse(Core& core, const SubmitOptions& options, const Error& why, bool rem
 }
 
 void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, Answered done) {
+  std::unique_ptr<FoundLocks> wanted = WantedBy(procedure.get(), core.options);
   ExecutorLock held(core);
   if (held->stopping || held->halted) {
     held.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
@@ -207,6 +243,7 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
     return;
   }
   std::unique_ptr<ProcNode> made = MakeRoot(held, std::move(procedure), options);
+  KeepWanted(*made, std::move(wanted));
   TryGrant(held, *made);
   held->inserting.insert(made->id.pid);
   auto task = held.NewTask();

@@ -134,9 +134,10 @@ void LeaveWait(ExecutorLock& held, ProcNode& node) {
   if (wait->ticket) held->waits.Drop(*std::exchange(wait->ticket, std::nullopt));
 }
 
-void BindToScheduler(ExecutorLock& held, ProcNode& node) {
+void BindToScheduler(ExecutorLock& held, ProcNode& node, const FoundLocks* found) {
   if (node.procedure == nullptr) return;
-  const SchedulingPlace place = PlaceOf(*node.procedure, held.options().system_tables);
+  const SchedulingPlace place =
+      found != nullptr ? found->place : PlaceOf(*node.procedure, held.options().system_tables);
   const bool urgent = place.urgent || (node.parent != nullptr && node.parent->sched.urgent);
   held->scheduler.Bind(node.sched, place.priority, place.queue, urgent, place.exclusive);
 }

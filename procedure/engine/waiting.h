@@ -32,8 +32,8 @@ void LeaveWait(ExecutorLock& held, ProcNode& node);
 // The queues that a procedure is in: the run queue, the queue of a lock, a wait. The functions also record which
 // procedure inherits locks for its children.
 
-// Binds a new node to its queue in the scheduler.
-void BindToScheduler(ExecutorLock& held, ProcNode& node);
+// Binds a new node to its queue in the scheduler. `found`: what it wants in its state; null: it is found now.
+void BindToScheduler(ExecutorLock& held, ProcNode& node, const FoundLocks* found = nullptr);
 // Puts the node into the run queue.
 void Enqueue(ExecutorLock& held, ProcNode& node, bool front);
 // Takes the node out of every queue and wait; the node must not be busy.

@@ -58,6 +58,8 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
     }
     return set;
   }
+  // The tests and the simulation need both ways: with and without the locks that are found before.
+  bool HasManyLocks() const override { return this->data_.name().size() % 2 == 0; }
   bool HoldLocks() const override { return this->data_.hold(); }
   procedure::Description Describe() const override { return procedure::Description().Add("name", this->data_.name()); }
   Absorbed Absorb(std::string_view message) override {

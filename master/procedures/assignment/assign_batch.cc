@@ -118,15 +118,27 @@ RegionInfo AssignBatch::InfoOf(const pb::BatchRegion& region) const {
   return info;
 }
 
-std::string AssignBatch::Encoded(const pb::BatchRegion& region) const { return InfoOf(region).encoded_name(); }
+const std::string& AssignBatch::Encoded(const pb::BatchRegion& region) const {
+  std::string key = region.region().start_key();
+  for (const std::uint64_t number : {std::uint64_t{region.table()}, std::uint64_t{region.region().region_id()},
+                                     static_cast<std::uint64_t>(region.region().replica_id())})
+    key.append(reinterpret_cast<const char*>(&number), sizeof(number));
+  const auto [name, added] = names_.try_emplace(std::move(key));
+  if (added) name->second = InfoOf(region).encoded_name();
+  return name->second;
+}
+
+procedure::ResourceKey AssignBatch::KeyOf(const pb::BatchRegion& region) const {
+  return procedure::ResourceKey::Region(TableOf(region).ToString(), Encoded(region));
+}
 
 // Empty once the batch has handed regions on, so that it waits for no lock before END.
 procedure::LockSet AssignBatch::Locks() const {
   procedure::LockSet locks;
   if (data_.handed()) return locks;
-  for (const pb::BatchRegion& region : data_.regions()) locks.Add(procedure::Exclusive(RegionKey(InfoOf(region))));
-  for (const pb::BatchRegion& region : data_.others()) locks.Add(procedure::Exclusive(RegionKey(InfoOf(region))));
-  for (const pb::BatchRegion& region : data_.shown()) locks.Add(procedure::Exclusive(RegionKey(InfoOf(region))));
+  for (const pb::BatchRegion& region : data_.regions()) locks.Add(procedure::Exclusive(KeyOf(region)));
+  for (const pb::BatchRegion& region : data_.others()) locks.Add(procedure::Exclusive(KeyOf(region)));
+  for (const pb::BatchRegion& region : data_.shown()) locks.Add(procedure::Exclusive(KeyOf(region)));
   return locks;
 }
 
@@ -380,7 +392,7 @@ std::optional<StepOutcome> AssignBatch::WriteRows(StepContext& ctx, std::string_
     row.issued = node.issued;
     row.served = node.served;
     row.flushed = node.flushed;
-    EnvOf(ctx).regions.Reserve(row.region.encoded_name(), row.transition);  // S65 (transition number reserved first)
+    EnvOf(ctx).regions.Reserve(Encoded(region), row.transition);  // S65 (transition number reserved first)
     edits.push_back(EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row)));
   }
   return WriteMetaOrRefuse(ctx, key, edits, refused);
@@ -552,6 +564,7 @@ ProcedurePtr AssignBatch::TransitionOf(const pb::BatchRegion& region) const {
 StepOutcome AssignBatch::Confirm(StepContext& ctx) {
   if (data_.regions_size() > 0) RATCHET_STEP(ShowOpened(ctx, IsOpened));
   HandAllOn(EnvOf(ctx));  // the regions that are left
+  names_ = {};            // an ended procedure stays in memory for some time
   if (data_.others_size() == 0) return Done{};
   RATCHET_LOG(kInfo, "pid={} {} of {} regions are opened one by one", ctx.pid(), data_.others_size(), data_.total());
   std::vector<ProcedurePtr> assigns;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "master/env/orders.h"
@@ -53,6 +54,7 @@ class AssignBatch final : public MasterProcedure<AssignBatch, pb::AssignBatchDat
   static ProcedurePtr Make(const ServerName& server, const std::vector<RegionNode>& regions, bool retain);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HasManyLocks() const override { return true; }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   // Takes the answers of any of the regions, in any order, also again.
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
@@ -79,7 +81,8 @@ class AssignBatch final : public MasterProcedure<AssignBatch, pb::AssignBatchDat
   // Number of the descriptor that the orders of the region's table carry; 0: unknown.
   [[nodiscard]] std::uint64_t PinnedSchema(const pb::BatchRegion& region) const;
   [[nodiscard]] RegionInfo InfoOf(const pb::BatchRegion& region) const;
-  [[nodiscard]] std::string Encoded(const pb::BatchRegion& region) const;
+  [[nodiscard]] procedure::ResourceKey KeyOf(const pb::BatchRegion& region) const;
+  [[nodiscard]] const std::string& Encoded(const pb::BatchRegion& region) const;
   [[nodiscard]] RegionNode NodeOf(const pb::BatchRegion& region, RegionState state) const;
   [[nodiscard]] RegionNode HandedNode(const pb::BatchRegion& region) const;
   [[nodiscard]] std::size_t Unanswered() const;
@@ -114,6 +117,8 @@ class AssignBatch final : public MasterProcedure<AssignBatch, pb::AssignBatchDat
   // procedure may have skipped them.
   [[nodiscard]] bool LetGo(MasterEnv& env, Choice wanted) const;
 
+  // Names of regions, because each is a hash; by start key, table, id and replica of the region.
+  mutable std::unordered_map<std::string, std::string> names_;
   bool recovered_ = false;  // read from the store by this master, which has sent nothing yet
 };
 

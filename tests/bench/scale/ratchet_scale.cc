@@ -263,7 +263,8 @@ class Scale {
         (after.processor - before.processor) * 1e6 / count,
         (after.meta_processor - before.meta_processor) * 1e6 / count);
     if (options_.measure_lock)
-      std::printf("  longest hold of the executor's lock, of all phases until now: %.2f ms\n", after.longest_hold * 1000);
+      std::printf("  longest hold of the executor's lock, of all phases until now: %.2f ms\n",
+                  after.longest_hold * 1000);
     std::fflush(stdout);
   }
 
