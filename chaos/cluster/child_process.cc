@@ -8,12 +8,14 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -182,6 +184,21 @@ Status Signal(const ProcessId& id, int signal) {
   return Ok();
 }
 
+bool ReservePort(std::uint16_t port) {
+  const int name = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (name < 0) return true;  // out of descriptors: the caller's next call tells
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // A first byte of zero: the kernel keeps the name, for this network, as long as the socket is open.
+  const std::string text = fmt::format("ratchet-port-{}", port);
+  std::copy(text.begin(), text.end(), &address.sun_path[1]);
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
+  if (::bind(name, reinterpret_cast<const sockaddr*>(&address), length) == 0) return true;
+  const bool taken = errno == EADDRINUSE;
+  ::close(name);
+  return !taken;
+}
+
 Result<std::uint16_t> PickFreePort() {
   // Linux uses ports from 32768 on for outgoing connections.
   constexpr std::int64_t kLow = 20'000;
@@ -192,7 +209,7 @@ Result<std::uint16_t> PickFreePort() {
   MutexLock lock(mutex);
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const auto port = static_cast<std::uint16_t>(prng.Between(kLow, kHigh));
-    if (!given.contains(port) && CanListen(port)) {
+    if (!given.contains(port) && CanListen(port) && ReservePort(port)) {
       given.insert(port);
       return port;
     }

@@ -100,6 +100,25 @@ TEST_F(ChildProcessTest, PortsAreFreeAndDifferent) {
   }
 }
 
+// Two clusters on one machine chose the same port before one of them listened on it.
+TEST_F(ChildProcessTest, AChosenPortIsReservedForOtherProcesses) {
+  const auto port = PickFreePort();
+  ASSERT_TRUE(port.ok());
+  LaunchSpec spec;  // another process
+  spec.arguments = {"python3", "-c",
+                    "import socket,sys\n"
+                    "try: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).bind('\\0ratchet-port-' + sys.argv[1])\n"
+                    "except OSError: sys.exit(7)",
+                    std::to_string(*port)};
+  const auto other = Launch(spec);
+  ASSERT_TRUE(other.ok());
+  std::optional<Ended> ended;
+  ASSERT_TRUE(
+      WaitUntil("the other process ends", kPatience, [&] { return (ended = CheckEnded(*other)).has_value(); }).ok());
+  EXPECT_EQ(ended->code, 7);
+  EXPECT_FALSE(ReservePort(*port));
+}
+
 TEST_F(ChildProcessTest, AWaitNamesWhatDidNotHappen) {
   int asked = 0;
   EXPECT_TRUE(WaitUntil("three", kPatience, [&] { return ++asked == 3; }).ok());
