@@ -128,10 +128,17 @@ void EditQueue::Pump() {
 }
 
 EditQueue::Batch EditQueue::TakeNext() {
+  constexpr std::size_t kOfEdit = 512;    // its other columns and names
+  constexpr std::size_t kTimesNamed = 3;  // in the condition, the mutation and info:regioninfo
   Batch batch;
   std::set<std::string> rows;
+  std::size_t bytes = 0;
   while (!line_.empty() && batch.size() < limits_.edits_in_request) {
-    if (!rows.insert(RowOf(line_.front().edit)).second) break;
+    const MetaEdit& next = line_.front().edit;
+    std::string row = RowOf(next);
+    bytes += kOfEdit + kTimesNamed * row.size() + next.region.region.end_key.size();
+    if (!batch.empty() && bytes > limits_.bytes_in_request) break;
+    if (!rows.insert(std::move(row)).second) break;
     batch.push_back(std::move(line_.front()));
     line_.pop_front();
   }

@@ -28,8 +28,9 @@
 namespace ratchet::master {
 
 struct EditLimits {
-  std::size_t requests = 4;              // in flight
-  std::size_t edits_in_request = 1'000;  // each of another row; as many as a batch has regions
+  std::size_t requests = 4;                 // in flight
+  std::size_t edits_in_request = 1'000;     // each of another row; as many as a batch has regions
+  std::size_t bytes_in_request = 4U << 20;  // about; a single edit may be larger, because a key has up to 32 KiB
 };
 
 class EditQueue : public std::enable_shared_from_this<EditQueue> {

@@ -259,7 +259,7 @@ class RpcMetaTableTest : public ::testing::Test {
   ~RpcMetaTableTest() override { pool_.Stop(); }
   static MetaTableOptions Options() {
     MetaTableOptions options;
-    options.edits = {2, 100};
+    options.edits = {2, 100, 1U << 20};
     return options;
   }
 
@@ -430,6 +430,20 @@ TEST_F(RpcMetaTableTest, NoMoreEditsAreUnderWayThanTheServerTakes) {
   EXPECT_EQ(meta_.requests(), 30) << "100 edits in each";
   owner_ = Error(Code::kFenced, "somebody else owns this");
   EXPECT_EQ(Write(edits).error().code(), Code::kFenced) << "thousands that fail at once do not nest";
+}
+
+TEST_F(RpcMetaTableTest, LongKeysMakeSmallerRequests) {
+  const auto write = [this](std::size_t edits, std::size_t key) {
+    const int before = meta_.requests();
+    std::vector<MetaEdit> all;
+    for (std::size_t i = 0; i < edits; ++i)
+      all.push_back(Edit(MetaEdit::Kind::kCreateRegion, 3, std::to_string(100 * key + i) + std::string(key, 'k')));
+    EXPECT_TRUE(Write(std::move(all)).ok());
+    return meta_.requests() - before;
+  };
+  EXPECT_EQ(write(50, 10), 1);
+  EXPECT_GE(write(50, 20'000), 3) << "3 MB of keys in requests of 1 MiB";
+  EXPECT_EQ(write(1, 30'000), 1);
 }
 
 // Each edit of a request has its own condition and its own result.
