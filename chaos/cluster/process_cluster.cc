@@ -80,7 +80,10 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Attach(const std::filesy
   RATCHET_TRY(impl->FindStorage());
   if (impl->state.spec.zookeepers == 0) return Error(Code::kCorruption, "cluster.state names no ZooKeeper");
   RATCHET_TRY(impl->PrepareZooKeepers());
-  for (auto& process : impl->state.processes) process.paused = KernelState(process.id) == 'T';
+  for (auto& process : impl->state.processes) {
+    process.paused = KernelState(process.id) == 'T';
+    static_cast<void>(ReservePort(process.port));  // false: another tool of this cluster has reserved it
+  }
   return std::unique_ptr<ProcessCluster>(new ProcessCluster(std::move(impl)));
 }
 

@@ -25,6 +25,12 @@ bool AnyOther(const auto& creations, const TableName& table, ProcId maker) {
                              [&](const auto& other) { return other.table == table && other.maker != maker; });
 }
 
+template <class Creation>
+void EraseOne(const Creation& creation, std::multiset<Creation>& in_flight) {
+  const auto at = in_flight.find(creation);
+  if (at != in_flight.end()) in_flight.erase(at);
+}
+
 }  // namespace
 
 struct TableCreations::Announced {
@@ -53,8 +59,8 @@ std::function<void()> TableCreations::Announce(ProcId maker, const std::vector<M
   }
   return [announced = announced_, tables = std::move(tables), regions = std::move(regions)] {
     const MutexLock lock(announced->mutex);
-    for (const Creation& creation : tables) announced->tables.erase(announced->tables.find(creation));
-    for (const OfRegions& creation : regions) announced->regions.erase(announced->regions.find(creation));
+    for (const Creation& creation : tables) EraseOne(creation, announced->tables);
+    for (const OfRegions& creation : regions) EraseOne(creation, announced->regions);
   };
 }
 

@@ -16,7 +16,7 @@ struct SchedulingPlace {
   bool urgent = false;     // it may run on the reserved capacity
 };
 [[nodiscard]] SchedulingPlace PlaceOf(const Procedure& procedure, const SystemTables& system);
-// The same for known locks: those of the procedure.
+// `locks`: what procedure.Locks() returns.
 [[nodiscard]] SchedulingPlace PlaceOf(const Procedure& procedure, const LockSet& locks, const SystemTables& system);
 
 }  // namespace ratchet::procedure

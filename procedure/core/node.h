@@ -186,7 +186,8 @@ struct ProcNode {
   std::size_t running_slot = 0;  // in CoreState::running, while a worker is in its step or undo; in CoreState::staying
                                  // while it stays
   LockHolder locks;
-  // What it wants in the state with this version, found before the executor's lock was taken. Null: not found.
+  // Its locks and place in the state with this version. A worker found them before it took the executor's lock. Null:
+  // they were not found.
   std::unique_ptr<FoundLocks> wanted;
   std::uint64_t wanted_version = 0;
   bool begun = false;  // the current step may have run

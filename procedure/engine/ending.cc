@@ -16,6 +16,7 @@ namespace ratchet::procedure {
 void Finish(ExecutorLock& held, ProcNode& node) {
   SetNextAction(node, Ended{});
   SetInheritsChildLocks(held, node, false);
+  node.wanted.reset();
   NoteEnded(held, node);
   if (node.parent != nullptr) {
     if (--node.parent->unfinished_children == 0 && node.parent->next_kind() == NextActionKind::kChildren &&

@@ -1,4 +1,4 @@
-// HoldMeter: the longest time for which the executor's lock was held, if it is to be measured.
+// HoldMeter measures the longest time for which the executor's lock was held, if a setting asks for it.
 //
 // Owner: Core. Entered and Leaves are called with the lock held; longest() by any thread. Without `on` it reads no
 // clock, because many locks are held for less time than that takes.

@@ -133,8 +133,9 @@ std::vector<LockRequest> TakeWanted(ProcNode& node) {
 
 void TryGrant(ExecutorLock& held, ProcNode& node) {
   if (PausedBy(held, node) != nullptr) return;
-  const FoundLocks* const found = FoundFor(node);
-  std::vector<LockRequest> wanted = found != nullptr ? found->locks : node.procedure->Locks().Expanded();
+  std::vector<LockRequest> asked;
+  if (FoundFor(node) == nullptr) asked = node.procedure->Locks().Expanded();
+  std::vector<LockRequest>& wanted = FoundFor(node) != nullptr ? node.wanted->locks : asked;
   if (wanted.empty() || held->locks.TryNow(node.locks, wanted)) {
     GrantWithInsert(node.durable, std::move(wanted));
     node.lock_state = LockState::kRecorded;

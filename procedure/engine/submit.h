@@ -21,8 +21,8 @@ void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, std:
 [[nodiscard]] std::unique_ptr<ProcNode> MakeRoot(ExecutorLock& held, ProcedurePtr procedure,
                                                  const SubmitOptions& options);
 
-// What a new procedure with many locks wants. Call it without the executor's lock. Null: it has few, or none, or the
-// author's code has thrown.
+// Returns the locks and the place of a new procedure with many locks. Call it without the executor's lock. Null: it has
+// few, or none, or the author's code has thrown.
 [[nodiscard]] std::unique_ptr<FoundLocks> WantedBy(const Procedure* procedure, const ExecutorOptions& options);
 using WantedByChildren = std::vector<std::unique_ptr<FoundLocks>>;
 

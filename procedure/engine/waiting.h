@@ -32,7 +32,7 @@ void LeaveWait(ExecutorLock& held, ProcNode& node);
 // The queues that a procedure is in: the run queue, the queue of a lock, a wait. The functions also record which
 // procedure inherits locks for its children.
 
-// Binds a new node to its queue in the scheduler. `found`: what it wants in its state; null: it is found now.
+// Binds a new node to its queue in the scheduler. `found`: its locks and place; null: they are found now.
 void BindToScheduler(ExecutorLock& held, ProcNode& node, const FoundLocks* found = nullptr);
 // Puts the node into the run queue.
 void Enqueue(ExecutorLock& held, ProcNode& node, bool front);

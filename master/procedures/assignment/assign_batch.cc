@@ -129,7 +129,9 @@ const std::string& AssignBatch::Encoded(const pb::BatchRegion& region) const {
 }
 
 procedure::ResourceKey AssignBatch::KeyOf(const pb::BatchRegion& region) const {
-  return procedure::ResourceKey::Region(TableOf(region).ToString(), Encoded(region));
+  const TableName table = TableOf(region);
+  // Only a damaged record names a region of hbase:meta.
+  return table.IsMeta() ? TableKey(table) : procedure::ResourceKey::Region(table.ToString(), Encoded(region));
 }
 
 // Empty once the batch has handed regions on, so that it waits for no lock before END.
@@ -563,8 +565,8 @@ ProcedurePtr AssignBatch::TransitionOf(const pb::BatchRegion& region) const {
 
 StepOutcome AssignBatch::Confirm(StepContext& ctx) {
   if (data_.regions_size() > 0) RATCHET_STEP(ShowOpened(ctx, IsOpened));
-  HandAllOn(EnvOf(ctx));  // the regions that are left
-  names_ = {};            // an ended procedure stays in memory for some time
+  HandAllOn(EnvOf(ctx));        // the regions that are left
+  names_ = decltype(names_)();  // an ended procedure stays in memory for some time
   if (data_.others_size() == 0) return Done{};
   RATCHET_LOG(kInfo, "pid={} {} of {} regions are opened one by one", ctx.pid(), data_.others_size(), data_.total());
   std::vector<ProcedurePtr> assigns;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/cluster/errors.h"
 #include "master/cluster/membership.h"
@@ -102,6 +103,15 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
   env.tables.Put(std::move(table));
 }
 
+namespace {
+
+void LogNoRow(ProcId pid, const TableNode& table) {
+  RATCHET_LOG(kWarn, "pid={} table {}, directory {}, has no row in hbase:meta: removed from memory", pid,
+              table.name.ToString(), table.directory);
+}
+
+}  // namespace
+
 std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                          std::uint64_t change) {
   MasterEnv& env = EnvOf(ctx);
@@ -119,6 +129,7 @@ std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& 
     return Done{fmt::format("{}pid={} changed table {}", kTakenOver, grant->pid, node->name.ToString())};
   }
   if (absent) {  // the next attempt finds what the caller does about a table that is gone
+    LogNoRow(ctx.pid(), *node);
     env.tables.Remove(node->name);
     return Retry{TableNotFound(node->name), std::nullopt};
   }
@@ -164,6 +175,7 @@ Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState st
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
   const Status written = env.undo_writes.Write(ctx.pid(), 0, {TableEdit(*node, state, number)});
   if (!written.ok() && written.error().code() == Code::kNotFound) {
+    LogNoRow(ctx.pid(), *node);
     env.tables.Remove(node->name);
     return Ok();
   }

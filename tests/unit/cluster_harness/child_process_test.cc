@@ -100,7 +100,7 @@ TEST_F(ChildProcessTest, PortsAreFreeAndDifferent) {
   }
 }
 
-// Two clusters on one machine chose the same port before one of them listened on it.
+// Found by two clusters that were started on one machine at the same time: both chose one port.
 TEST_F(ChildProcessTest, AChosenPortIsReservedForOtherProcesses) {
   const auto port = PickFreePort();
   ASSERT_TRUE(port.ok());
