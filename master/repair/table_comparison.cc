@@ -71,8 +71,8 @@ void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow
                                          [&env, row, regions] { AdoptTable(env, row, regions); }};
     return;
   }
-  const MetaEdit edit = EditTable(MetaEdit::Kind::kUpdateTable,
-                                  {known->name, known->state, known->directory, known->transition});
+  const MetaEdit edit =
+      EditTable(MetaEdit::Kind::kUpdateTable, {known->name, known->state, known->directory, known->transition});
   inconsistencies[KeyOf(row.table)] = {both + ": row rewritten", [&env, edit] {
                                          env.meta.Write({edit}, [](const Status& status) {
                                            if (!status.ok())

@@ -73,9 +73,7 @@ std::optional<std::uint64_t> SimMetaRows::NumberOf(const MetaEdit& row) const {
 
 master::CommitOutcome SimMetaRows::Apply(const master::MetaCommit& commit) {
   using master::CommitOutcome;
-  const auto number = [](const MetaEdit& row) {
-    return IsOfTable(row) ? row.table.transition : row.region.transition;
-  };
+  const auto number = [](const MetaEdit& row) { return IsOfTable(row) ? row.table.transition : row.region.transition; };
   const bool as_expected = std::all_of(commit.expected.begin(), commit.expected.end(), [&](const auto& expected) {
     return NumberOf(expected.row) == (expected.absent ? std::nullopt : std::optional(number(expected.row)));
   });
