@@ -9,6 +9,10 @@
 
 #include "tests/fuzz/targets.h"
 
+#ifndef FUZZ_TARGET  // the build of each program defines it; without it the file still compiles by itself
+#define FUZZ_TARGET kFrames
+#endif
+
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
   const char* directory = std::getenv("RATCHET_FUZZ_SEEDS");
   if (directory == nullptr) return 0;
