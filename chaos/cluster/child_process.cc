@@ -186,7 +186,7 @@ Status Signal(const ProcessId& id, int signal) {
 
 bool ReservePort(std::uint16_t port) {
   const int name = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (name < 0) return true;  // out of descriptors: the caller's next call tells
+  if (name < 0) return true;  // no descriptor is left, which the next use of one reports
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   // A first byte of zero: the kernel keeps the name, for this network, as long as the socket is open.

@@ -62,8 +62,7 @@ struct Ended {
 // connections, so that a process can be restarted on it. A process never returns the same port twice, nor one that
 // another process has reserved.
 [[nodiscard]] Result<std::uint16_t> PickFreePort();
-// Reserves the port until this process ends: no other cluster on the machine chooses it before a
-// process listens on it.
+// Reserves the port until this process ends: no other cluster on the machine chooses it before a process listens on it.
 // Returns false if it is reserved already.
 [[nodiscard]] bool ReservePort(std::uint16_t port);
 

@@ -1,6 +1,8 @@
 // Lock keys of tables and regions. hbase:meta is one region, so its table and its region have the same key.
 #pragma once
 
+#include <string_view>
+
 #include "common/model/region_info.h"
 #include "common/model/table_name.h"
 #include "procedure/api/executor_options.h"
@@ -13,9 +15,13 @@ namespace ratchet::master {
   return table.IsMeta() ? ResourceKey::Meta() : ResourceKey::Table(table.ToString());
 }
 
-[[nodiscard]] inline procedure::ResourceKey RegionKey(const RegionInfo& region) {
+// `encoded`: the region's encoded name.
+[[nodiscard]] inline procedure::ResourceKey RegionKey(const TableName& table, std::string_view encoded) {
   using procedure::ResourceKey;
-  return region.IsMeta() ? ResourceKey::Meta() : ResourceKey::Region(region.table.ToString(), region.encoded_name());
+  return table.IsMeta() ? ResourceKey::Meta() : ResourceKey::Region(table.ToString(), encoded);
+}
+[[nodiscard]] inline procedure::ResourceKey RegionKey(const RegionInfo& region) {
+  return RegionKey(region.table, region.encoded_name());
 }
 
 // For ExecutorOptions: procedures on hbase:meta precede those on system tables, and these precede those of users.

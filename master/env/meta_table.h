@@ -73,9 +73,14 @@ struct MetaEdit {
     kForgetMerged,  // removes the columns of merged_from, if the row is present, and keeps the transition number
   };
   Kind kind = Kind::kUpdateRegion;
-  RegionRow region;  // kind *Region
-  TableRow table;    // kind *Table
+  RegionRow region;  // of the other kinds
+  TableRow table;    // of a kind that IsOfTable
 };
+// True: the edit is one of a table's row. False: of a region's.
+[[nodiscard]] constexpr bool IsOfTable(MetaEdit::Kind kind) {
+  using Kind = MetaEdit::Kind;
+  return kind == Kind::kCreateTable || kind == Kind::kUpdateTable || kind == Kind::kDeleteTable;
+}
 
 struct MetaContents {
   std::vector<RegionRow> regions;  // in the order of hbase:meta

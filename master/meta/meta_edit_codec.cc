@@ -26,13 +26,8 @@ Result<std::uint64_t> FromBigEndian(std::string_view bytes) {
   return number;
 }
 
-bool IsTableEdit(const MetaEdit& edit) {
-  return edit.kind == MetaEdit::Kind::kCreateTable || edit.kind == MetaEdit::Kind::kUpdateTable ||
-         edit.kind == MetaEdit::Kind::kDeleteTable;
-}
-
 std::string_view TransitionFamily(const MetaEdit& edit) {
-  return IsTableEdit(edit) ? meta::kTableFamily : meta::kInfoFamily;
+  return IsOfTable(edit.kind) ? meta::kTableFamily : meta::kInfoFamily;
 }
 
 Cell MakeCell(const std::string& row, std::string_view family, std::string_view qualifier, std::string value) {
@@ -46,7 +41,7 @@ Cell MakeCell(const std::string& row, std::string_view family, std::string_view 
 
 std::vector<Cell> CellsOf(const MetaEdit& edit) {
   const std::string row = RowOf(edit);
-  if (IsTableEdit(edit)) {
+  if (IsOfTable(edit.kind)) {
     return {EncodeTableState(edit.table.table, static_cast<TableState>(edit.table.state)),
             MakeCell(row, meta::kTableFamily, kTableDirectory, edit.table.directory),
             MakeCell(row, meta::kTableFamily, meta::kTransition, BigEndian(edit.table.transition))};
@@ -148,11 +143,11 @@ bool IsDelete(const MetaEdit& edit) {
 }
 
 std::string RowOf(const MetaEdit& edit) {
-  return IsTableEdit(edit) ? edit.table.table.ToString() : edit.region.region.name();
+  return IsOfTable(edit.kind) ? edit.table.table.ToString() : edit.region.region.name();
 }
 
 std::uint64_t TransitionOf(const MetaEdit& edit) {
-  return IsTableEdit(edit) ? edit.table.transition : edit.region.transition;
+  return IsOfTable(edit.kind) ? edit.table.transition : edit.region.transition;
 }
 
 hbase::pb::MutateRequest EncodeEdit(const MetaEdit& edit, EditCondition condition, Epoch epoch) {
@@ -183,7 +178,7 @@ hbase::pb::CoprocessorServiceRequest EncodeCommit(const MetaCommit& commit, Epoc
     const MetaEdit& row = expected.row;
     if (expected.absent) {  // rows of older versions may lack one of the two
       Expect(row, meta::kTransition, hbase::pb::EQUAL, "", *rows.add_condition());
-      const auto always_there = IsTableEdit(row) ? meta::kTableState : meta::kRegionInfo;
+      const auto always_there = IsOfTable(row.kind) ? meta::kTableState : meta::kRegionInfo;
       Expect(row, always_there, hbase::pb::EQUAL, "", *rows.add_condition());
     } else {
       const auto exactly = RATCHET_MUTANT("meta.commit_at_most") ? hbase::pb::GREATER_OR_EQUAL : hbase::pb::EQUAL;

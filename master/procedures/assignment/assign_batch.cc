@@ -129,9 +129,7 @@ const std::string& AssignBatch::Encoded(const pb::BatchRegion& region) const {
 }
 
 procedure::ResourceKey AssignBatch::KeyOf(const pb::BatchRegion& region) const {
-  const TableName table = TableOf(region);
-  // Only a damaged record names a region of hbase:meta.
-  return table.IsMeta() ? TableKey(table) : procedure::ResourceKey::Region(table.ToString(), Encoded(region));
+  return RegionKey(TableOf(region), Encoded(region));
 }
 
 // Empty once the batch has handed regions on, so that it waits for no lock before END.

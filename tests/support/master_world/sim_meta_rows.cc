@@ -9,17 +9,8 @@ namespace ratchet::sim {
 using master::MetaEdit;
 using master::RegionRow;
 
-namespace {
-
-bool IsOfTable(const MetaEdit& edit) {
-  return edit.kind == MetaEdit::Kind::kCreateTable || edit.kind == MetaEdit::Kind::kUpdateTable ||
-         edit.kind == MetaEdit::Kind::kDeleteTable;
-}
-
-}  // namespace
-
 Status SimMetaRows::Apply(const MetaEdit& edit) {
-  if (IsOfTable(edit)) {
+  if (IsOfTable(edit.kind)) {
     const auto it = tables_.find(edit.table.table);
     if (it != tables_.end() && it->second.transition > edit.table.transition)
       return Error(Code::kStale, "table row is newer");
@@ -63,7 +54,7 @@ Status SimMetaRows::Apply(const MetaEdit& edit) {
 }
 
 std::optional<std::uint64_t> SimMetaRows::NumberOf(const MetaEdit& row) const {
-  if (IsOfTable(row)) {
+  if (IsOfTable(row.kind)) {
     const auto it = tables_.find(row.table.table);
     return it == tables_.end() ? std::nullopt : std::optional(it->second.transition);
   }
@@ -73,7 +64,9 @@ std::optional<std::uint64_t> SimMetaRows::NumberOf(const MetaEdit& row) const {
 
 master::CommitOutcome SimMetaRows::Apply(const master::MetaCommit& commit) {
   using master::CommitOutcome;
-  const auto number = [](const MetaEdit& row) { return IsOfTable(row) ? row.table.transition : row.region.transition; };
+  const auto number = [](const MetaEdit& row) {
+    return IsOfTable(row.kind) ? row.table.transition : row.region.transition;
+  };
   const bool as_expected = std::all_of(commit.expected.begin(), commit.expected.end(), [&](const auto& expected) {
     return NumberOf(expected.row) == (expected.absent ? std::nullopt : std::optional(number(expected.row)));
   });

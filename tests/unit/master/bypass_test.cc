@@ -127,10 +127,7 @@ class BypassTest : public MasterTest {
   void DelayTheNextRow(Millis time) {
     row_was_sent_ = false;
     cluster_.meta_write_delay = [this, time](const std::vector<MetaEdit>& edits) {
-      const MetaEdit::Kind kind = edits.front().kind;
-      const bool row = kind == MetaEdit::Kind::kCreateTable || kind == MetaEdit::Kind::kUpdateTable ||
-                       kind == MetaEdit::Kind::kDeleteTable;
-      if (!row || std::exchange(row_was_sent_, true)) return Millis(0);
+      if (!IsOfTable(edits.front().kind) || std::exchange(row_was_sent_, true)) return Millis(0);
       return time;
     };
   }
